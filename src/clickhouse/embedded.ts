@@ -1,0 +1,50 @@
+/**
+ * The embedded ClickHouse: chdb, the real engine in this process, behind the same `@clickhouse/client`.
+ *
+ * chdb is an optional dependency and loads 500 MB of code, so it is imported only here and only when it is used.
+ */
+import { mkdirSync } from 'node:fs';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { UserError } from '../errors.ts';
+import { bindLiterals, type Parameters } from './literals.ts';
+
+type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
+type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
+
+/** Clients that share one data folder; statements on one of them run one after another, so parallel work wants several. */
+export async function openEmbedded(path: string, count: number): Promise<ClickHouseClient[]> {
+  const chdb = await import('chdb/connection').catch((cause) => {
+    throw new UserError(
+      'The embedded ClickHouse (the optional dependency chdb) is not installed here: set CLICKHOUSE_URL, or install it.',
+      { cause },
+    );
+  });
+  mkdirSync(path, { recursive: true });
+  return Array.from({ length: count }, () => {
+    const connection = chdb.createChdbConnection({ path });
+    return createClient({ connection: withLiterals(connection as unknown as Connection) });
+  });
+}
+
+interface Statement {
+  query: string;
+  query_params?: Record<string, unknown>;
+}
+
+/** The connection with parameters bound before the engine sees them. */
+function withLiterals(connection: Connection): Connection {
+  const bound = <S extends Statement>(statement: S): S => {
+    const { query_params: parameters, ...rest } = statement;
+    if (!parameters || Object.keys(parameters).length === 0) return statement;
+    return { ...rest, query: bindLiterals(statement.query, parameters as Parameters) } as S;
+  };
+  return new Proxy(connection, {
+    get(target, property) {
+      const member = Reflect.get(target, property, target) as unknown;
+      if (typeof member !== 'function') return member;
+      if (property === 'query' || property === 'command' || property === 'exec')
+        return (statement: Statement) => member.call(target, bound(statement));
+      return member.bind(target);
+    },
+  });
+}

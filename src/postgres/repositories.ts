@@ -1,0 +1,124 @@
+/** Repositories: found by path without regard to case, recorded at their first write. */
+import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
+import type { Clock } from '../clock.ts';
+import { repositoryIdOf } from '../domain/identity.ts';
+import { type Database, onPostgres } from './client.ts';
+import { repositories } from './schema.ts';
+
+export type Repository = typeof repositories.$inferSelect;
+export type RepositorySettings = Partial<
+  Pick<Repository, 'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine'>
+>;
+export type DefaultBranchSource = NonNullable<Repository['defaultBranchSource']>;
+
+export interface RepositoryPath {
+  host: string;
+  owner: string;
+  name: string;
+}
+
+/** How long a found repository is served from memory: a change of a setting is seen everywhere within this time. */
+const CACHE_MS = 1_000;
+const CACHE_ENTRIES_MAX = 10_000;
+
+/** From weakest to strongest: who may overrule whom about the default branch (design §5). */
+const SOURCES: readonly DefaultBranchSource[] = ['guess', 'payload', 'host', 'setting'];
+
+export class RepositoryStore {
+  readonly #cache = new Map<string, { at: number; found: Promise<Repository | undefined> }>();
+
+  constructor(
+    private readonly db: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The repository of a path, or undefined when it was never written to. From memory for up to a second. */
+  find(owner: string, name: string): Promise<Repository | undefined> {
+    const key = `${owner}/${name}`.toLowerCase();
+    const cached = this.#cache.get(key);
+    if (cached && performance.now() - cached.at < CACHE_MS) return cached.found;
+    if (this.#cache.size >= CACHE_ENTRIES_MAX) this.#cache.clear();
+    const found = this.#load(owner, name);
+    this.#cache.set(key, { at: performance.now(), found });
+    found.catch(() => this.#cache.delete(key));
+    return found;
+  }
+
+  async #load(owner: string, name: string): Promise<Repository | undefined> {
+    const rows = await onPostgres(() =>
+      this.db
+        .select()
+        .from(repositories)
+        .where(
+          and(
+            eq(sql`lower(${repositories.owner})`, owner.toLowerCase()),
+            eq(sql`lower(${repositories.name})`, name.toLowerCase()),
+          ),
+        )
+        .limit(1),
+    );
+    return rows[0];
+  }
+
+  /** The repository of a path, recorded now if it was not there. Safe to race. */
+  async record({ host, owner, name }: RepositoryPath): Promise<Repository> {
+    const found = await this.find(owner, name);
+    if (found) return found;
+    await onPostgres(() =>
+      this.db
+        .insert(repositories)
+        .values({ id: repositoryIdOf(host, owner, name), host, owner, name, createdAt: new Date(this.clock.now()) })
+        .onConflictDoNothing(),
+    );
+    this.#forget(owner, name);
+    const recorded = await this.find(owner, name);
+    if (!recorded) throw new Error(`repository ${owner}/${name} vanished while it was recorded`);
+    return recorded;
+  }
+
+  /** All repositories, by owner and name. */
+  list(): Promise<Repository[]> {
+    return onPostgres(() =>
+      this.db.select().from(repositories).orderBy(asc(repositories.owner), asc(repositories.name)),
+    );
+  }
+
+  /** Changes settings that are given; the default branch set here overrules every other source. */
+  async set(repository: Repository, settings: RepositorySettings): Promise<Repository> {
+    const branch = settings.defaultBranch ? { defaultBranchSource: 'setting' as const } : {};
+    const [changed] = await onPostgres(() =>
+      this.db
+        .update(repositories)
+        .set({ ...settings, ...branch })
+        .where(eq(repositories.id, repository.id))
+        .returning(),
+    );
+    this.#forget(repository.owner, repository.name);
+    if (!changed) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
+    return changed;
+  }
+
+  /** Learns the default branch from a source, unless the same or a stronger one has spoken before. */
+  async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
+    const stronger = SOURCES.slice(SOURCES.indexOf(source));
+    const [changed] = await onPostgres(() =>
+      this.db
+        .update(repositories)
+        .set({ defaultBranch: branch, defaultBranchSource: source })
+        .where(
+          and(
+            eq(repositories.id, repository.id),
+            or(isNull(repositories.defaultBranchSource), notInArray(repositories.defaultBranchSource, stronger)),
+          ),
+        )
+        .returning(),
+    );
+    this.#forget(repository.owner, repository.name);
+    if (changed) return changed;
+    return (await this.#load(repository.owner, repository.name)) ?? repository;
+  }
+
+  #forget(owner: string, name: string): void {
+    this.#cache.delete(`${owner}/${name}`.toLowerCase());
+  }
+}

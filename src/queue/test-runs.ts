@@ -1,0 +1,110 @@
+/**
+ * The `test-runs` job, version 1: one chunk of executions that share a run (pipeline, job, run, attempt).
+ *
+ * Columnar: the arrays under `executions` have one entry per execution and those under `failures` one per failure event,
+ * which is the shape in which ClickHouse takes them (storage: 74,000 to 126,000 executions a second against 32,000 as
+ * row objects) and the one that compresses best. `docs/test-runs.v1.schema.json` is generated from this schema, for
+ * producers in other languages.
+ */
+import { z } from 'zod';
+
+/** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
+export const CHUNK_EXECUTIONS_MAX = 5_000;
+
+const text = z.string();
+const optionalText = z.string().nullable().default(null);
+
+/** What every execution of a chunk shares. Empty strings count as absent. */
+export const runSchema = z.object({
+  pipeline_name: text.describe('Name of the pipeline (workflow)'),
+  job_name: text.describe('Name of the job within the pipeline'),
+  run_id: text.describe("The CI provider's id of this run of the pipeline"),
+  run_attempt: z.int().min(1).max(4_294_967_295).default(1),
+  commit: optionalText,
+  branch: optionalText.describe('Branch that the run is of (head ref), without refs/heads/'),
+  base_ref: optionalText.describe('Set when the run is for a pull request: the branch it targets'),
+  pull_request: z.int().min(1).max(4_294_967_295).nullable().default(null),
+  default_branch: optionalText.describe("The repository's default branch as the source knows it"),
+  framework: optionalText,
+  framework_version: optionalText,
+  language: optionalText,
+  job_url: optionalText,
+});
+export type Run = z.infer<typeof runSchema>;
+
+export const statusSchema = z.enum(['passed', 'failed', 'skipped']);
+export type Status = z.infer<typeof statusSchema>;
+
+const executionsSchema = z.object({
+  /** Index into `sources`. */
+  source: z.array(z.int().min(0)),
+  /** Names the execution within its source: a span id, or suite path, name and ordinal. */
+  key: z.array(text),
+  name: z.array(text),
+  status: z.array(statusSchema),
+  duration_s: z.array(z.number().min(0)),
+  /** Milliseconds since the epoch; null when the source does not say: the receipt's time counts. */
+  finished_at_ms: z.array(z.number().nullable()),
+  filepath: z.array(z.string().nullable()),
+  function: z.array(z.string().nullable()),
+  /** Flagged flaky by its source, or passed after failed attempts within the run. */
+  is_flaky: z.array(z.boolean()),
+  is_quarantined: z.array(z.boolean()),
+  is_retried: z.array(z.boolean()),
+});
+
+const failuresSchema = z.object({
+  /** Index into the arrays of `executions`. */
+  execution: z.array(z.int().min(0)),
+  /** 1 for the first failed attempt within the execution. */
+  attempt: z.array(z.int().min(1).max(65_535)),
+  type: z.array(z.string().nullable()),
+  message: z.array(z.string().nullable()),
+  stacktrace: z.array(z.string().nullable()),
+});
+
+/** Rows that were refused before the queue, grouped by reason, so that the receipt can tell of them. */
+export const rejectionSchema = z.object({
+  reason: text,
+  count: z.int().min(1),
+  /** A few of the names concerned, shortened. */
+  examples: z.array(text).max(5).default([]),
+});
+export type Rejection = z.infer<typeof rejectionSchema>;
+
+const sameLength = (columns: Record<string, readonly unknown[]>): boolean => {
+  const lengths = Object.values(columns).map((column) => column.length);
+  return lengths.every((length) => length === lengths[0]);
+};
+
+export const testRunsSchema = z
+  .object({
+    v: z.literal(1),
+    upload_id: z.uuid().describe('Groups the chunks of one upload; the id of its receipt'),
+    chunk: z.object({ index: z.int().min(0), count: z.int().min(1) }).default({ index: 0, count: 1 }),
+    received_at: z.iso.datetime({ offset: true }),
+    repository: z.object({
+      host: z.string().min(1).max(255).default('github.com'),
+      owner: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/),
+      name: z.string().regex(/^[\w.-]{1,255}$/),
+    }),
+    run: runSchema,
+    sources: z.array(z.string().min(1)).describe('The units of resending: trace ids, report keys'),
+    executions: executionsSchema,
+    failures: failuresSchema,
+    rejections: z.array(rejectionSchema).default([]),
+    warnings: z.array(text).default([]).describe('What the receipt should say beside counts'),
+  })
+  .refine((job) => sameLength(job.executions), { message: 'all arrays under executions must have one length' })
+  .refine((job) => sameLength(job.failures), { message: 'all arrays under failures must have one length' })
+  .refine((job) => job.executions.name.length <= CHUNK_EXECUTIONS_MAX, {
+    message: `a job holds at most ${CHUNK_EXECUTIONS_MAX} executions`,
+  })
+  .refine((job) => job.executions.source.every((i) => i < job.sources.length), {
+    message: 'executions.source must index sources',
+  })
+  .refine((job) => job.failures.execution.every((i) => i < job.executions.name.length), {
+    message: 'failures.execution must index executions',
+  });
+
+export type TestRunsJob = z.infer<typeof testRunsSchema>;
