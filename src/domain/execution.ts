@@ -1,0 +1,33 @@
+/** One execution as the judgements see it, and the one order in which they look at executions. */
+import type { Status } from './status.ts';
+
+export interface JudgedExecution {
+  executionId: bigint;
+  status: Status;
+  /** When it finished; milliseconds since the epoch. */
+  finishedAt: number;
+  runId: string;
+  runAttempt: number;
+  /** Empty when unknown. */
+  commit: string;
+  /** Flagged flaky by its source, or passed after failed attempts within the run. */
+  isFlakyWithinRun: boolean;
+  isRetried: boolean;
+}
+
+/** Which attempt of which run an execution belongs to. */
+export const attemptOf = (execution: JudgedExecution): string => `${execution.runAttempt}/${execution.runId}`;
+
+/** A place in the order of finishing; ties are broken by run, then by key (design §7). */
+export type Position = Pick<JudgedExecution, 'finishedAt' | 'runId' | 'runAttempt' | 'executionId'>;
+
+export function comparePositions(a: Position, b: Position): number {
+  return (
+    a.finishedAt - b.finishedAt ||
+    compare(a.runId, b.runId) ||
+    a.runAttempt - b.runAttempt ||
+    compare(a.executionId, b.executionId)
+  );
+}
+
+const compare = <T extends string | bigint>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,128 @@
+/**
+ * The health of one identity (test, pipeline, job): a fold over its executions on the default branch in order of finishing
+ * (design §7). Starting healthy:
+ *
+ * - any —flaky execution→ flaky
+ * - healthy —failed→ broken
+ * - broken —two passing runs in a row→ healthy
+ * - flaky —n clean passes in a row over at least three days→ healthy
+ * - flaky —failed on three commits in a row without a pass→ broken
+ *
+ * Skipped executions change nothing, and silence changes nothing. The fold can be stopped and gone on with at any place:
+ * its state is plain data.
+ */
+import { attemptOf, type JudgedExecution } from './execution.ts';
+import {
+  BROKEN_RECOVERY_RUNS,
+  CLEAN_PASSES_MAX,
+  CLEAN_PASSES_MIN,
+  DAY_MS,
+  FAILURE_SHARE_DAYS,
+  FAILURE_SHARE_MAX,
+  FAILURE_SHARE_MIN,
+  FLAKY_RECOVERY_MS_MIN,
+  FLAKY_TO_BROKEN_COMMITS,
+  LUCK,
+} from './judgement-constants.ts';
+import type { Health } from './status.ts';
+
+/** What the fold remembers between two executions. */
+export interface HealthState {
+  health: Health;
+  /** Attempts that passed since the last failure; no more than a recovery needs. */
+  passingRuns: string[];
+  /** Commits that failed since the last pass, without flaky failures; no more than the rule needs. */
+  failingCommits: string[];
+  /** Passes in a row that were not flaky, and when the first of them finished. */
+  cleanPasses: number;
+  cleanSince: number;
+  /** How many clean passes are no longer luck, as of the last failure. */
+  cleanPassesNeeded: number;
+  /** Executions and failures by UTC day (days since the epoch), for the failure share. */
+  days: [day: number, executions: number, failures: number][];
+}
+
+export const healthyState = (): HealthState => ({
+  health: 'healthy',
+  passingRuns: [],
+  failingCommits: [],
+  cleanPasses: 0,
+  cleanSince: 0,
+  cleanPassesNeeded: CLEAN_PASSES_MIN,
+  days: [],
+});
+
+/**
+ * How many clean passes in a row are no longer luck for a test that fails with probability `p`: the least n with
+ * (1 − p)^n ≤ {@link LUCK}, within its bounds.
+ */
+export function cleanPassesNeeded(failures: number, executions: number): number {
+  const share = executions === 0 ? 0 : failures / executions;
+  const p = Math.min(Math.max(share, FAILURE_SHARE_MIN), FAILURE_SHARE_MAX);
+  const n = Math.ceil(Math.log(LUCK) / Math.log(1 - p));
+  return Math.min(Math.max(n, CLEAN_PASSES_MIN), CLEAN_PASSES_MAX);
+}
+
+/** The state after one more execution. `isFlaky` is the verdict on it (flakiness.ts). Does not change its argument. */
+export function foldHealth(state: HealthState, execution: JudgedExecution, isFlaky: boolean): HealthState {
+  if (execution.status === 'skipped') return state;
+  const isFailed = execution.status === 'failed';
+  const days = countDay(state.days, execution.finishedAt, isFailed || isFlaky);
+  const next: HealthState =
+    isFailed || isFlaky ? afterTrouble(state, execution, isFlaky, days) : afterPass(state, execution, days);
+  return { ...next, health: transition(state.health, next, execution, isFlaky) };
+}
+
+function afterTrouble(
+  state: HealthState,
+  execution: JudgedExecution,
+  isFlaky: boolean,
+  days: HealthState['days'],
+): HealthState {
+  const [executions, failures] = days.reduce(([all, bad], day) => [all + day[1], bad + day[2]] as const, [
+    0, 0,
+  ] as const);
+  return {
+    health: state.health,
+    passingRuns: [],
+    failingCommits: isFlaky ? [] : withDistinct(state.failingCommits, execution.commit, FLAKY_TO_BROKEN_COMMITS),
+    cleanPasses: 0,
+    cleanSince: 0,
+    cleanPassesNeeded: cleanPassesNeeded(failures, executions),
+    days,
+  };
+}
+
+function afterPass(state: HealthState, execution: JudgedExecution, days: HealthState['days']): HealthState {
+  return {
+    ...state,
+    passingRuns: withDistinct(state.passingRuns, attemptOf(execution), BROKEN_RECOVERY_RUNS),
+    failingCommits: [],
+    cleanPasses: state.cleanPasses + 1,
+    cleanSince: state.cleanPasses === 0 ? execution.finishedAt : state.cleanSince,
+    days,
+  };
+}
+
+function transition(before: Health, next: HealthState, execution: JudgedExecution, isFlaky: boolean): Health {
+  if (isFlaky) return 'flaky';
+  if (before === 'healthy') return execution.status === 'failed' ? 'broken' : 'healthy';
+  if (before === 'broken') return next.passingRuns.length >= BROKEN_RECOVERY_RUNS ? 'healthy' : 'broken';
+  if (next.failingCommits.length >= FLAKY_TO_BROKEN_COMMITS) return 'broken';
+  const isLongEnough = execution.finishedAt - next.cleanSince >= FLAKY_RECOVERY_MS_MIN;
+  return next.cleanPasses >= next.cleanPassesNeeded && isLongEnough ? 'healthy' : 'flaky';
+}
+
+/** Unknown (empty) values count for nothing. */
+function withDistinct(values: string[], value: string, most: number): string[] {
+  if (value === '' || values.length >= most || values.includes(value)) return values;
+  return [...values, value];
+}
+
+/** Counts one execution on its day and forgets days that no failure share can reach any more. */
+function countDay(days: HealthState['days'], finishedAt: number, isTrouble: boolean): HealthState['days'] {
+  const day = Math.floor(finishedAt / DAY_MS);
+  const kept = days.filter(([other]) => other > day - FAILURE_SHARE_DAYS && other !== day);
+  const today = days.find(([other]) => other === day) ?? [day, 0, 0];
+  return [...kept, [day, today[1] + 1, today[2] + (isTrouble ? 1 : 0)]];
+}

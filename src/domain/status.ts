@@ -1,0 +1,13 @@
+/** How an execution ended. */
+export type Status = 'passed' | 'failed' | 'skipped';
+
+/** How a test is doing on the default branch (design §7), from best to worst. */
+export const HEALTHS = ['healthy', 'flaky', 'broken'] as const;
+export type Health = (typeof HEALTHS)[number];
+
+/** The worst of several; healthy when there are none. */
+export function worstHealth(healths: Iterable<Health>): Health {
+  let worst = 0;
+  for (const health of healths) worst = Math.max(worst, HEALTHS.indexOf(health));
+  return HEALTHS[worst] ?? 'healthy';
+}

