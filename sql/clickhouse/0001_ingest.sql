@@ -154,7 +154,8 @@ PARTITION BY toYYYYMM(finished_at)
 ORDER BY (repository_id, test_id, finished_at, execution_id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- The health of each identity, and the state of its fold at a checkpoint (src/domain/health.ts). Outlives retention.
+-- The health of each identity, and its fold (src/domain/health.ts) at two places: at a checkpoint some hours back, from
+-- which it goes on, and at the end of the newest month that has left, from which it is folded anew. Outlives retention.
 CREATE TABLE IF NOT EXISTS ci.health
 (
   repository_id UUID,
@@ -164,6 +165,7 @@ CREATE TABLE IF NOT EXISTS ci.health
   health Enum8('healthy' = 1, 'flaky' = 2, 'broken' = 3),
   newest_at DateTime64(3, 'UTC'),
   checkpoint String CODEC(ZSTD(1)),
+  baseline String CODEC(ZSTD(1)),
   version UInt64
 )
 ENGINE = ReplacingMergeTree(version)

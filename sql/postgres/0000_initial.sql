@@ -1,5 +1,6 @@
 CREATE SCHEMA "ci_insights";
 --> statement-breakpoint
+CREATE SEQUENCE "ci_insights"."evaluation_version" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "ci_insights"."application_keys" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -29,7 +30,7 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 	"block_id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."ingest_blocks_block_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"executions" integer NOT NULL,
 	"body" "bytea",
-	"lease_until" timestamp with time zone NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"stored_at" timestamp with time zone,
 	"evaluated_at" timestamp with time zone
 );
@@ -83,7 +84,7 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 --> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
-CREATE INDEX "ingest_blocks_pending" ON "ci_insights"."ingest_blocks" USING btree ("lease_until") WHERE "ci_insights"."ingest_blocks"."evaluated_at" is null;--> statement-breakpoint
+CREATE INDEX "ingest_blocks_pending" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."evaluated_at" is null;--> statement-breakpoint
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint

@@ -79,9 +79,8 @@ function afterTrouble(
   isFlaky: boolean,
   days: HealthState['days'],
 ): HealthState {
-  const [executions, failures] = days.reduce(([all, bad], day) => [all + day[1], bad + day[2]] as const, [
-    0, 0,
-  ] as const);
+  const executions = days.reduce((sum, [, all]) => sum + all, 0);
+  const failures = days.reduce((sum, [, , bad]) => sum + bad, 0);
   return {
     health: state.health,
     passingRuns: [],

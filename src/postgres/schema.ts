@@ -50,6 +50,9 @@ export const repositories = schema.table(
   ],
 );
 
+/** Versions of evaluations: a later one wins, because evaluations of a repository run one after another. */
+export const evaluationVersion = schema.sequence('evaluation_version');
+
 export const applicationKeys = schema.table('application_keys', {
   id: uuid().primaryKey(),
   name: text().notNull(),
@@ -66,7 +69,10 @@ export const applicationKeys = schema.table('application_keys', {
   revokedAt: moment('revoked_at'),
 });
 
-/** The ledger's blocks: the exact insert of each, written down before it is sent. See docs/architecture.md. */
+/**
+ * The ledger's blocks: the exact insert of each, written down before it is sent (docs/architecture.md). Times are the
+ * server's own, for the sweeper only.
+ */
 export const ingestBlocks = schema.table(
   'ingest_blocks',
   {
@@ -74,7 +80,7 @@ export const ingestBlocks = schema.table(
     executions: integer().notNull(),
     /** zstd of the insert's lines; null once the block is stored and evaluated. */
     body: bytea(),
-    leaseUntil: moment('lease_until').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */
     storedAt: moment('stored_at'),
     /** Verdicts and health of the tests in it are written. */
@@ -82,7 +88,7 @@ export const ingestBlocks = schema.table(
   },
   (table) => [
     // What the sweeper looks for; nearly always empty.
-    index('ingest_blocks_pending').on(table.leaseUntil).where(sql`${table.evaluatedAt} is null`),
+    index('ingest_blocks_pending').on(table.createdAt).where(sql`${table.evaluatedAt} is null`),
   ],
 );
 

@@ -15,10 +15,17 @@ export function compress(payload: unknown): Compressed {
   return { v: 1, enc: 'zstd', b: zstdCompressSync(JSON.stringify(payload)).toString('base64') };
 }
 
-/** The plain payload of what a job holds, unchecked. Throws when it says to be compressed and is not. */
-export function unpack(data: unknown): unknown {
+export interface Unpacked {
+  /** The plain payload, unchecked. */
+  payload: unknown;
+  /** Its size as JSON. */
+  bytes: number;
+}
+
+/** What a job holds. Throws when it says to be compressed and is not, or is larger than {@link JOB_BYTES_MAX}. */
+export function unpack(data: unknown): Unpacked {
   const compressed = compressedSchema.safeParse(data);
-  if (!compressed.success) return data;
+  if (!compressed.success) return { payload: data, bytes: JSON.stringify(data ?? null).length };
   const bytes = zstdDecompressSync(Buffer.from(compressed.data.b, 'base64'), { maxOutputLength: JOB_BYTES_MAX });
-  return JSON.parse(bytes.toString('utf8'));
+  return { payload: JSON.parse(bytes.toString('utf8')), bytes: bytes.byteLength };
 }

@@ -41,17 +41,24 @@ export class TestRunsProducer {
         attempts: testRuns.attempts,
         backoff: { type: 'custom' },
         removeOnComplete: true,
-        removeOnFail: true,
+        // A job that ran out of tries stays in the queue's failed set: nothing is dropped.
+        removeOnFail: false,
       },
     }));
     await this.#reach(() => this.#queue.addBulk(bulk));
+  }
+
+  /** Puts the data of a dead letter back as it was. */
+  async addAgain(jobId: string, data: unknown): Promise<void> {
+    const opts = { jobId, attempts: testRuns.attempts, backoff: { type: 'custom' }, removeOnComplete: true };
+    await this.#reach(() => this.#queue.add(testRuns.name, data, opts));
   }
 
   /** A chunk that is still in the queue, or undefined. */
   async find(uploadId: string, chunkIndex: number): Promise<QueuedChunk | undefined> {
     const job = await this.#reach(() => this.#queue.getJob(jobIdOf(uploadId, chunkIndex)));
     if (!job) return undefined;
-    const parsed = testRunsSchema.safeParse(unpack(job.data));
+    const parsed = testRunsSchema.safeParse(unpack(job.data).payload);
     return parsed.success ? { state: await this.#reach(() => job.getState()), job: parsed.data } : undefined;
   }
 

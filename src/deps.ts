@@ -1,0 +1,110 @@
+/** Opens the stores and the queue that a process needs, and closes them in reverse. */
+import { join } from 'node:path';
+import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
+import { migrateClickHouse } from './clickhouse/migrate.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { KeyStore } from './keys/store.ts';
+import { DeadLetterStore } from './ledger/dead-letters.ts';
+import { ReceiptStore } from './ledger/receipts.ts';
+import { createLogger, type Logger } from './observability/log.ts';
+import { openPostgres, type Postgres } from './postgres/client.ts';
+import { startEmbeddedPostgres } from './postgres/embedded.ts';
+import { migratePostgres } from './postgres/migrate.ts';
+import { RepositoryStore } from './postgres/repositories.ts';
+import { migratePostgresQueues, openPostgresQueues, openRedisQueues, type QueueBackend } from './queue/backend.ts';
+import { TestRunsProducer } from './queue/producer.ts';
+import { lockDataDir, lockHolder } from './service-lock.ts';
+
+/** What needs PostgreSQL only: enough for keys, settings and dead letters, also while the service runs. */
+export interface PostgresDeps {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  postgres: Postgres;
+  repositories: RepositoryStore;
+  keys: KeyStore;
+  deadLetters: DeadLetterStore;
+  close(): Promise<void>;
+}
+
+export interface Deps extends PostgresDeps {
+  clickhouse: ClickHouse;
+  queues: QueueBackend;
+  producer: TestRunsProducer;
+  receipts: ReceiptStore;
+}
+
+export interface Overrides {
+  clock?: Clock;
+  log?: Logger;
+}
+
+/** Closes what was opened, last first; also when opening stops half way. */
+class Closers {
+  readonly #closers: (() => unknown)[] = [];
+  add(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+  readonly close = async (): Promise<void> => {
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close();
+  };
+}
+
+/** Opens everything. Embedded stores belong to one process: a second one is refused with a sentence. */
+export async function openDeps(config: Config, overrides: Overrides = {}): Promise<Deps> {
+  const closers = new Closers();
+  try {
+    if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
+    const { url, ...base } = await openPostgresParts(config, overrides, closers, false);
+    const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reports an error');
+    if (!config.redisUrl) await migratePostgresQueues(url);
+    const queues = config.redisUrl
+      ? await openRedisQueues(config.redisUrl, onQueueError)
+      : await openPostgresQueues(url, onQueueError);
+    closers.add(() => queues.close());
+    const producer = new TestRunsProducer(queues);
+    closers.add(() => producer.close());
+    const clickhouse = await openClickHouse({ url: config.clickhouseUrl, path: join(config.dataDir, 'clickhouse') });
+    closers.add(() => clickhouse.close());
+    await migrateClickHouse(clickhouse);
+    const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);
+    return { ...base, queues, producer, clickhouse, receipts, close: closers.close };
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+/** Opens PostgreSQL only. While a service runs on the same data folder, its server is used. */
+export async function openPostgresDeps(config: Config, overrides: Overrides = {}): Promise<PostgresDeps> {
+  const closers = new Closers();
+  try {
+    const isServed = !config.databaseUrl && lockHolder(config.dataDir) !== undefined;
+    if (!config.databaseUrl && !isServed) closers.add(lockDataDir(config.dataDir));
+    const { url: _, ...base } = await openPostgresParts(config, overrides, closers, isServed);
+    return { ...base, close: closers.close };
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
+  const clock = overrides.clock ?? systemClock;
+  const log = overrides.log ?? createLogger(config.logLevel);
+  const url = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, closers));
+  const postgres = openPostgres(url, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
+  closers.add(() => postgres.close());
+  await migratePostgres(postgres);
+  const repositories = new RepositoryStore(postgres.db, clock);
+  const keys = new KeyStore(postgres.db, clock);
+  const deadLetters = new DeadLetterStore(postgres.db, clock);
+  return { url, config, clock, log, postgres, repositories, keys, deadLetters };
+}
+
+async function embeddedUrl(dataDir: string, attach: boolean, closers: Closers): Promise<string> {
+  const server = await startEmbeddedPostgres(dataDir, attach);
+  closers.add(() => server.stop());
+  return server.url;
+}

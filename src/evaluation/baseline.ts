@@ -1,0 +1,48 @@
+/** Before a month leaves, every fold that a late execution could start anew is moved up past it: health outlives retention. */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { endOfMonth } from '../domain/retention.ts';
+import type { Executor } from '../postgres/client.ts';
+import { continueFold } from './fold.ts';
+import { drawVersion, lockEvaluation } from './lock.ts';
+import { EvaluationStore, type HealthRow, identityKey } from './store.ts';
+
+const TESTS_AT_ONCE = 500;
+
+/** Folds the month that begins at `monthStart` into the baselines of all identities that ran in it. */
+export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
+  const monthEnd = endOfMonth(monthStart);
+  const rows = await clickhouse.rows(
+    `SELECT toString(repository_id) AS repository_id, toString(test_id) AS test_id FROM ci.executions
+     WHERE on_default AND toYYYYMM(finished_at) = {month: UInt32} AND status != 'skipped'
+     GROUP BY repository_id, test_id ORDER BY repository_id, test_id`,
+    { month: Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', '')) },
+  );
+  const tests = z.array(z.object({ repository_id: z.string(), test_id: z.string() })).parse(rows);
+  for (const [repositoryId, group] of Map.groupBy(tests, (test) => test.repository_id)) {
+    await lockEvaluation(tx, repositoryId);
+    const store = new EvaluationStore(clickhouse, repositoryId);
+    for (let from = 0; from < group.length; from += TESTS_AT_ONCE) {
+      const testIds = group.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id);
+      await store.writeHealth(await moved(store, testIds, monthStart, monthEnd), await drawVersion(tx));
+    }
+  }
+}
+
+async function moved(
+  store: EvaluationStore,
+  testIds: string[],
+  monthStart: number,
+  monthEnd: number,
+): Promise<HealthRow[]> {
+  const known = await store.folds(testIds);
+  const executions = (await store.history(testIds, monthStart)).filter((execution) => execution.finishedAt < monthEnd);
+  const flaky = await store.flaky(testIds, monthStart);
+  const byIdentity = Map.groupBy(executions, identityKey);
+  return known.flatMap((fold) => {
+    const group = byIdentity.get(identityKey(fold));
+    if (!group) return [];
+    const { end } = continueFold(fold.baseline, group, flaky);
+    return [{ ...fold, baseline: end }];
+  });
+}

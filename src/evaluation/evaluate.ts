@@ -1,0 +1,134 @@
+/**
+ * Judges what a block has brought: verdicts on flaky executions first, then the health of every identity they or new
+ * executions concern. Reads what is stored, so it can be repeated at any time and in any order.
+ */
+import { comparePositions } from '../domain/execution.ts';
+import { flakyOnCommit } from '../domain/flakiness.ts';
+import type { TouchedTest } from '../ledger/block.ts';
+import { beginning, continueFold, type Fold, isBehind } from './fold.ts';
+import { type EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey, type Verdict } from './store.ts';
+
+export interface EvaluateOptions {
+  /** Off: nothing is judged flaky. */
+  isFlakyDetectionEnabled: boolean;
+  /** Drawn under the repository's lock, so that a later evaluation has a higher one. */
+  version: number;
+}
+
+export async function evaluate(
+  store: EvaluationStore,
+  touched: ReadonlyMap<string, TouchedTest>,
+  options: EvaluateOptions,
+): Promise<void> {
+  const testIds = [...touched.keys()];
+  if (testIds.length === 0) return;
+  const since = new Map([...touched].map(([testId, test]) => [testId, test.since]));
+  if (options.isFlakyDetectionEnabled) {
+    const changed = await judgeFlaky(store, touched);
+    await store.writeVerdicts(changed, options.version);
+    // A verdict that changes on an old execution changes the health from there on.
+    for (const { testId, finishedAt } of changed)
+      since.set(testId, Math.min(since.get(testId) ?? finishedAt, finishedAt));
+  }
+  await store.writeHealth(await judgeHealth(store, since, options.isFlakyDetectionEnabled), options.version);
+}
+
+/** Verdicts on the touched commits that differ from what is stored. */
+async function judgeFlaky(store: EvaluationStore, touched: ReadonlyMap<string, TouchedTest>): Promise<Verdict[]> {
+  const testIds = [...touched.keys()];
+  const commits = [...new Set([...touched.values()].flatMap((test) => [...test.commits]))].filter(
+    (commit) => commit !== '',
+  );
+  if (commits.length === 0) return [];
+  const executions = (await store.onCommits(testIds, commits)).filter((execution) =>
+    touched.get(execution.testId)?.commits.has(execution.commit),
+  );
+  if (executions.length === 0) return [];
+  const oldest = executions.reduce(
+    (least, execution) => Math.min(least, execution.finishedAt),
+    Number.POSITIVE_INFINITY,
+  );
+  const known = await store.flaky(testIds, oldest);
+  const changed: Verdict[] = [];
+  for (const group of Map.groupBy(
+    executions,
+    (execution) => `${execution.commit}\0${identityKey(execution)}`,
+  ).values()) {
+    const verdicts = flakyOnCommit(group);
+    for (const { testId, executionId, finishedAt } of group) {
+      const rule = verdicts.get(executionId);
+      if ((rule !== undefined) !== known.has(executionId))
+        changed.push({ testId, executionId, finishedAt, isFlaky: rule !== undefined, rule: rule ?? 'contradicted' });
+    }
+  }
+  return changed;
+}
+
+/** The health of every identity of these tests that has executions since the given times. */
+async function judgeHealth(
+  store: EvaluationStore,
+  since: ReadonlyMap<string, number>,
+  isFlakyDetectionEnabled: boolean,
+): Promise<HealthRow[]> {
+  const known = new Map((await store.folds([...since.keys()])).map((fold) => [identityKey(fold), fold]));
+  const { onward, anew } = splitByCheckpoint(known.values(), since);
+  const rows: HealthRow[] = [];
+  for (const [tests, start] of [
+    [onward, 'checkpoint'],
+    [anew, 'baseline'],
+  ] as const) {
+    if (tests.size === 0) continue;
+    const testIds = [...tests.keys()];
+    const from = Math.min(...tests.values());
+    const executions = await store.history(testIds, from);
+    const flaky = isFlakyDetectionEnabled ? await store.flaky(testIds, from) : new Set<bigint>();
+    for (const [key, group] of Map.groupBy(executions, identityKey)) {
+      const row = healthOf(group, known.get(key), start, flaky);
+      if (row) rows.push(row);
+    }
+  }
+  return rows;
+}
+
+/**
+ * Which tests go on from their checkpoints, and which are folded anew because something came in behind one of them; each
+ * with the time from which their history is needed.
+ */
+function splitByCheckpoint(
+  known: Iterable<{ testId: string; checkpoint: Fold; baseline: Fold }>,
+  since: ReadonlyMap<string, number>,
+): { onward: Map<string, number>; anew: Map<string, number> } {
+  const onward = new Map(since);
+  const anew = new Map<string, number>();
+  for (const { testId, checkpoint, baseline } of known) {
+    const changedAt = since.get(testId) ?? 0;
+    if (isBehind(checkpoint, changedAt))
+      anew.set(testId, Math.min(anew.get(testId) ?? Number.MAX_SAFE_INTEGER, baseline.at?.finishedAt ?? 0));
+    else onward.set(testId, Math.min(onward.get(testId) ?? changedAt, checkpoint.at?.finishedAt ?? 0));
+  }
+  for (const testId of anew.keys()) onward.delete(testId);
+  return { onward, anew };
+}
+
+function healthOf(
+  executions: readonly IdentifiedExecution[],
+  known: { checkpoint: Fold; baseline: Fold } | undefined,
+  start: 'checkpoint' | 'baseline',
+  flaky: ReadonlySet<bigint>,
+): HealthRow | undefined {
+  const baseline = known?.baseline ?? beginning();
+  const from = known?.[start] ?? baseline;
+  const { end, checkpoint } = continueFold(from, executions, flaky);
+  const [first] = executions;
+  if (!first || !end.at || (from.at && comparePositions(end.at, from.at) === 0 && start === 'checkpoint'))
+    return undefined;
+  return {
+    testId: first.testId,
+    pipelineName: first.pipelineName,
+    jobName: first.jobName,
+    health: end.state.health,
+    newestAt: end.at.finishedAt,
+    checkpoint,
+    baseline,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Evaluates stored blocks soon after they are stored. One pass at a time in a process; what comes in meanwhile waits for the
+ * next pass and is evaluated together. A process that dies leaves its blocks to the sweeper of any other.
+ */
+import { eq } from 'drizzle-orm';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { mergeTouched, type Touched, type TouchedTest } from '../ledger/block.ts';
+import type { Ledger, StoredBlock } from '../ledger/ledger.ts';
+import type { Logger } from '../observability/log.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { repositories } from '../postgres/schema.ts';
+import { evaluate } from './evaluate.ts';
+import { drawVersion, lockEvaluation } from './lock.ts';
+import { EvaluationStore } from './store.ts';
+
+/** More tests at once make the statements long and gain nothing. */
+const TESTS_MAX = 2_000;
+const RETRY_MS = 1_000;
+
+export class Evaluator {
+  #waiting: StoredBlock[] = [];
+  #running: Promise<void> | undefined;
+  #isStopping = false;
+
+  constructor(
+    private readonly db: Database,
+    private readonly clickhouse: ClickHouse,
+    private readonly ledger: Ledger,
+    private readonly log: Logger,
+  ) {}
+
+  /** Takes a stored block up for evaluation. */
+  add(block: StoredBlock): void {
+    this.#waiting.push(block);
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Returns when nothing is waiting, or when stopped. */
+  async drain(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Finishes the pass that is running and leaves the rest to others. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.drain();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#isStopping) {
+      const blocks = this.#waiting;
+      this.#waiting = [];
+      try {
+        const touched: Touched = new Map();
+        for (const block of blocks) mergeTouched(touched, block.touched);
+        for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
+        await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
+      } catch (error) {
+        this.log.warn({ err: error, blocks: blocks.length }, 'evaluation failed, it is tried again');
+        this.#waiting.unshift(...blocks);
+        if (!this.#isStopping) await Bun.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Judges some tests of a repository, under its lock. */
+  async evaluateTests(repositoryId: string, tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
+    const store = new EvaluationStore(this.clickhouse, repositoryId);
+    const entries = [...tests];
+    for (let from = 0; from < entries.length; from += TESTS_MAX)
+      await onPostgres(() =>
+        this.db.transaction(async (tx) => {
+          await lockEvaluation(tx, repositoryId);
+          const [repository] = await tx
+            .select({ isEnabled: repositories.flakyDetectionEnabled })
+            .from(repositories)
+            .where(eq(repositories.id, repositoryId));
+          await evaluate(store, new Map(entries.slice(from, from + TESTS_MAX)), {
+            isFlakyDetectionEnabled: repository?.isEnabled ?? true,
+            version: await drawVersion(tx),
+          });
+        }),
+      );
+  }
+}

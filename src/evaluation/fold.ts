@@ -1,0 +1,81 @@
+/** A fold of health that was stopped at a place and can go on from there. */
+import { z } from 'zod';
+import { comparePositions, type JudgedExecution, type Position } from '../domain/execution.ts';
+import { foldHealth, type HealthState, healthyState } from '../domain/health.ts';
+import { HEALTHS } from '../domain/status.ts';
+
+/**
+ * How far behind its newest execution an identity's checkpoint stays: jobs of one run finish and arrive out of order, and
+ * only what is older than the checkpoint costs a new fold. Less than a day, so that a hot test reads little each time.
+ */
+export const CHECKPOINT_LAG_MS = 6 * 3_600_000;
+
+const stateSchema = z.object({
+  health: z.enum(HEALTHS),
+  passingRuns: z.array(z.string()),
+  failingCommits: z.array(z.string()),
+  cleanPasses: z.number(),
+  cleanSince: z.number(),
+  cleanPassesNeeded: z.number(),
+  days: z.array(z.tuple([z.number(), z.number(), z.number()])),
+}) satisfies z.ZodType<HealthState>;
+
+const positionSchema = z.object({
+  finishedAt: z.number(),
+  runId: z.string(),
+  runAttempt: z.number(),
+  executionId: z.string().transform(BigInt),
+});
+
+export interface Fold {
+  /** The last execution folded; null before the first. */
+  at: Position | null;
+  state: HealthState;
+  toJSON?: () => unknown;
+}
+
+/** Read back from the JSON that {@link makeFold} writes. */
+export const foldSchema = z
+  .string()
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(z.object({ at: positionSchema.nullable(), state: stateSchema }))
+  .transform(({ at, state }) => makeFold(at, state));
+
+export function makeFold(at: Position | null, state: HealthState): Fold {
+  const position = at && { finishedAt: at.finishedAt, runId: at.runId, runAttempt: at.runAttempt };
+  const toJSON = () => ({ at: position && at && { ...position, executionId: at.executionId.toString() }, state });
+  return { at, state, toJSON };
+}
+
+export const beginning = (): Fold => makeFold(null, healthyState());
+
+/** Whether an execution finished at this time would have to be folded in before the place where the fold stands. */
+export const isBehind = (fold: Fold, finishedAt: number): boolean =>
+  fold.at !== null && finishedAt <= fold.at.finishedAt;
+
+export interface FoldResult {
+  /** After every execution. */
+  end: Fold;
+  /** Some hours behind the end: where the next fold goes on from. */
+  checkpoint: Fold;
+}
+
+/** Goes on with the executions that come after the fold's place, in whatever order they are given. */
+export function continueFold(
+  from: Fold,
+  executions: readonly JudgedExecution[],
+  flaky: ReadonlySet<bigint>,
+): FoldResult {
+  const ordered = executions
+    .filter((execution) => from.at === null || comparePositions(execution, from.at) > 0)
+    .sort(comparePositions);
+  const newest = ordered.at(-1);
+  if (!newest) return { end: from, checkpoint: from };
+  let state = from.state;
+  let checkpoint = from;
+  for (const execution of ordered) {
+    state = foldHealth(state, execution, flaky.has(execution.executionId));
+    if (execution.finishedAt < newest.finishedAt - CHECKPOINT_LAG_MS) checkpoint = makeFold(execution, state);
+  }
+  return { end: makeFold(newest, state), checkpoint };
+}

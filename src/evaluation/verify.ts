@@ -1,0 +1,87 @@
+/** Computes verdicts and health of every test anew from the raw executions and compares them with what is stored. */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { flakyOnCommit } from '../domain/flakiness.ts';
+import { DAY_MS } from '../domain/judgement-constants.ts';
+import { endOfMonth } from '../domain/retention.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { repositories } from '../postgres/schema.ts';
+import { beginning, continueFold } from './fold.ts';
+import { EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey } from './store.ts';
+
+const TESTS_AT_ONCE = 500;
+/** Runs of one commit lie within this time of each other, as good as always. */
+const EDGE_MS = 30 * DAY_MS;
+
+/** A sentence for every difference. */
+export async function verifyJudgements(clickhouse: ClickHouse, db: Database): Promise<string[]> {
+  const settings = await onPostgres(() =>
+    db.select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled }).from(repositories),
+  );
+  const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
+  const differences: string[] = [];
+  for await (const { repositoryId, testIds } of testsOnDefaultBranches(clickhouse)) {
+    const store = new EvaluationStore(clickhouse, repositoryId);
+    differences.push(...(await differencesOf(store, testIds, isEnabled.get(repositoryId) ?? true)));
+  }
+  return differences;
+}
+
+/** All tests with executions on a default branch, in groups of one repository. */
+export async function* testsOnDefaultBranches(clickhouse: ClickHouse) {
+  const rows = z.array(z.object({ repository_id: z.string(), test_id: z.string() })).parse(
+    await clickhouse.rows(
+      `SELECT DISTINCT toString(repository_id) AS repository_id, toString(test_id) AS test_id
+         FROM ci.executions WHERE on_default AND status != 'skipped' ORDER BY repository_id, test_id`,
+    ),
+  );
+  for (const [repositoryId, tests] of Map.groupBy(rows, (row) => row.repository_id))
+    for (let from = 0; from < tests.length; from += TESTS_AT_ONCE)
+      yield { repositoryId, testIds: tests.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id) };
+}
+
+async function differencesOf(store: EvaluationStore, testIds: string[], isEnabled: boolean): Promise<string[]> {
+  const executions = await store.history(testIds, 0);
+  const storedFlaky = await store.flaky(testIds, 0);
+  const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
+  const differences: string[] = [];
+  for (const [key, group] of Map.groupBy(executions, identityKey)) {
+    const flaky = isEnabled ? flakyOf(group) : new Set<bigint>();
+    for (const execution of lostEvidence(group, stored.get(key))) if (storedFlaky.has(execution)) flaky.add(execution);
+    if (isEnabled)
+      for (const { executionId, testId } of group)
+        if (flaky.has(executionId) !== storedFlaky.has(executionId))
+          differences.push(
+            `execution ${executionId} of test ${testId} is ${flaky.has(executionId) ? '' : 'not '}flaky, stored is the opposite`,
+          );
+    differences.push(...healthDifferences(key, group, stored.get(key), flaky));
+  }
+  return differences;
+}
+
+/** Executions next to a month that has left: what contradicted them may have left with it, and the verdict stands. */
+function lostEvidence(executions: readonly IdentifiedExecution[], stored: HealthRow | undefined): bigint[] {
+  const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) : 0;
+  return executions
+    .filter((execution) => execution.finishedAt < edge + EDGE_MS)
+    .map((execution) => execution.executionId);
+}
+
+/** The flaky executions of one identity. */
+export function flakyOf(executions: readonly IdentifiedExecution[]): Set<bigint> {
+  const flaky = new Set<bigint>();
+  for (const group of Map.groupBy(executions, (execution) => execution.commit).values())
+    for (const executionId of flakyOnCommit(group).keys()) flaky.add(executionId);
+  return flaky;
+}
+
+function healthDifferences(
+  key: string,
+  executions: readonly IdentifiedExecution[],
+  stored: HealthRow | undefined,
+  flaky: ReadonlySet<bigint>,
+): string[] {
+  const { end } = continueFold(stored?.baseline ?? beginning(), executions, flaky);
+  if (!stored) return [`${key} has no health, it is ${end.state.health}`];
+  return stored.health === end.state.health ? [] : [`${key} is ${end.state.health}, stored is ${stored.health}`];
+}

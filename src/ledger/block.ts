@@ -1,0 +1,104 @@
+/** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation must look at afterwards. */
+import { z } from 'zod';
+import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+import { storable } from './prepare.ts';
+
+/** The part of a line that the evaluation needs; read back from a block whose process died before evaluating it. */
+const lineSchema = z.object({
+  repository_id: z.string(),
+  on_default: z.boolean(),
+  commit_sha: z.string(),
+  e_test_id: z.array(z.string()),
+  e_status: z.array(z.string()),
+  e_finished_ms: z.array(z.number()),
+});
+
+/** What was new about one test on the default branch: since when, and on which commits. */
+export interface TouchedTest {
+  /** The earliest new execution; milliseconds since the epoch. */
+  since: number;
+  commits: Set<string>;
+}
+/** By repository id, then by test id. */
+export type Touched = Map<string, Map<string, TouchedTest>>;
+
+/** One line of JSONEachRow: a chunk's executions that are new. */
+export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
+  const failures = executions.flatMap((execution, index) => execution.failures.map((failure) => ({ index, failure })));
+  const column = <T>(of: (execution: PreparedExecution) => T): T[] => executions.map(of);
+  const { run, origin } = chunk;
+  return JSON.stringify({
+    repository_id: chunk.repositoryId,
+    on_default: chunk.isOnDefaultBranch,
+    pipeline_name: run.pipeline_name,
+    job_name: run.job_name,
+    run_id: storable(run.run_id),
+    run_attempt: run.run_attempt,
+    commit_sha: storable(run.commit ?? ''),
+    branch: storable(origin.branch),
+    base_ref: storable(origin.baseRef),
+    pull_request: origin.pullRequest,
+    framework: storable(run.framework ?? ''),
+    framework_version: storable(run.framework_version ?? ''),
+    language: storable(run.language ?? ''),
+    job_url: storable(run.job_url ?? ''),
+    // As text: a number would lose what is above 2^53.
+    e_execution_id: column((execution) => execution.id.toString()),
+    e_test_id: column((execution) => execution.testId),
+    e_test_name: column((execution) => execution.name),
+    e_status: column((execution) => execution.status),
+    e_duration_s: column((execution) => execution.durationSeconds),
+    e_finished_ms: column((execution) => execution.finishedAt),
+    e_filepath: column((execution) => execution.filepath),
+    e_function: column((execution) => execution.function),
+    e_is_flaky: column((execution) => execution.isFlaky),
+    e_is_quarantined: column((execution) => execution.isQuarantined),
+    e_is_retried: column((execution) => execution.isRetried),
+    e_is_time_replaced: column((execution) => execution.isTimeReplaced),
+    e_failures: column((execution) => execution.failures.length),
+    f_index: failures.map(({ index }) => index),
+    f_attempt: failures.map(({ failure }) => failure.attempt),
+    f_failure_id: failures.map(({ failure }) => failure.failureId),
+    f_exception_type: failures.map(({ failure }) => failure.type),
+    f_exception_message: failures.map(({ failure }) => failure.message),
+    f_stacktrace: failures.map(({ failure }) => failure.stacktrace),
+  });
+}
+
+/** What a block's lines touch on default branches; skipped executions prove nothing and are left out. */
+export function touchedBy(lines: string): Touched {
+  const touched: Touched = new Map();
+  for (const text of lines.split('\n')) {
+    if (text === '') continue;
+    const line = lineSchema.parse(JSON.parse(text));
+    if (!line.on_default) continue;
+    for (const [i, testId] of line.e_test_id.entries())
+      if (line.e_status[i] !== 'skipped')
+        touch(touched, line.repository_id, testId, line.e_finished_ms[i] as number, line.commit_sha);
+  }
+  return touched;
+}
+
+export function touch(
+  touched: Touched,
+  repositoryId: string,
+  testId: string,
+  finishedAt: number,
+  commit: string,
+): void {
+  let tests = touched.get(repositoryId);
+  if (!tests) touched.set(repositoryId, (tests = new Map()));
+  const test = tests.get(testId);
+  if (!test) tests.set(testId, { since: finishedAt, commits: new Set([commit]) });
+  else {
+    test.since = Math.min(test.since, finishedAt);
+    test.commits.add(commit);
+  }
+}
+
+/** Adds what `from` touches to `into`. */
+export function mergeTouched(into: Touched, from: Touched): void {
+  for (const [repositoryId, tests] of from)
+    for (const [testId, { since, commits }] of tests)
+      for (const commit of commits) touch(into, repositoryId, testId, since, commit);
+}

@@ -1,0 +1,76 @@
+/** Jobs that no retry can help, kept with the reason until somebody replays them. */
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { and, asc, eq, isNull } from 'drizzle-orm';
+import { v7 as uuid7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { deadLetters } from '../postgres/schema.ts';
+
+export interface DeadLetter {
+  id: string;
+  queue: string;
+  jobId: string;
+  uploadId: string | null;
+  reason: string;
+  createdAt: Date;
+}
+
+export class DeadLetterStore {
+  constructor(
+    private readonly db: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Keeps a job; the same job again replaces the reason. */
+  async add(queue: string, jobId: string, uploadId: string | null, payload: unknown, reason: string): Promise<void> {
+    const row = {
+      queue,
+      jobId,
+      uploadId,
+      reason,
+      payload: zstdCompressSync(JSON.stringify(payload ?? null)),
+      createdAt: new Date(this.clock.now()),
+    };
+    await onPostgres(() =>
+      this.db
+        .insert(deadLetters)
+        .values({ id: uuid7(), ...row })
+        .onConflictDoUpdate({ target: [deadLetters.queue, deadLetters.jobId], set: { ...row, replayedAt: null } }),
+    );
+  }
+
+  /** Those nobody has replayed yet, oldest first. */
+  list(): Promise<DeadLetter[]> {
+    return onPostgres(() =>
+      this.db
+        .select({
+          id: deadLetters.id,
+          queue: deadLetters.queue,
+          jobId: deadLetters.jobId,
+          uploadId: deadLetters.uploadId,
+          reason: deadLetters.reason,
+          createdAt: deadLetters.createdAt,
+        })
+        .from(deadLetters)
+        .where(isNull(deadLetters.replayedAt))
+        .orderBy(asc(deadLetters.createdAt), asc(deadLetters.id)),
+    );
+  }
+
+  /** The job's data as it was queued, or undefined when there is no such letter. */
+  async payload(id: string): Promise<unknown> {
+    const [row] = await onPostgres(() =>
+      this.db.select({ payload: deadLetters.payload }).from(deadLetters).where(eq(deadLetters.id, id)),
+    );
+    return row && JSON.parse(zstdDecompressSync(row.payload).toString('utf8'));
+  }
+
+  async markReplayed(id: string): Promise<void> {
+    await onPostgres(() =>
+      this.db
+        .update(deadLetters)
+        .set({ replayedAt: new Date(this.clock.now()) })
+        .where(and(eq(deadLetters.id, id), isNull(deadLetters.replayedAt))),
+    );
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * Exactly once in effect: executions are claimed in PostgreSQL in the transaction that writes their block down; the block
+ * is then inserted, and replayed by anyone, under a deduplication token of its own.
+ *
+ *     claimed and written down ──insert, token b<id>──► stored ──evaluation──► evaluated (the body is dropped)
+ *
+ * Invariants, on which everything else leans (docs/architecture.md says why each holds):
+ * 1. An execution is claimed by at most one block: claims of a source are read and written under its lock.
+ * 2. A block's lines never change between its first insert and its last replay.
+ * 3. A job completes only when every block that claims one of its executions is stored.
+ * 4. A block that is not stored can be taken back whole, claims and all: by (3) its jobs are still in the queue.
+ */
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
+import type { Clock } from '../clock.ts';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
+import { lineOf, type Touched, touch } from './block.ts';
+import { LEDGER_LOCK, lockBuckets, packIds, unpackIds } from './claims.ts';
+import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** "rebu" in ASCII: inserts share this lock; a rebuild holds it alone. */
+export const REBUILD_LOCK = 0x72656275;
+
+/** A chunk that ClickHouse will refuse however often it is sent: it belongs with the dead letters. */
+export class UnstorableChunk extends Error {
+  override name = 'UnstorableChunk';
+}
+
+export interface StoredBlock {
+  blockId: number;
+  touched: Touched;
+}
+
+/** What became of one chunk; a rejected one is either unstorable or to be tried again. */
+export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
+
+interface WrittenBlock {
+  blockId: number;
+  lines: string;
+  touched: Touched;
+}
+
+export class Ledger {
+  constructor(
+    private readonly db: Database,
+    private readonly clickhouse: ClickHouse,
+    private readonly clock: Clock,
+    /** Hears of every block that this process has stored. */
+    private readonly onStored: (block: StoredBlock) => void = () => {},
+  ) {}
+
+  /**
+   * Stores what is new in the chunks as one block. Returns when everything in them, new or claimed before, is stored.
+   * Throws {@link StoreUnavailable} when a store does not answer: the same call finishes the work later.
+   */
+  async write(chunks: readonly PreparedChunk[]): Promise<WriteOutcome[]> {
+    try {
+      await this.#writeTogether(chunks);
+      return chunks.map((chunk) => ({ chunk }));
+    } catch (error) {
+      if (!isPermanentInsertError(error)) throw error;
+      const [only] = chunks;
+      if (chunks.length === 1 && only)
+        return [{ chunk: only, error: new UnstorableChunk(error.message, { cause: error }) }];
+      // One of them spoils the block: each alone, so that the others do not go with it.
+      const outcomes: WriteOutcome[] = [];
+      for (const chunk of chunks) outcomes.push(...(await this.write([chunk])));
+      return outcomes;
+    }
+  }
+
+  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<void> {
+    const { written, pending } = await onPostgres(() => this.db.transaction((tx) => this.#claim(tx, chunks)));
+    // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to claim.
+    for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
+    if (written) await this.#store(written.blockId, written);
+    await this.#confirm(chunks);
+  }
+
+  /** Claims what is new and writes the block down; also names the unstored blocks that hold the rest. */
+  async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<{ written?: WrittenBlock; pending: number[] }> {
+    const sourceKeys = [
+      ...new Set(chunks.flatMap((chunk) => chunk.executions.map((execution) => execution.sourceKey))),
+    ];
+    await tx.execute(
+      sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from unnest(${sql.param(lockBuckets(sourceKeys))}::int[]) as bucket`,
+    );
+    const { claimed, unstored } = await readClaims(tx, sourceKeys);
+    const fresh = new FreshExecutions(claimed);
+    const lines: string[] = [];
+    const touched: Touched = new Map();
+    const receipts = chunks.map((chunk) => {
+      const executions = fresh.of(chunk);
+      if (executions.length > 0) lines.push(lineOf(chunk, executions));
+      if (chunk.isOnDefaultBranch)
+        for (const execution of executions)
+          if (execution.status !== 'skipped')
+            touch(touched, chunk.repositoryId, execution.testId, execution.finishedAt, chunk.run.commit ?? '');
+      return receiptOf(chunk, executions.length);
+    });
+    const text = lines.map((line) => `${line}\n`).join('');
+    const blockId = text === '' ? null : await writeDown(tx, text, fresh);
+    if (receipts.length > 0)
+      await tx
+        .insert(uploadChunks)
+        .values(receipts.map((receipt) => ({ ...receipt, blockId })))
+        .onConflictDoNothing();
+    const pending = [...fresh.duplicatesIn(unstored)];
+    return blockId === null ? { pending } : { written: { blockId, lines: text, touched }, pending };
+  }
+
+  /** Inserts a block that is not stored yet. The row lock keeps others from doing the same work; the token makes it harmless. */
+  async #store(blockId: number, known?: WrittenBlock): Promise<void> {
+    try {
+      const stored = await onPostgres(() =>
+        this.db.transaction(async (tx) => {
+          await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
+          const [block] = await tx
+            .select({ body: ingestBlocks.body })
+            .from(ingestBlocks)
+            .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
+            .for('update');
+          if (!block) return false;
+          const lines = known?.lines ?? (await linesOf(block.body));
+          await this.clickhouse.insert('ci.ingest', lines, `b${blockId}`);
+          await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
+          return true;
+        }),
+      );
+      if (stored && known) this.onStored({ blockId, touched: known.touched });
+    } catch (error) {
+      if (isPermanentInsertError(error)) await this.#takeBack(blockId);
+      throw error;
+    }
+  }
+
+  /** Removes a block that ClickHouse refuses, with its claims and receipts: its jobs are written anew, one by one. */
+  async #takeBack(blockId: number): Promise<void> {
+    await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const removed = await tx
+          .delete(ingestBlocks)
+          .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
+          .returning({ blockId: ingestBlocks.blockId });
+        if (removed.length === 0) return;
+        await tx.delete(ingestClaims).where(eq(ingestClaims.blockId, blockId));
+        await tx.delete(uploadChunks).where(eq(uploadChunks.blockId, blockId));
+      }),
+    );
+  }
+
+  /** Everything in the chunks is stored: their receipts say so. */
+  async #confirm(chunks: readonly PreparedChunk[]): Promise<void> {
+    await onPostgres(() =>
+      this.db.execute(sql`
+        update ${uploadChunks} set stored_at = ${new Date(this.clock.now()).toISOString()}::timestamptz
+        from unnest(${sql.param(chunks.map((chunk) => chunk.uploadId))}::uuid[],
+                    ${sql.param(chunks.map((chunk) => chunk.chunkIndex))}::int[]) as done (upload_id, chunk_index)
+        where upload_chunks.upload_id = done.upload_id and upload_chunks.chunk_index = done.chunk_index
+          and stored_at is null`),
+    );
+  }
+
+  /** Stores a block that a process left behind. Returns false when it was taken back because ClickHouse refuses it. */
+  async replay(blockId: number): Promise<boolean> {
+    try {
+      await this.#store(blockId);
+      return true;
+    } catch (error) {
+      if (isPermanentInsertError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Blocks that were left unstored or unevaluated for longer than `ageSeconds`, oldest first. */
+  async leftBehind(ageSeconds: number, limit: number): Promise<{ blockId: number; isStored: boolean }[]> {
+    const rows = await onPostgres(() =>
+      this.db
+        .select({ blockId: ingestBlocks.blockId, storedAt: ingestBlocks.storedAt })
+        .from(ingestBlocks)
+        .where(and(isNull(ingestBlocks.evaluatedAt), sql`created_at <= now() - make_interval(secs => ${ageSeconds})`))
+        .orderBy(ingestBlocks.blockId)
+        .limit(limit),
+    );
+    return rows.map((row) => ({ blockId: row.blockId, isStored: row.storedAt !== null }));
+  }
+
+  /** The lines of a block that is not evaluated yet, or undefined. */
+  async lines(blockId: number): Promise<string | undefined> {
+    const [block] = await onPostgres(() =>
+      this.db.select({ body: ingestBlocks.body }).from(ingestBlocks).where(eq(ingestBlocks.blockId, blockId)),
+    );
+    return block?.body ? linesOf(block.body) : undefined;
+  }
+
+  /** Nothing is left to do for these blocks: their bodies go. */
+  async markEvaluated(blockIds: readonly number[]): Promise<void> {
+    if (blockIds.length === 0) return;
+    await onPostgres(() =>
+      this.db
+        .update(ingestBlocks)
+        .set({ evaluatedAt: sql`now()`, body: null })
+        .where(inArray(ingestBlocks.blockId, [...blockIds])),
+    );
+  }
+}
+
+/** The executions of a batch that no block and no earlier chunk of the batch has claimed. */
+class FreshExecutions {
+  /** New claims by source key. */
+  readonly taken = new Map<string, bigint[]>();
+  count = 0;
+  readonly #duplicateSources = new Set<string>();
+
+  constructor(private readonly claimed: Map<string, Set<bigint>>) {}
+
+  of(chunk: PreparedChunk): PreparedExecution[] {
+    return chunk.executions.filter((execution) => {
+      let known = this.claimed.get(execution.sourceKey);
+      if (!known) this.claimed.set(execution.sourceKey, (known = new Set()));
+      if (known.has(execution.id)) {
+        this.#duplicateSources.add(execution.sourceKey);
+        return false;
+      }
+      known.add(execution.id);
+      const ids = this.taken.get(execution.sourceKey);
+      if (ids) ids.push(execution.id);
+      else this.taken.set(execution.sourceKey, [execution.id]);
+      this.count++;
+      return true;
+    });
+  }
+
+  /** Those unstored blocks that may hold a duplicate that was met. */
+  duplicatesIn(unstored: Map<string, number[]>): Set<number> {
+    return new Set([...this.#duplicateSources].flatMap((sourceKey) => unstored.get(sourceKey) ?? []));
+  }
+}
+
+async function readClaims(
+  tx: Executor,
+  sourceKeys: string[],
+): Promise<{ claimed: Map<string, Set<bigint>>; unstored: Map<string, number[]> }> {
+  const rows = await tx
+    .select({
+      sourceKey: ingestClaims.sourceKey,
+      blockId: ingestClaims.blockId,
+      ids: ingestClaims.ids,
+      storedAt: ingestBlocks.storedAt,
+    })
+    .from(ingestClaims)
+    .innerJoin(ingestBlocks, eq(ingestBlocks.blockId, ingestClaims.blockId))
+    .where(sql`${ingestClaims.sourceKey} = any(${sql.param(sourceKeys)}::uuid[])`);
+  const claimed = new Map<string, Set<bigint>>();
+  const unstored = new Map<string, number[]>();
+  for (const row of rows) {
+    const ids = claimed.get(row.sourceKey) ?? new Set<bigint>();
+    for (const id of unpackIds(row.ids)) ids.add(id);
+    claimed.set(row.sourceKey, ids);
+    if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
+  }
+  return { claimed, unstored };
+}
+
+/** Writes the block and its claims down and returns the block's id. */
+async function writeDown(tx: Executor, lines: string, fresh: FreshExecutions): Promise<number> {
+  const [block] = await tx
+    .insert(ingestBlocks)
+    .values({ executions: fresh.count, body: await compress(Buffer.from(lines)) })
+    .returning({ blockId: ingestBlocks.blockId });
+  if (!block) throw new Error('the block was not written');
+  await tx.execute(sql`
+    insert into ${ingestClaims} (source_key, block_id, ids)
+    select source_key, ${block.blockId}::bigint, ids
+    from unnest(${sql.param([...fresh.taken.keys()])}::uuid[],
+                ${sql.param([...fresh.taken.values()].map(packIds))}::bytea[]) as claim (source_key, ids)`);
+  return block.blockId;
+}
+
+function receiptOf(chunk: PreparedChunk, accepted: number) {
+  return {
+    uploadId: chunk.uploadId,
+    chunkIndex: chunk.chunkIndex,
+    chunkCount: chunk.chunkCount,
+    repositoryId: chunk.repositoryId,
+    receivedAt: new Date(chunk.receivedAt),
+    accepted,
+    duplicate: chunk.executions.length - accepted,
+    rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
+    onDefaultBranch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
+    rejections: chunk.rejections,
+    warnings: chunk.warnings,
+  };
+}
+
+async function linesOf(body: Uint8Array | null): Promise<string> {
+  if (!body) throw new Error('a block without a body cannot be replayed');
+  return (await decompress(body)).toString('utf8');
+}

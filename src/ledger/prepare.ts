@@ -1,0 +1,185 @@
+/** From a job to rows: names become identifiers, times are settled, rows that cannot be stored are told apart. */
+import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
+import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
+import { executionIdOf, failureIdOf, sourceKeyOf, testIdOf } from '../domain/identity.ts';
+import { effectiveTime, isRetained } from '../domain/retention.ts';
+import type { Status } from '../domain/status.ts';
+import { cutText, MESSAGE_BYTES_MAX, rejectionOf, STACKTRACE_BYTES_MAX } from '../ingest/limits.ts';
+import type { Rejection, Run, TestRunsJob } from '../queue/test-runs.ts';
+
+/** What a failure without an exception is called (design §4). */
+export const UNKNOWN_TYPE = 'unknown';
+export const NO_MESSAGE = '(none reported)';
+/** A receipt names a few of the rows it refuses, not all. */
+const EXAMPLES_MAX = 5;
+const EXAMPLE_LENGTH_MAX = 200;
+
+export interface PreparedFailure {
+  attempt: number;
+  failureId: string;
+  type: string;
+  message: string;
+  stacktrace: string;
+}
+
+export interface PreparedExecution {
+  id: bigint;
+  /** Under which its claim is looked up. */
+  sourceKey: string;
+  testId: string;
+  name: string;
+  status: Status;
+  durationSeconds: number;
+  /** Milliseconds since the epoch. */
+  finishedAt: number;
+  isTimeReplaced: boolean;
+  filepath: string;
+  function: string;
+  isFlaky: boolean;
+  isQuarantined: boolean;
+  isRetried: boolean;
+  failures: PreparedFailure[];
+}
+
+export interface PreparedChunk {
+  uploadId: string;
+  chunkIndex: number;
+  chunkCount: number;
+  receivedAt: number;
+  repositoryId: string;
+  isOnDefaultBranch: boolean;
+  run: Run;
+  origin: RunOrigin;
+  executions: PreparedExecution[];
+  rejections: Rejection[];
+  warnings: string[];
+}
+
+export interface PrepareOptions {
+  repositoryId: string;
+  defaultBranch: string | null;
+  /** Milliseconds since the epoch. */
+  now: number;
+  retentionDays: number;
+}
+
+export const originOf = (run: Run): RunOrigin => ({
+  branch: shortBranch(run.branch ?? ''),
+  baseRef: shortBranch(run.base_ref ?? ''),
+  pullRequest: run.pull_request ?? 0,
+});
+
+export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
+  const origin = originOf(job.run);
+  const receivedAt = Date.parse(job.received_at);
+  const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
+  const failures = failuresByExecution(job);
+  const rejections = new Rejections(job.rejections);
+  const executions: PreparedExecution[] = [];
+  const { executions: columns } = job;
+  for (const [i, name] of columns.name.entries()) {
+    const reason = rejectionOf({ name, run: job.run });
+    if (reason !== null) {
+      rejections.add(reason, name);
+      continue;
+    }
+    const { at, isReplaced } = effectiveTime(columns.finished_at_ms[i] ?? null, receivedAt);
+    if (!isRetained(at, options.now, options.retentionDays)) {
+      rejections.add(`older than the retention of ${options.retentionDays} days`, name);
+      continue;
+    }
+    const sourceKey = sourceKeys[columns.source[i] as number] as string;
+    const testId = testIdOf(options.repositoryId, name);
+    const status = columns.status[i] as Status;
+    executions.push({
+      id: executionIdOf(sourceKey, columns.key[i] as string),
+      sourceKey,
+      testId,
+      name,
+      status,
+      durationSeconds: columns.duration_s[i] as number,
+      finishedAt: at,
+      isTimeReplaced: isReplaced,
+      filepath: storable(columns.filepath[i] ?? ''),
+      function: storable(columns.function[i] ?? ''),
+      isFlaky: columns.is_flaky[i] as boolean,
+      isQuarantined: columns.is_quarantined[i] as boolean,
+      isRetried: columns.is_retried[i] as boolean,
+      failures: preparedFailures(job, failures.get(i) ?? [], testId, status),
+    });
+  }
+  return {
+    uploadId: job.upload_id,
+    chunkIndex: job.chunk.index,
+    chunkCount: job.chunk.count,
+    receivedAt,
+    repositoryId: options.repositoryId,
+    isOnDefaultBranch: isOnDefaultBranch(origin, options.defaultBranch),
+    run: job.run,
+    origin,
+    executions,
+    rejections: rejections.list(),
+    warnings: job.warnings,
+  };
+}
+
+function failuresByExecution(job: TestRunsJob): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  for (const [row, execution] of job.failures.execution.entries()) {
+    const rows = found.get(execution);
+    if (rows) rows.push(row);
+    else found.set(execution, [row]);
+  }
+  return found;
+}
+
+/** Every failed execution has at least one failure event, so that it stands in a group. */
+function preparedFailures(job: TestRunsJob, rows: number[], testId: string, status: Status): PreparedFailure[] {
+  if (rows.length === 0) return status === 'failed' ? [preparedFailure(testId, 1, null, null, null)] : [];
+  const { attempt, type, message, stacktrace } = job.failures;
+  return rows.map((row) =>
+    preparedFailure(testId, attempt[row] as number, type[row] ?? null, message[row] ?? null, stacktrace[row] ?? null),
+  );
+}
+
+function preparedFailure(
+  testId: string,
+  attempt: number,
+  reportedType: string | null,
+  reportedMessage: string | null,
+  stacktrace: string | null,
+): PreparedFailure {
+  const type = cutText(reportedType || UNKNOWN_TYPE, MESSAGE_BYTES_MAX);
+  const message = cutText(reportedMessage || NO_MESSAGE, MESSAGE_BYTES_MAX);
+  return {
+    attempt,
+    failureId: failureIdOf(testId, FINGERPRINT_VERSION, type, normaliseMessage(message)),
+    type,
+    message,
+    stacktrace: cutText(stacktrace ?? '', STACKTRACE_BYTES_MAX),
+  };
+}
+
+/** A lone surrogate has no UTF-8 and would refuse the whole block. */
+export const storable = (text: string): string => text.toWellFormed();
+
+/** Rejections by reason. */
+class Rejections {
+  readonly #byReason = new Map<string, Rejection>();
+
+  constructor(known: readonly Rejection[]) {
+    for (const rejection of known)
+      this.#byReason.set(rejection.reason, { ...rejection, examples: [...rejection.examples] });
+  }
+
+  add(reason: string, name: string): void {
+    const known = this.#byReason.get(reason) ?? { reason, count: 0, examples: [] };
+    known.count++;
+    if (known.examples.length < EXAMPLES_MAX) known.examples.push(storable(name.slice(0, EXAMPLE_LENGTH_MAX)));
+    this.#byReason.set(reason, known);
+  }
+
+  list(): Rejection[] {
+    return [...this.#byReason.values()];
+  }
+}

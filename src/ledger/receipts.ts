@@ -1,0 +1,119 @@
+/** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import type { RepositoryStore } from '../postgres/repositories.ts';
+import { deadLetters, uploadChunks } from '../postgres/schema.ts';
+import type { TestRunsProducer } from '../queue/producer.ts';
+import { type Rejection, rejectionSchema } from '../queue/test-runs.ts';
+
+export interface UploadReceipt {
+  id: string;
+  status: 'queued' | 'stored' | 'failed';
+  receivedAt: Date;
+  /** When the last of it was stored and could be read. */
+  storedAt: Date | null;
+  /** Null until the counts are known: while any chunk is queued. */
+  accepted: number | null;
+  duplicate: number | null;
+  rejected: number;
+  onDefaultBranch: number | null;
+  rejections: Rejection[];
+  warnings: string[];
+  /** Why it failed. */
+  failure: string | null;
+}
+
+export class ReceiptStore {
+  constructor(
+    private readonly db: Database,
+    private readonly repositories: RepositoryStore,
+    private readonly producer: TestRunsProducer,
+  ) {}
+
+  /** The receipt of an upload to this repository, or null when there is none. */
+  async find(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+    const written = await this.#written(owner, name, uploadId);
+    if (written) return written;
+    const queued = await this.#queued(owner, name, uploadId);
+    // Between the two looks its only job may have been done.
+    return queued ?? (await this.#written(owner, name, uploadId));
+  }
+
+  async #written(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+    const repository = await this.repositories.find(owner, name);
+    if (!repository) return null;
+    const [chunks, letters] = await onPostgres(() =>
+      Promise.all([
+        this.db.select().from(uploadChunks).where(eq(uploadChunks.uploadId, uploadId)),
+        this.db
+          .select({ reason: deadLetters.reason, createdAt: deadLetters.createdAt })
+          .from(deadLetters)
+          .where(eq(deadLetters.uploadId, uploadId)),
+      ]),
+    );
+    const own = chunks.filter((chunk) => chunk.repositoryId === repository.id);
+    const [first] = own;
+    if (!first) return null;
+    const isStored = own.length === first.chunkCount && own.every((chunk) => chunk.storedAt !== null);
+    const status = letters.length > 0 ? 'failed' : isStored ? 'stored' : 'queued';
+    const isCounted = status !== 'queued';
+    const sum = (of: (chunk: typeof uploadChunks.$inferSelect) => number): number =>
+      own.reduce((total, chunk) => total + of(chunk), 0);
+    const times = own.map((chunk) => chunk.storedAt?.getTime() ?? 0);
+    const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
+    return {
+      id: uploadId,
+      status,
+      receivedAt: first.receivedAt,
+      storedAt: status === 'stored' ? new Date(Math.max(...times)) : null,
+      accepted: isCounted ? sum((chunk) => chunk.accepted) : null,
+      duplicate: isCounted ? sum((chunk) => chunk.duplicate) : null,
+      rejected: sum((chunk) => chunk.rejected),
+      onDefaultBranch: isCounted ? onDefaultBranch : null,
+      rejections: mergeRejections(own.flatMap((chunk) => z.array(rejectionSchema).parse(chunk.rejections))),
+      warnings: [
+        ...new Set(own.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings))),
+        ...(status === 'stored' && onDefaultBranch === 0 && sum((chunk) => chunk.accepted + chunk.duplicate) > 0
+          ? [NOTHING_ON_DEFAULT]
+          : []),
+      ],
+      failure: letters[0]?.reason ?? null,
+    };
+  }
+
+  async #queued(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+    const chunk = await this.producer.find(uploadId, 0);
+    if (!chunk) return null;
+    const { repository, received_at, rejections, warnings } = chunk.job;
+    if (`${repository.owner}/${repository.name}`.toLowerCase() !== `${owner}/${name}`.toLowerCase()) return null;
+    return {
+      id: uploadId,
+      status: 'queued',
+      receivedAt: new Date(received_at),
+      storedAt: null,
+      accepted: null,
+      duplicate: null,
+      rejected: rejections.reduce((sum, rejection) => sum + rejection.count, 0),
+      onDefaultBranch: null,
+      rejections,
+      warnings,
+      failure: null,
+    };
+  }
+}
+
+const NOTHING_ON_DEFAULT =
+  'Nothing of this upload was on the default branch, so no insight shows it. Name the branch, and set the default branch if it is not the one you expect.';
+
+function mergeRejections(rejections: readonly Rejection[]): Rejection[] {
+  const byReason = new Map<string, Rejection>();
+  for (const { reason, count, examples } of rejections) {
+    const known = byReason.get(reason);
+    if (known) {
+      known.count += count;
+      known.examples = [...known.examples, ...examples].slice(0, 5);
+    } else byReason.set(reason, { reason, count, examples });
+  }
+  return [...byReason.values()];
+}

@@ -1,0 +1,48 @@
+/** Finishes what a process that died left behind: blocks written down but not stored, or stored but not evaluated. */
+import type { Evaluator } from '../evaluation/evaluator.ts';
+import type { Logger } from '../observability/log.ts';
+import { touchedBy } from './block.ts';
+import type { Ledger } from './ledger.ts';
+
+const EVERY_MS = 5_000;
+/** A block that is younger is most likely in good hands; doing its work twice would be harmless. */
+const AGE_SECONDS = 20;
+const BLOCKS_MAX = 20;
+
+export class Sweeper {
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly evaluator: Evaluator,
+    private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#running = this.sweep().then(
+        () => {},
+        (error) => this.log.warn({ err: error }, 'sweep failed, it is tried again'),
+      );
+    }, EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** One round; `ageSeconds` of 0 takes every unfinished block. Returns how many it took up. */
+  async sweep(ageSeconds = AGE_SECONDS): Promise<number> {
+    const blocks = await this.ledger.leftBehind(ageSeconds, BLOCKS_MAX);
+    for (const { blockId, isStored } of blocks) {
+      this.log.info({ block: blockId, isStored }, 'a block was left behind, it is finished now');
+      if (!isStored && !(await this.ledger.replay(blockId))) continue;
+      const lines = await this.ledger.lines(blockId);
+      if (lines !== undefined) this.evaluator.add({ blockId, touched: touchedBy(lines) });
+    }
+    if (blocks.length > 0) await this.evaluator.drain();
+    return blocks.length;
+  }
+}

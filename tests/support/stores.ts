@@ -1,0 +1,64 @@
+/**
+ * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
+ * with it. Tests keep apart by repository: each takes a name of its own from {@link uniqueRepository}.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Deps, openDeps } from '../../src/deps.ts';
+import { createLogger } from '../../src/observability/log.ts';
+
+/** A clock that a test can move. It does not tick by itself. */
+export class TestClock implements Clock {
+  constructor(public at: number) {}
+  now(): number {
+    return this.at;
+  }
+  set(at: string | number): void {
+    this.at = typeof at === 'number' ? at : Date.parse(at);
+  }
+}
+
+/** The day on which the recorded uploads were made, an hour before midnight. */
+export const TEST_NOW = Date.parse('2026-11-21T23:00:00Z');
+
+export interface TestStores extends Deps {
+  clock: TestClock;
+}
+
+let opened: Promise<TestStores> | undefined;
+
+/** The stores of this run; opened at the first call. */
+export function openTestStores(): Promise<TestStores> {
+  opened ??= open();
+  return opened;
+}
+
+async function open(): Promise<TestStores> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-test-'));
+  const clock = new TestClock(TEST_NOW);
+  const config = readConfig({ DATA_DIR: dataDir, PORT: '0' });
+  const log = createLogger(process.env.TEST_LOG ?? 'error');
+  const deps = await openDeps(config, { clock, log });
+  const close = async (): Promise<void> => {
+    await deps.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { ...deps, clock, close };
+}
+
+/** Called once, when the last test file of the run has ended. */
+export async function closeTestStores(): Promise<void> {
+  await (await opened)?.close();
+}
+
+let repositories = 0;
+const run = Math.random().toString(36).slice(2, 8);
+
+/** A repository that no other test uses. */
+export function uniqueRepository(): { host: string; owner: string; name: string } {
+  repositories++;
+  return { host: 'github.com', owner: `owner-${run}`, name: `repo-${repositories}` };
+}

@@ -1,0 +1,54 @@
+/** Starts what works on the queue, and stops it so that nothing is cut off. */
+import type { Worker } from 'bullmq';
+import type { Deps } from '../src/deps.ts';
+import { Evaluator } from '../src/evaluation/evaluator.ts';
+import { Ledger } from '../src/ledger/ledger.ts';
+import { Sweeper } from '../src/ledger/sweeper.ts';
+import { RetentionTask } from '../src/maintenance/retention.ts';
+import { testRuns } from '../src/queue/catalogue.ts';
+import { Batcher } from './batcher.ts';
+import { testRunsHandler } from './test-runs.ts';
+
+/** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */
+const CONCURRENCY = 32;
+
+export interface RunningWorkers {
+  /** For tests: returns when everything stored is evaluated. */
+  evaluator: Evaluator;
+  sweeper: Sweeper;
+  retention: RetentionTask;
+  /** Lets the jobs in hand finish, then stops. */
+  stop(): Promise<void>;
+}
+
+export function startWorkers(deps: Deps): RunningWorkers {
+  const { clock, log, postgres, clickhouse, repositories, deadLetters, queues, config } = deps;
+  const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
+  const evaluator: Evaluator = new Evaluator(postgres.db, clickhouse, ledger, log);
+  const sweeper = new Sweeper(ledger, evaluator, log);
+  const retention = new RetentionTask(clickhouse, postgres.db, clock, config.retentionDays, log);
+  const batcher = new Batcher((chunks) => ledger.write(chunks));
+  const handler = testRunsHandler({
+    clock,
+    log,
+    repositories,
+    deadLetters,
+    batcher,
+    retentionDays: config.retentionDays,
+  });
+  const worker: Worker = queues.worker(testRuns.name, handler, CONCURRENCY);
+  worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'a job failed, it is tried again'));
+  sweeper.start();
+  retention.start();
+  return {
+    evaluator,
+    sweeper,
+    retention,
+    stop: async () => {
+      await worker.close();
+      await sweeper.stop();
+      await retention.stop();
+      await evaluator.stop();
+    },
+  };
+}
