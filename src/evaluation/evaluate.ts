@@ -3,7 +3,7 @@
  * executions concern. Reads what is stored, so it can be repeated at any time and in any order.
  */
 import { comparePositions } from '../domain/execution.ts';
-import { flakyOnCommit } from '../domain/flakiness.ts';
+import { type FlakyRule, flakyOnCommit } from '../domain/flakiness.ts';
 import type { TouchedTest } from '../ledger/block.ts';
 import { beginning, continueFold, type Fold, isBehind } from './fold.ts';
 import { type EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey, type Verdict } from './store.ts';
@@ -33,6 +33,37 @@ export async function evaluate(
   await store.writeHealth(await judgeHealth(store, since, options.isFlakyDetectionEnabled), options.version);
 }
 
+/** Judges all retained executions of some tests anew: verdicts, then health from the baseline. */
+export async function evaluateAnew(store: EvaluationStore, testIds: string[], options: EvaluateOptions): Promise<void> {
+  const executions = await store.history(testIds, 0);
+  const known = await store.flaky(testIds, 0);
+  const changed: Verdict[] = [];
+  for (const group of Map.groupBy(executions, identityKey).values())
+    changed.push(...changedVerdicts(group, options.isFlakyDetectionEnabled ? flakyOf(group) : new Map(), known));
+  await store.writeVerdicts(changed, options.version);
+  const since = new Map(testIds.map((testId) => [testId, 0]));
+  await store.writeHealth(await judgeHealth(store, since, options.isFlakyDetectionEnabled), options.version);
+}
+
+/** The flaky executions of one identity, with the rule. */
+export function flakyOf(executions: readonly IdentifiedExecution[]): Map<bigint, FlakyRule> {
+  const onCommits = Map.groupBy(executions, (execution) => execution.commit).values();
+  return new Map([...onCommits].flatMap((group) => [...flakyOnCommit(group)]));
+}
+
+function changedVerdicts(
+  executions: readonly IdentifiedExecution[],
+  verdicts: ReadonlyMap<bigint, FlakyRule>,
+  known: ReadonlySet<bigint>,
+): Verdict[] {
+  return executions
+    .filter(({ executionId }) => verdicts.has(executionId) !== known.has(executionId))
+    .map(({ testId, executionId, finishedAt }) => {
+      const rule = verdicts.get(executionId);
+      return { testId, executionId, finishedAt, isFlaky: rule !== undefined, rule: rule ?? 'contradicted' };
+    });
+}
+
 /** Verdicts on the touched commits that differ from what is stored. */
 async function judgeFlaky(store: EvaluationStore, touched: ReadonlyMap<string, TouchedTest>): Promise<Verdict[]> {
   const testIds = [...touched.keys()];
@@ -49,19 +80,8 @@ async function judgeFlaky(store: EvaluationStore, touched: ReadonlyMap<string, T
     Number.POSITIVE_INFINITY,
   );
   const known = await store.flaky(testIds, oldest);
-  const changed: Verdict[] = [];
-  for (const group of Map.groupBy(
-    executions,
-    (execution) => `${execution.commit}\0${identityKey(execution)}`,
-  ).values()) {
-    const verdicts = flakyOnCommit(group);
-    for (const { testId, executionId, finishedAt } of group) {
-      const rule = verdicts.get(executionId);
-      if ((rule !== undefined) !== known.has(executionId))
-        changed.push({ testId, executionId, finishedAt, isFlaky: rule !== undefined, rule: rule ?? 'contradicted' });
-    }
-  }
-  return changed;
+  const groups = Map.groupBy(executions, (execution) => `${execution.commit}\0${identityKey(execution)}`).values();
+  return [...groups].flatMap((group) => changedVerdicts(group, flakyOnCommit(group), known));
 }
 
 /** The health of every identity of these tests that has executions since the given times. */

@@ -1,11 +1,11 @@
 /** Computes verdicts and health of every test anew from the raw executions and compares them with what is stored. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { flakyOnCommit } from '../domain/flakiness.ts';
 import { DAY_MS } from '../domain/judgement-constants.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { repositories } from '../postgres/schema.ts';
+import { flakyOf } from './evaluate.ts';
 import { beginning, continueFold } from './fold.ts';
 import { EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey } from './store.ts';
 
@@ -46,7 +46,7 @@ async function differencesOf(store: EvaluationStore, testIds: string[], isEnable
   const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
   const differences: string[] = [];
   for (const [key, group] of Map.groupBy(executions, identityKey)) {
-    const flaky = isEnabled ? flakyOf(group) : new Set<bigint>();
+    const flaky = new Set(isEnabled ? flakyOf(group).keys() : []);
     for (const execution of lostEvidence(group, stored.get(key))) if (storedFlaky.has(execution)) flaky.add(execution);
     if (isEnabled)
       for (const { executionId, testId } of group)
@@ -65,14 +65,6 @@ function lostEvidence(executions: readonly IdentifiedExecution[], stored: Health
   return executions
     .filter((execution) => execution.finishedAt < edge + EDGE_MS)
     .map((execution) => execution.executionId);
-}
-
-/** The flaky executions of one identity. */
-export function flakyOf(executions: readonly IdentifiedExecution[]): Set<bigint> {
-  const flaky = new Set<bigint>();
-  for (const group of Map.groupBy(executions, (execution) => execution.commit).values())
-    for (const executionId of flakyOnCommit(group).keys()) flaky.add(executionId);
-  return flaky;
 }
 
 function healthDifferences(

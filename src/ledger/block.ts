@@ -86,8 +86,8 @@ export function touch(
   finishedAt: number,
   commit: string,
 ): void {
-  let tests = touched.get(repositoryId);
-  if (!tests) touched.set(repositoryId, (tests = new Map()));
+  const tests = touched.get(repositoryId) ?? new Map<string, TouchedTest>();
+  touched.set(repositoryId, tests);
   const test = tests.get(testId);
   if (!test) tests.set(testId, { since: finishedAt, commits: new Set([commit]) });
   else {

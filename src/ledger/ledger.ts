@@ -222,8 +222,8 @@ class FreshExecutions {
 
   of(chunk: PreparedChunk): PreparedExecution[] {
     return chunk.executions.filter((execution) => {
-      let known = this.claimed.get(execution.sourceKey);
-      if (!known) this.claimed.set(execution.sourceKey, (known = new Set()));
+      const known = this.claimed.get(execution.sourceKey) ?? new Set<bigint>();
+      this.claimed.set(execution.sourceKey, known);
       if (known.has(execution.id)) {
         this.#duplicateSources.add(execution.sourceKey);
         return false;
