@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test';
+import { guessDefaultBranch, isOnDefaultBranch, shortBranch } from '../../src/domain/default-branch.ts';
+import { normaliseMessage } from '../../src/domain/fingerprint.ts';
+import { executionIdOf, repositoryIdOf, sourceKeyOf, testIdOf } from '../../src/domain/identity.ts';
+import { effectiveTime, endOfMonth, isRetained } from '../../src/domain/retention.ts';
+
+describe('identity', () => {
+  test('repositories are compared without case, and a generation makes another', () => {
+    expect(repositoryIdOf('GitHub.com', 'Acme', 'Shop')).toBe(repositoryIdOf('github.com', 'acme', 'shop'));
+    expect(repositoryIdOf('github.com', 'acme', 'shop', 1)).not.toBe(repositoryIdOf('github.com', 'acme', 'shop'));
+  });
+
+  test('identifiers never change: stored rows depend on them', () => {
+    const repository = repositoryIdOf('github.com', 'acme', 'shop');
+    expect(repository).toBe('5beeaeba-a982-5c8b-8869-7caf1b9175bf');
+    expect(testIdOf(repository, 'root level works')).toMatchInlineSnapshot(`"04dbc00f-15c9-570b-a0cb-5bcfe5695191"`);
+    expect(executionIdOf(sourceKeyOf(repository, 'trace'), 'span')).toMatchInlineSnapshot(`5365584956520075054n`);
+  });
+});
+
+describe('the default branch', () => {
+  const run = { branch: 'main', baseRef: '', pullRequest: 0 };
+  test('a run of the branch itself is on it', () => expect(isOnDefaultBranch(run, 'main')).toBe(true));
+  test.each([
+    ['a pull request', { ...run, pullRequest: 7 }],
+    ['a base ref', { ...run, baseRef: 'main' }],
+    ['no branch', { ...run, branch: '' }],
+    ['another branch', { ...run, branch: 'feat' }],
+  ])('a run with %s is not', (_, other) => expect(isOnDefaultBranch(other, 'main')).toBe(false));
+  test.each(['gh-readonly-queue/main/pr-7-abc', 'mergify/merge-queue/abc'])('%s is never on it', (branch) => {
+    expect(isOnDefaultBranch({ ...run, branch }, branch)).toBe(false);
+  });
+  test('nothing is on a default branch that nobody knows', () => expect(isOnDefaultBranch(run, null)).toBe(false));
+  test('main and master are guessed, from runs of the branch itself', () => {
+    expect(guessDefaultBranch(run)).toBe('main');
+    expect(guessDefaultBranch({ ...run, branch: 'master' })).toBe('master');
+    expect(guessDefaultBranch({ ...run, branch: 'develop' })).toBeNull();
+    expect(guessDefaultBranch({ ...run, pullRequest: 1 })).toBeNull();
+  });
+  test('refs/heads/ is no part of a branch', () => expect(shortBranch('refs/heads/a/b')).toBe('a/b'));
+});
+
+describe('time and retention', () => {
+  const received = Date.parse('2026-11-21T12:00:00Z');
+  test.each([
+    ['missing', null, received, false],
+    ['its own', received - 5_000, received - 5_000, false],
+    ['ten minutes ahead', received + 600_000, received + 600_000, false],
+    ['more than ten minutes ahead', received + 600_001, received, true],
+    ['before 2000', Date.UTC(1999, 11, 31), received, true],
+  ])('a time that is %s', (_, reported, at, isReplaced) => {
+    expect(effectiveTime(reported, received)).toEqual({ at, isReplaced });
+  });
+
+  test('a month is kept until its last day is as old as the retention', () => {
+    const august = Date.parse('2026-08-01T00:00:00Z');
+    expect(endOfMonth(august)).toBe(Date.parse('2026-09-01T00:00:00Z'));
+    expect(isRetained(august, Date.parse('2026-11-29T23:59:59Z'), 90)).toBe(true);
+    expect(isRetained(august, Date.parse('2026-11-30T00:00:00Z'), 90)).toBe(false);
+  });
+});
+
+describe('fingerprint v1', () => {
+  test.each([
+    ['the same timeout with another port', 'connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED 127.0.0.1:5433'],
+    ['another uuid', 'no row 3f2b1c4d-1111-4111-8111-123456789abc', 'no row 0e0e0e0e-2222-4222-8222-abcdefabcdef'],
+    ['another temporary path', "ENOENT: '/tmp/a1/x.json'", "ENOENT: '/tmp/b2/y.json'"],
+    ['another moment', 'late at 2026-11-21T03:04:05Z', 'late at 2026-11-22 13:14:15.123'],
+    ['another address in memory', '<Foo at 0x7f001>', '<Foo at 0x7f9ff>'],
+    ['different numbers that are equal among themselves', 'expected 3 got 3', 'expected 4 got 4'],
+    ['different numbers', 'expected 3 got 4', 'expected 5 got 6'],
+    ['white space', 'a  b\n c', 'a b c'],
+  ])('%s is the same failure', (_, one, other) => expect(normaliseMessage(one)).toBe(normaliseMessage(other)));
+
+  test.each([
+    ['HTTP 404 and 500', 'HTTP 404 not found', 'HTTP 500 not found'],
+    ['status codes', 'request failed with status code 404', 'request failed with status code 500'],
+    ['keys', "KeyError: 'a'", "KeyError: 'b'"],
+    ['quoted identifiers with numbers', "no column 'user_1'", "no column 'user_2'"],
+    ['texts', 'expected true to be false', 'expected undefined to be defined'],
+    ['equal and unequal numbers', 'expected 3 got 3', 'expected 3 got 4'],
+  ])('%s differ', (_, one, other) => expect(normaliseMessage(one)).not.toBe(normaliseMessage(other)));
+
+  test('a long message of one kind takes linear time', () => {
+    for (const part of ['9', 'a1', '0x', '[::', '/tmp', "'a", '2026-'])
+      expect(normaliseMessage(part.repeat(50_000)).length).toBeLessThan(20_000);
+  });
+});
