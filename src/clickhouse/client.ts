@@ -4,7 +4,7 @@
  * Reads and writes have connections of their own, so that a large insert does not hold up a read.
  */
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { StoreUnavailable } from '../errors.ts';
 import { openEmbedded } from './embedded.ts';
 import type { Parameters } from './literals.ts';
@@ -54,8 +54,23 @@ const UNAVAILABLE_ERRORS = new Set([
   '999',
 ]);
 
-export const isPermanentInsertError = (error: unknown): error is ClickHouseError =>
-  error instanceof ClickHouseError && PERMANENT_INSERT_ERRORS.has(error.code);
+export const isPermanentInsertError = (error: unknown): error is StatementRefused =>
+  error instanceof StatementRefused && PERMANENT_INSERT_ERRORS.has(error.code);
+
+/** ClickHouse answered, and the answer is an error. The message is shortened: the engine quotes the data it could not read. */
+export class StatementRefused extends Error {
+  override name = 'StatementRefused';
+  constructor(
+    /** ClickHouse's number of the error. */
+    readonly code: string,
+    message: string,
+    cause: unknown,
+  ) {
+    super(message.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX), { cause });
+  }
+}
+
+const MESSAGE_LENGTH_MAX = 300;
 
 export interface ClickHouse {
   /** Runs a named query and decodes its rows. */
@@ -163,13 +178,24 @@ class Client implements ClickHouse {
     try {
       return await run(lane.client);
     } catch (error) {
-      if (error instanceof ClickHouseError ? UNAVAILABLE_ERRORS.has(error.code) : isConnectionTrouble(error))
-        throw new StoreUnavailable('clickhouse', error);
-      throw error;
+      throw classified(error);
     } finally {
       lane.busy--;
     }
   }
+}
+
+/**
+ * By the number on it, not by its class: chdb and the client each come with a ClickHouseError of their own. Messages of
+ * several lines reach us unparsed.
+ */
+function classified(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const stated = 'code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code) ? error.code : undefined;
+  const code = stated ?? /^Code: (\d+)\./.exec(error.message)?.[1];
+  if (code === undefined) return isConnectionTrouble(error) ? new StoreUnavailable('clickhouse', error) : error;
+  const refused = new StatementRefused(code, error.message, error);
+  return UNAVAILABLE_ERRORS.has(code) ? new StoreUnavailable('clickhouse', refused) : refused;
 }
 
 interface Lane {
@@ -180,8 +206,7 @@ interface Lane {
 const CONNECTION_CODES =
   /^(ECONN|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|ConnectionRefused|ConnectionClosed)/;
 
-function isConnectionTrouble(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+function isConnectionTrouble(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (
     CONNECTION_CODES.test(code) || /timeout error|socket hang up|socket connection was closed/i.test(error.message)

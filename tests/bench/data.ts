@@ -1,0 +1,116 @@
+/**
+ * Made-up history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most seldom), most runs on
+ * the default branch, a few per cent failing with messages that group.
+ */
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+
+/** Mulberry32: small, seeded, good enough for made-up data. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export interface DataOptions {
+  seed: number;
+  executions: number;
+  tests: number;
+  repositories: number;
+  /** Executions of one job. */
+  chunk: number;
+  /** The newest execution; milliseconds since the epoch. */
+  now: number;
+  days: number;
+}
+
+export const ownerOf = 'bench';
+export const repositoryName = (index: number): string => `repo-${index}`;
+export const testName = (index: number): string =>
+  `suite ${index % 97} > feature ${index % 1_009} > does thing ${index} [case ${index % 7}]`;
+
+/** Jobs in order of time, each with executions of different tests. */
+export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
+  const random = randomFrom(options.seed);
+  const pickTest = zipf(options.tests, random);
+  const jobs = Math.ceil(options.executions / options.chunk);
+  const start = options.now - options.days * 86_400_000;
+  const hex = (): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
+  for (let index = 0; index < jobs; index++) {
+    const finished = start + ((index + 1) / jobs) * options.days * 86_400_000;
+    const isPullRequest = random() < 0.2;
+    const count = Math.min(options.chunk, options.executions - index * options.chunk);
+    const picked = Array.from({ length: count }, pickTest);
+    const failed = picked.map((test) => random() < (test % 50 === 0 ? 0.05 : 0.002));
+    const rows = failed.flatMap((isFailed, row) => (isFailed ? [row] : []));
+    yield {
+      v: 1,
+      upload_id: `${hex()}-${hex().slice(0, 4)}-4${hex().slice(0, 3)}-8${hex().slice(0, 3)}-${hex()}${hex().slice(0, 4)}`,
+      chunk: { index: 0, count: 1 },
+      received_at: new Date(finished).toISOString(),
+      repository: { host: 'github.com', owner: ownerOf, name: repositoryName(index % options.repositories) },
+      run: {
+        pipeline_name: 'CI',
+        job_name: `job ${index % 4}`,
+        run_id: String(1_000 + Math.floor(index / 4)),
+        run_attempt: 1,
+        commit: (Math.floor(index / 8) + 1).toString(16).padStart(40, '0'),
+        branch: isPullRequest ? `feature-${index % 300}` : 'main',
+        base_ref: isPullRequest ? 'main' : null,
+        pull_request: isPullRequest ? 1 + (index % 5_000) : null,
+        default_branch: 'main',
+        framework: 'vitest',
+        framework_version: '3.2.4',
+        language: 'javascript',
+        job_url: `https://ci.example.com/runs/${index}`,
+      },
+      sources: [`${options.seed}-${index}`],
+      executions: {
+        source: picked.map(() => 0),
+        key: picked.map((_, row) => `span-${row}`),
+        name: picked.map(testName),
+        status: picked.map((test, row) => (failed[row] ? 'failed' : test % 41 === 0 ? 'skipped' : 'passed')),
+        duration_s: picked.map(() => Math.round(random() * 2_000) / 1_000),
+        finished_at_ms: picked.map((_, row) => Math.floor(finished - (count - row) * 20)),
+        filepath: picked.map((test) => `src/feature-${test % 1_009}/thing.test.ts`),
+        function: picked.map(() => null),
+        is_flaky: picked.map(() => false),
+        is_quarantined: picked.map(() => false),
+        is_retried: picked.map(() => false),
+      },
+      failures: {
+        execution: rows,
+        attempt: rows.map(() => 1),
+        type: rows.map((row) => ['AssertionError', 'TimeoutError', 'TypeError'][(picked[row] as number) % 3] as string),
+        message: rows.map((row) => `expected ${row} to equal ${row + 1} in thing ${(picked[row] as number) % 5}`),
+        stacktrace: rows.map((row) => `Error\n${'    at frame (src/thing.ts:1:1)\n'.repeat(10 + (row % 10))}`),
+      },
+      rejections: [],
+      warnings: [],
+    };
+  }
+}
+
+/** Draws from 0 (most frequent) to n − 1, with probability ∝ 1 / (rank + 1). */
+function zipf(n: number, random: () => number): () => number {
+  const cumulative = new Float64Array(n);
+  let sum = 0;
+  for (let rank = 0; rank < n; rank++) {
+    sum += 1 / (rank + 1);
+    cumulative[rank] = sum;
+  }
+  return () => {
+    const target = random() * sum;
+    let low = 0;
+    let high = n - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((cumulative[middle] as number) < target) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}

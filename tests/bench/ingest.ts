@@ -1,0 +1,127 @@
+/** Ingest: from the queue to queryable, against the same blocks inserted by the same connections without the ledger. */
+import { v7 as uuid7 } from 'uuid';
+import type { Deps } from '../../src/deps.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import { lineOf } from '../../src/ledger/block.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
+import { BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
+import { startWorkers } from '../../workers/main.ts';
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { makeJobs } from './data.ts';
+import { type Figure, figure, quantile } from './report.ts';
+
+const CHUNK = 1_000;
+/** Jobs that wait in the queue at a time: what a busy service would see. */
+const QUEUED_MAX = 200;
+
+export interface IngestOptions {
+  seed: number;
+  executions: number;
+  now: number;
+}
+
+export async function benchIngest(deps: Deps, options: IngestOptions): Promise<Figure[]> {
+  const source = { seed: options.seed, executions: options.executions, tests: 20_000, repositories: 5, chunk: CHUNK, now: options.now, days: 30 };
+  const floor = await withoutLedger(deps, source);
+  await empty(deps);
+
+  const before = process.memoryUsage().rss;
+  const workers = startWorkers(deps);
+  const memory = watchMemory();
+  const started = performance.now();
+  const queued: TestRunsJob[] = [];
+  for (const job of makeJobs({ ...source, seed: options.seed + 1 })) {
+    queued.push(job);
+    if (queued.length < 20) continue;
+    await deps.producer.add(queued.splice(0));
+    while ((await deps.producer.depth()) > QUEUED_MAX) await Bun.sleep(5);
+  }
+  await deps.producer.add(queued);
+  await untilEmpty(deps);
+  const seconds = (performance.now() - started) / 1_000;
+  const rate = options.executions / seconds;
+  const memoryMax = memory.stop();
+  await workers.evaluator.drain();
+  const evaluatedSeconds = (performance.now() - started) / 1_000;
+
+  const lag = await lagAt(deps, { ...source, seed: options.seed + 2, executions: Math.round((rate / 2) * 10) }, rate / 2);
+  await workers.stop();
+  const backend = deps.queues.kind;
+  return [
+    figure(`ingest.rate_${backend}`, rate, 'executions/s', floor, { atLeast: backend === 'redis' ? 0.6 : 0.4 }),
+    figure(`ingest.rate_evaluated_${backend}`, options.executions / evaluatedSeconds, 'executions/s', floor, {}),
+    figure(`ingest.lag_p99_${backend}`, lag / 1_000, 's', null, { atMost: 2 }),
+    figure(`ingest.memory_${backend}`, (memoryMax - before) / 2 ** 20, 'MiB', null, { atMost: 400 }),
+  ];
+}
+
+/** The same executions in blocks of the same size, two inserts at a time, as the service does. */
+async function withoutLedger(deps: Deps, source: Parameters<typeof makeJobs>[0]): Promise<number> {
+  const blocks: string[] = [];
+  let lines: string[] = [];
+  let executions = 0;
+  for (const job of makeJobs(source)) {
+    const repositoryId = repositoryIdOf('github.com', job.repository.owner, job.repository.name);
+    const chunk = prepareChunk(job, { repositoryId, defaultBranch: 'main', now: source.now, retentionDays: 90 });
+    lines.push(lineOf(chunk, chunk.executions));
+    executions += chunk.executions.length;
+    if (executions < BLOCK_EXECUTIONS_MAX) continue;
+    blocks.push(`${lines.join('\n')}\n`);
+    lines = [];
+    executions = 0;
+  }
+  if (lines.length > 0) blocks.push(`${lines.join('\n')}\n`);
+  const started = performance.now();
+  const insert = async (first: number): Promise<void> => {
+    for (let i = first; i < blocks.length; i += 2) await deps.clickhouse.insert('ci.ingest', blocks[i] as string, `floor-${uuid7()}`);
+  };
+  await Promise.all([insert(0), insert(1)]);
+  return source.executions / ((performance.now() - started) / 1_000);
+}
+
+/** How long after it was queued an execution can be read, at a steady rate; the 99th percentile in milliseconds. */
+async function lagAt(deps: Deps, source: Parameters<typeof makeJobs>[0], rate: number): Promise<number> {
+  const lags: number[] = [];
+  const started = performance.now();
+  const waiting: Promise<void>[] = [];
+  let index = 0;
+  for (const job of makeJobs(source)) {
+    const due = started + (index * CHUNK * 1_000) / rate;
+    if (performance.now() < due) await Bun.sleep(due - performance.now());
+    const sent = performance.now();
+    await deps.producer.add([job]);
+    waiting.push(untilStored(deps, job).then(() => void lags.push(performance.now() - sent)));
+    index++;
+  }
+  await Promise.all(waiting);
+  return quantile(lags, 0.99);
+}
+
+async function untilStored(deps: Deps, job: TestRunsJob): Promise<void> {
+  const { owner, name } = job.repository;
+  while ((await deps.receipts.find(owner, name, job.upload_id))?.status !== 'stored') await Bun.sleep(50);
+}
+
+async function untilEmpty(deps: Deps): Promise<void> {
+  while ((await deps.producer.depth()) > 0) await Bun.sleep(5);
+}
+
+/** Starts the tables anew: what the floor stored has no claims. */
+async function empty(deps: Deps): Promise<void> {
+  await deps.clickhouse.command('DROP DATABASE ci SYNC');
+  await migrateClickHouse(deps.clickhouse);
+}
+
+function watchMemory(): { stop(): number } {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 100);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** Drives ingestion in tests: queue, worker, evaluation, and the comparison that every such test ends with. */
+import { expect } from 'bun:test';
+import { verify } from '../../src/maintenance/verify.ts';
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
+import type { TestStores } from './stores.ts';
+
+export class IngestDriver {
+  readonly #workers: RunningWorkers;
+
+  constructor(readonly stores: TestStores) {
+    this.#workers = startWorkers(stores);
+  }
+
+  /** Queues the jobs and returns when everything in them can be read and is evaluated. */
+  async ingest(...jobs: TestRunsJob[]): Promise<void> {
+    await this.stores.producer.add(jobs);
+    await this.settle();
+  }
+
+  /** Returns when the queue is empty and everything stored is evaluated. */
+  async settle(): Promise<void> {
+    while ((await this.stores.producer.depth()) > 0) await Bun.sleep(5);
+    await this.#workers.evaluator.drain();
+  }
+
+  get sweeper(): RunningWorkers['sweeper'] {
+    return this.#workers.sweeper;
+  }
+
+  get retention(): RunningWorkers['retention'] {
+    return this.#workers.retention;
+  }
+
+  /** Nothing derived may differ from the raw executions. */
+  async verify(): Promise<void> {
+    await this.settle();
+    const report = await verify(this.stores);
+    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+    expect(report.pendingBlocks).toBe(0);
+  }
+
+  stop(): Promise<void> {
+    return this.#workers.stop();
+  }
+}
