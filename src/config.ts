@@ -105,3 +105,30 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     logLevel: env.LOG_LEVEL ?? 'info',
   };
 }
+
+/** The same for a command that is one part of the service, whatever ROLE says. */
+export const readConfigAs = (role: Role): Config => readConfig({ ...process.env, ROLE: role });
+
+const pushSchema = z.object({
+  CI_INSIGHTS_URL: url('http:', 'https:').optional(),
+  CI_INSIGHTS_TOKEN: z.string().optional(),
+});
+
+export interface PushEnvironment {
+  url: string | undefined;
+  token: string | undefined;
+  /** The variables in which CI providers describe the run, for `detectCi`. */
+  variables: Record<string, string | undefined>;
+}
+
+/** What `ci-insights push` reads: it runs in somebody's CI job, where the service's own variables mean nothing. */
+export function readPushEnvironment(environment: Record<string, string | undefined> = process.env): PushEnvironment {
+  const set = {
+    CI_INSIGHTS_URL: environment.CI_INSIGHTS_URL || undefined,
+    CI_INSIGHTS_TOKEN: environment.CI_INSIGHTS_TOKEN || undefined,
+  };
+  const parsed = pushSchema.safeParse(set);
+  if (!parsed.success)
+    throw new UserError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'));
+  return { url: parsed.data.CI_INSIGHTS_URL, token: parsed.data.CI_INSIGHTS_TOKEN, variables: environment };
+}

@@ -157,7 +157,10 @@ export function azure(env: Environment): RunInfo {
 
 /** `https://dev.azure.com/acme/` and `https://acme.visualstudio.com/` → `acme`. */
 const organizationOf = (url: string | undefined): string | undefined =>
-  /^https:\/\/(?:dev\.azure\.com\/([^/]+)|([^.]+)\.visualstudio\.com)/.exec(url ?? '')?.slice(1).find(Boolean);
+  /^https:\/\/(?:dev\.azure\.com\/([^/]+)|([^.]+)\.visualstudio\.com)/
+    .exec(url ?? '')
+    ?.slice(1)
+    .find(Boolean);
 
 /** Names neither pipeline nor step. */
 export function bitbucket(env: Environment): RunInfo {

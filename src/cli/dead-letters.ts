@@ -1,0 +1,93 @@
+/** `ci-insights dead-letters …`: jobs that no retry could help. PostgreSQL and the queue are enough. */
+import { Command } from 'commander';
+import { UserError } from '../errors.ts';
+import type { DeadLetter } from '../ledger/dead-letters.ts';
+import type { TestRunsProducer } from '../queue/producer.ts';
+import { count, formatTable, formatTime, print, printJson } from './output.ts';
+import { withPostgres } from './stores.ts';
+
+export const deadLettersCommand = (): Command =>
+  new Command('dead-letters')
+    .description('list and replay jobs that could not be stored')
+    .addCommand(list())
+    .addCommand(replay());
+
+const list = (): Command =>
+  new Command('list')
+    .description('list what was not replayed yet, oldest first')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const letters = await withPostgres((deps) => deps.deadLetters.list());
+      if (json) return printJson(letters.map(shown));
+      if (letters.length === 0) return print('There are no dead letters.');
+      print(
+        formatTable(
+          ['ID', 'SINCE', 'QUEUE', 'UPLOAD', 'REASON'],
+          letters.map((letter) => [
+            letter.id,
+            formatTime(letter.createdAt),
+            letter.queue,
+            letter.uploadId ?? '-',
+            letter.reason,
+          ]),
+        ),
+      );
+    });
+
+const replay = (): Command =>
+  new Command('replay')
+    .description('put jobs back into the queue, once what was wrong is mended')
+    .argument('[ids...]', 'which ones')
+    .option('--all', 'all of them')
+    .action(async (ids: string[], { all }: { all?: boolean }) => {
+      if (all ? ids.length > 0 : ids.length === 0)
+        throw new UserError('Name the dead letters to replay, or say --all.');
+      const replayed = await withPostgres(async (deps) => {
+        const letters = await deps.deadLetters.list();
+        const chosen = all ? letters : ids.map((id) => letterOf(letters, id));
+        await withProducer(deps, async (producer) => {
+          for (const letter of chosen) {
+            // Queued first: a crash in between replays it twice, which counts nothing twice.
+            await producer.addAgain(letter.jobId, await deps.deadLetters.payload(letter.id));
+            await deps.deadLetters.markReplayed(letter.id);
+          }
+        });
+        return chosen.length;
+      });
+      print(`${count(replayed, 'job')} back in the queue.`);
+    });
+
+function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
+  const found = letters.find((letter) => letter.id === id);
+  if (!found)
+    throw new UserError(`There is no dead letter ${id} to replay. \`ci-insights dead-letters list\` shows them.`);
+  return found;
+}
+
+/** The queue alone, on Redis or in the PostgreSQL that is open already. */
+async function withProducer(
+  { config, postgres, log }: import('../deps.ts').PostgresDeps,
+  run: (producer: TestRunsProducer) => Promise<void>,
+): Promise<void> {
+  const { openPostgresQueues, openRedisQueues, TestRunsProducer: Producer } = await import('../queue/producer.ts');
+  const onError = (error: Error): void => log.warn({ err: error }, 'the queue reports an error');
+  const backend = config.redisUrl
+    ? await openRedisQueues(config.redisUrl, onError)
+    : await openPostgresQueues(postgres.pool.options.connectionString ?? '', onError);
+  const producer = new Producer(backend);
+  try {
+    await run(producer);
+  } finally {
+    await producer.close();
+    await backend.close();
+  }
+}
+
+const shown = (letter: DeadLetter) => ({
+  id: letter.id,
+  queue: letter.queue,
+  job_id: letter.jobId,
+  upload_id: letter.uploadId,
+  reason: letter.reason,
+  created_at: letter.createdAt,
+});

@@ -1,0 +1,118 @@
+/** `ci-insights keys …`: application keys. PostgreSQL is enough, so they can be changed while the service runs. */
+import { Command, Option } from 'commander';
+import { UserError } from '../errors.ts';
+import type { ApplicationKey, KeyScope } from '../keys/store.ts';
+import { formatTable, formatTime, print, printJson } from './output.ts';
+import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
+import { withPostgres } from './stores.ts';
+
+interface CreateOptions {
+  owner: string;
+  scope: KeyScope;
+  name?: string;
+  repository?: string[];
+  expires?: Date;
+  json?: boolean;
+}
+
+export const keysCommand = (): Command =>
+  new Command('keys')
+    .description('create, list and revoke application keys')
+    .addCommand(create())
+    .addCommand(list())
+    .addCommand(revoke());
+
+const create = (): Command =>
+  new Command('create')
+    .description('make a key and show its token, once')
+    .requiredOption('--owner <owner>', 'whose repositories the key is for', parseOwner)
+    .addOption(
+      new Option('--scope <scope>', 'ci: upload, read insights, quarantine; admin: everything')
+        .choices(['ci', 'admin'])
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', 'what it is for, shown in lists')
+    .option('--repository <name>', 'only this repository of the owner (repeatable)', collectRepositoryName)
+    .option('--expires <when>', 'a time from now (12h, 90d, 4w, 1y) or a date; default: never', (value) =>
+      parseExpiry(value),
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: CreateOptions) => {
+      const made = await withKeys((keys) =>
+        keys.create({
+          name: options.name ?? options.scope,
+          owner: options.owner,
+          scope: options.scope,
+          repositories: options.repository ?? null,
+          expiresAt: options.expires ?? null,
+        }),
+      );
+      if (options.json) return printJson({ ...shown(made.key), token: made.token });
+      print(made.token);
+      print(`This is the only time the token is shown. Key ${made.key.id}, ${describe(made.key)}.`);
+    });
+
+const list = (): Command =>
+  new Command('list')
+    .description('list all keys, without their tokens')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const keys = await withKeys((store) => store.list());
+      if (json) return printJson(keys.map(shown));
+      if (keys.length === 0) return print('There are no keys.');
+      print(
+        formatTable(
+          ['ID', 'NAME', 'OWNER', 'REPOSITORIES', 'SCOPE', 'STATE', 'EXPIRES', 'LAST USED'],
+          keys.map((key) => [
+            key.id,
+            key.name,
+            key.owner ?? '(every)',
+            key.repositories?.join(', ') ?? '(all)',
+            key.scope,
+            stateOf(key),
+            formatTime(key.expiresAt),
+            formatTime(key.lastUsedAt),
+          ]),
+        ),
+      );
+    });
+
+const revoke = (): Command =>
+  new Command('revoke')
+    .description('revoke a key: within seconds nobody can use it')
+    .argument('<id>', 'the id that `keys list` shows')
+    .action(async (id: string) => {
+      const isUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+      if (!isUuid || !(await withKeys((keys) => keys.revoke(id))))
+        throw new UserError(`There is no key ${id} that could be revoked. \`ci-insights keys list\` shows them.`);
+      print(`Key ${id} is revoked.`);
+    });
+
+const withKeys = <T>(run: (keys: import('../keys/store.ts').KeyStore) => Promise<T>): Promise<T> =>
+  withPostgres(async ({ postgres, clock }) => {
+    const { KeyStore } = await import('../keys/store.ts');
+    return run(new KeyStore(postgres.db, clock));
+  });
+
+type State = 'active' | 'revoked' | 'expired';
+
+const stateOf = (key: ApplicationKey): State =>
+  key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
+
+const describe = (key: ApplicationKey): string =>
+  `scope ${key.scope}, for ${key.repositories ? key.repositories.map((name) => `${key.owner}/${name}`).join(', ') : `all of ${key.owner}`}, ${
+    key.expiresAt ? `until ${formatTime(key.expiresAt)}` : 'without expiry'
+  }`;
+
+const shown = (key: ApplicationKey) => ({
+  id: key.id,
+  name: key.name,
+  owner: key.owner,
+  repositories: key.repositories,
+  scope: key.scope,
+  state: stateOf(key),
+  created_at: key.createdAt,
+  expires_at: key.expiresAt,
+  last_used_at: key.lastUsedAt,
+  revoked_at: key.revokedAt,
+});

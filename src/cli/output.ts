@@ -1,0 +1,38 @@
+/** How commands print: tables for people, JSON for machines, always on standard output. */
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
+
+/** Columns padded to their widest cell, without a trailing blank; control characters shown as `?`. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows].map((row) => row.map(printable));
+  const widths = header.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ''))));
+  return lines
+    .map((row) =>
+      row
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - Bun.stringWidth(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Text from elsewhere must not steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
+}
+
+/** `1 report`, `2 reports`, `1,000 reports`. */
+export function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** To the second, in UTC; `-` for never. */
+export function formatTime(time: Date | null): string {
+  return time ? time.toISOString().replace(/\.\d+Z$/, 'Z') : '-';
+}

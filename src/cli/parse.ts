@@ -1,0 +1,74 @@
+/** Values of flags: each parser throws commander's error, so that a bad one is a usage error (exit code 2). */
+import { InvalidArgumentError } from 'commander';
+
+export interface RepositoryName {
+  owner: string;
+  name: string;
+}
+
+const OWNER = /^[a-zA-Z0-9-]{1,40}$/;
+const REPOSITORY = /^[\w.-]{1,255}$/;
+
+export function parseOwner(value: string): string {
+  if (!OWNER.test(value)) throw new InvalidArgumentError('An owner has 1 to 40 letters, digits and hyphens.');
+  return value;
+}
+
+export function parseRepositoryName(value: string): string {
+  if (!REPOSITORY.test(value))
+    throw new InvalidArgumentError('A repository name has 1 to 255 letters, digits, dots, hyphens and underscores.');
+  return value;
+}
+
+/** `acme/shop`. */
+export function parsePath(value: string): RepositoryName {
+  const [owner, name, ...rest] = value.split('/');
+  if (!owner || !name || rest.length > 0)
+    throw new InvalidArgumentError('Write it as owner/name, for example acme/shop.');
+  return { owner: parseOwner(owner), name: parseRepositoryName(name) };
+}
+
+/** For flags that may be given several times. */
+export function collectRepositoryName(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), parseRepositoryName(value)];
+}
+
+export function parseWhole(value: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(value);
+}
+
+export function parseUrl(value: string): string {
+  const url = URL.parse(value);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError('It must be a URL that begins with http:// or https://.');
+  return value;
+}
+
+export function parseOnOff(value: string): boolean {
+  if (value !== 'on' && value !== 'off') throw new InvalidArgumentError('It must be on or off.');
+  return value === 'on';
+}
+
+/** A date-time with a zone, as the service wants it. */
+export function parseTime(value: string): string {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(value) || Number.isNaN(Date.parse(value)))
+    throw new InvalidArgumentError('It must be a date and time with a zone, for example 2026-11-21T10:00:00Z.');
+  return value;
+}
+
+const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 365 * 86_400_000 } as const;
+
+/** `90d`, `12h`, `4w`, `1y` from now, or a date (its midnight in UTC), or a date-time. In the future. */
+export function parseExpiry(value: string, now: number = Date.now()): Date {
+  const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
+  const time = amount
+    ? now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
+    : /^\d{4}-\d\d-\d\d(?:T|$)/.test(value)
+      ? Date.parse(value)
+      : Number.NaN;
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('Write it as a time from now (12h, 90d, 4w, 1y) or as a date (2027-01-31).');
+  if (time <= now) throw new InvalidArgumentError('It lies in the past.');
+  return new Date(time);
+}

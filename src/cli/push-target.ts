@@ -1,0 +1,91 @@
+/** Where a push goes and what it says about the run: flags first, then the CI provider's environment. */
+import { UserError } from '../errors.ts';
+import { parseOwner, parseRepositoryName, type RepositoryName } from './parse.ts';
+import type { RunInfo } from './run-info.ts';
+
+/** As commander parsed them. */
+export interface PushFlags {
+  url?: string;
+  token?: string;
+  repo?: RepositoryName;
+  owner?: string;
+  repository?: string;
+  pipeline?: string;
+  job?: string;
+  runId?: string;
+  runAttempt?: number;
+  commit?: string;
+  branch?: string;
+  pullRequest?: number;
+  defaultBranch?: string;
+  startedAt?: string;
+  report?: string;
+}
+
+export interface PushTarget {
+  /** Without a trailing slash. */
+  url: string;
+  token: string;
+  owner: string;
+  repository: string;
+  /** The same for every file; `report` is added for each. */
+  query: Record<string, string>;
+  reportOf(file: string): string;
+}
+
+export interface PushDefaults {
+  url: string | undefined;
+  token: string | undefined;
+}
+
+const URL_DEFAULT = 'http://127.0.0.1:3000';
+
+/** Throws a {@link UserError} that says which flag is wanting. `files` decides whether `--report` names one file or all. */
+export function targetOf(flags: PushFlags, run: RunInfo, defaults: PushDefaults, files: number): PushTarget {
+  const token = flags.token ?? defaults.token;
+  if (!token)
+    throw new UserError('A token is needed: set CI_INSIGHTS_TOKEN, or --token. `ci-insights keys create` makes one.');
+  const { owner, repository } = repositoryOf(flags, run);
+  const pipeline = flags.pipeline ?? run.pipelineName;
+  const job = flags.job ?? run.jobName;
+  const runId = flags.runId ?? run.runId;
+  const wanting = [...(pipeline ? [] : ['--pipeline']), ...(job ? [] : ['--job']), ...(runId ? [] : ['--run-id'])];
+  if (!pipeline || !job || !runId)
+    throw new UserError(`The environment of ${run.provider} does not say it all: add ${wanting.join(', ')}.`);
+  const optional = {
+    run_attempt: flags.runAttempt ?? run.runAttempt,
+    commit: flags.commit ?? run.commit,
+    branch: flags.branch ?? run.branch,
+    // A push that names its branch by hand is for that branch, whatever event started the job.
+    pull_request: flags.pullRequest ?? (flags.branch === undefined ? run.pullRequest : undefined),
+    default_branch: flags.defaultBranch ?? run.defaultBranch,
+    started_at: flags.startedAt,
+  };
+  const query: Record<string, string> = { pipeline_name: pipeline, job_name: job, run_id: runId };
+  for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);
+  const shard = run.shard === undefined ? '' : `node-${run.shard}/`;
+  return {
+    url: (flags.url ?? defaults.url ?? URL_DEFAULT).replace(/\/+$/, ''),
+    token,
+    owner,
+    repository,
+    query,
+    // Parts of a split job write to the same path; without their number they would pass for one report sent again.
+    reportOf: (file) =>
+      shard + (flags.report === undefined ? file : files === 1 ? flags.report : `${flags.report}/${file}`),
+  };
+}
+
+function repositoryOf(flags: PushFlags, run: RunInfo): { owner: string; repository: string } {
+  const owner = flags.repo?.owner ?? flags.owner ?? run.owner;
+  const repository = flags.repo?.name ?? flags.repository ?? run.repository;
+  if (!owner || !repository)
+    throw new UserError(`The environment of ${run.provider} does not name the repository: add --repo owner/name.`);
+  try {
+    return { owner: parseOwner(owner), repository: parseRepositoryName(repository) };
+  } catch {
+    throw new UserError(
+      `The repository ${owner}/${repository}, as ${run.provider} names it, cannot be the service's name of it (an owner has letters, digits and hyphens): add --repo owner/name.`,
+    );
+  }
+}

@@ -1,0 +1,105 @@
+/** `ci-insights push junit <files…>`: uploads test reports from a CI job. */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { readPushEnvironment } from '../config.ts';
+import { UserError } from '../errors.ts';
+import { detectCi } from './ci-provider.ts';
+import { expandFiles } from './files.ts';
+import { print, printJson } from './output.ts';
+import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseWhole } from './parse.ts';
+import { openProgress } from './push-progress.ts';
+import { isAllAccepted, summaryOf } from './push-summary.ts';
+import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
+import { type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
+
+interface JunitOptions extends PushFlags {
+  wait: boolean;
+  waitTimeout: number;
+  json?: boolean;
+}
+
+/** Reports on their way at a time: enough to hide the service's latency, few enough to be a quiet client. */
+const CONCURRENCY = 4;
+const WAIT_SECONDS_DEFAULT = 120;
+
+export const pushCommand = (): Command =>
+  new Command('push').description('upload test results from a CI job').addCommand(junit());
+
+const junit = (): Command =>
+  new Command('junit')
+    .description(
+      'upload JUnit XML reports; the run is read from the environment of GitHub Actions, GitLab CI, Jenkins, Buildkite, CircleCI, Azure Pipelines, Bitbucket Pipelines or Travis CI',
+    )
+    .argument('<files...>', 'files, folders (every .xml below) or globs')
+    .option('--url <url>', 'address of the service (CI_INSIGHTS_URL, http://127.0.0.1:3000)', parseUrl)
+    .option('--token <token>', 'application key; better in CI_INSIGHTS_TOKEN, where no process list shows it')
+    .option('--repo <owner/name>', 'the repository', parsePath)
+    .option('--owner <owner>', 'its owner alone', parseOwner)
+    .option('--repository <name>', 'its name alone', parseRepositoryName)
+    .option('--pipeline <name>', 'name of the pipeline (workflow)')
+    .option('--job <name>', 'name of the job; name the legs of a matrix differently')
+    .option('--run-id <id>', "the provider's id of this run")
+    .option('--run-attempt <number>', 'which attempt of the run this is', parseWhole)
+    .option('--commit <sha>', 'the commit that was tested')
+    .option('--branch <name>', 'the branch that was tested')
+    .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
+    .option('--default-branch <name>', "the repository's default branch")
+    .option('--started-at <time>', 'when the tests began, for reports that do not say', parseTime)
+    .option('--report <name>', 'name of the report within the job; default: its path')
+    .option('--wait-timeout <seconds>', 'how long to wait until results are stored', parseWhole, WAIT_SECONDS_DEFAULT)
+    .option('--no-wait', 'do not wait until results are stored')
+    .option('--json', 'print the results as JSON')
+    .action(async (patterns: string[], options: JunitOptions) => {
+      const environment = readPushEnvironment();
+      const { files, missing } = expandFiles(patterns, process.cwd());
+      if (files.length === 0) throw new UserError(`No report was found: ${missing.join(', ')}.`);
+      const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));
+      const target = targetOf(options, run, environment, files.length);
+      const settings = { waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0 };
+      const results = [...(await uploadAll(target, files, settings)), ...missing.map(notFound)];
+      if (!isAllAccepted(results)) process.exitCode = 1;
+      if (options.json) printJson(results);
+      else for (const line of summaryOf(results)) print(line);
+    });
+
+/** The results in the order of the files, whichever came first. */
+async function uploadAll(
+  target: PushTarget,
+  files: readonly string[],
+  settings: UploadSettings,
+): Promise<UploadResult[]> {
+  const progress = openProgress(files.length, process.stderr.isTTY === true);
+  const results: UploadResult[] = [];
+  const left = files.entries();
+  const send = async (): Promise<void> => {
+    for (const [index, file] of left) {
+      const result = await uploadReport(target, file, settings);
+      results[index] = result;
+      progress.done(result);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, send));
+  progress.stop();
+  return results;
+}
+
+const notFound = (file: string): UploadResult => ({
+  file,
+  outcome: 'failed',
+  accepted: 0,
+  duplicate: 0,
+  rejected: 0,
+  rejections: [],
+  warnings: [],
+  problem: 'there is no such file',
+});
+
+/** GitHub's description of what started the job; without it the other variables have to do. */
+function readEvent(path: string | undefined): unknown {
+  if (!path) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
