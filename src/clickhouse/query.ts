@@ -11,6 +11,12 @@ import type { Parameters } from './literals.ts';
 const QUERIES = new URL('../../sql/queries/', import.meta.url);
 const SAMPLE = /^SET param_(\w+) = (.+);$/gm;
 
+/**
+ * A page is read forwards or backwards along the list's order. The file is written forwards, with marks where the direction
+ * shows: order and comparison cannot be parameters.
+ */
+export type Variant = 'forward' | 'backward';
+
 /** `P` are the parameters bound by name, `R` is one row of the answer. */
 export interface Query<P extends Parameters, R> {
   /** `feature/name`: also the statement's log comment. */
@@ -31,8 +37,13 @@ export interface Query<P extends Parameters, R> {
  *   'insights/count', z.object({ tests: z.number() }));
  * const [row] = await clickhouse.select(countTests, { repository_id });
  */
-export function defineQuery<P extends Parameters, R>(name: string, row: z.ZodType<R>): Query<P, R> {
-  const text = readFileSync(new URL(`${name}.sql`, QUERIES), 'utf8');
+export function defineQuery<P extends Parameters, R>(
+  name: string,
+  row: z.ZodType<R>,
+  variant: Variant = 'forward',
+): Query<P, R> {
+  const file = readFileSync(new URL(`${name}.sql`, QUERIES), 'utf8');
+  const text = variant === 'forward' ? file : file.replaceAll('/*order*/ ASC', 'DESC').replaceAll('/*beyond*/ >', '<');
   const samples: Record<string, string> = {};
   for (const [, parameter, value] of text.matchAll(SAMPLE)) if (parameter && value) samples[parameter] = value;
   const sql = text.replace(SAMPLE, '').trim().replace(/;$/, '');

@@ -62,7 +62,11 @@ describe('time and retention', () => {
 
 describe('fingerprint v1', () => {
   test.each([
-    ['the same timeout with another port', 'connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED 127.0.0.1:5433'],
+    [
+      'the same timeout with another port',
+      'connect ECONNREFUSED 127.0.0.1:5432',
+      'connect ECONNREFUSED 127.0.0.1:5433',
+    ],
     ['another uuid', 'no row 3f2b1c4d-1111-4111-8111-123456789abc', 'no row 0e0e0e0e-2222-4222-8222-abcdefabcdef'],
     ['another temporary path', "ENOENT: '/tmp/a1/x.json'", "ENOENT: '/tmp/b2/y.json'"],
     ['another moment', 'late at 2026-11-21T03:04:05Z', 'late at 2026-11-22 13:14:15.123'],

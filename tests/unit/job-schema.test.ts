@@ -6,7 +6,11 @@ import { TEST_RUNS_SCHEMA_FILE, testRunsJsonSchema } from '../../src/queue/json-
 import { testRunsSchema } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 
-const job = makeJob({ repository: { owner: 'acme', name: 'shop' }, receivedAt: 0, executions: [{ name: 'a', status: 'failed' }] });
+const job = makeJob({
+  repository: { owner: 'acme', name: 'shop' },
+  receivedAt: 0,
+  executions: [{ name: 'a', status: 'failed' }],
+});
 
 describe('the test-runs payload', () => {
   test('the JSON Schema in docs is the one the consumer checks by', () => {
@@ -33,7 +37,13 @@ describe('the test-runs payload', () => {
 
   test.each([
     ['arrays of different lengths', { ...job, executions: { ...job.executions, key: [] } }],
-    ['an index beyond its array', { ...job, failures: { ...job.failures, execution: [7], attempt: [1], type: [null], message: [null], stacktrace: [null] } }],
+    [
+      'an index beyond its array',
+      {
+        ...job,
+        failures: { ...job.failures, execution: [7], attempt: [1], type: [null], message: [null], stacktrace: [null] },
+      },
+    ],
     ['a source that is not there', { ...job, executions: { ...job.executions, source: [1] } }],
     ['another version', { ...job, v: 2 }],
   ])('%s is refused', (_, bad) => {

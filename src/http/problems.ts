@@ -1,0 +1,85 @@
+/**
+ * What goes wrong with a request, as `application/problem+json` (RFC 9457; design §4 "error body"): `type`, `title`,
+ * `status`, `detail` (always a sentence that says what to do) and, for 422, `errors`.
+ */
+import { StoreUnavailable } from '../errors.ts';
+
+/** One thing that is wrong with the input: where, in words, and of which kind. */
+export interface InputError {
+  /** Such as `['query', 'per_page']`, `['query', 'test_name', 3]` or `['body', 'reason']`. */
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/** A refusal with a status of its own. Thrown anywhere below a route, it becomes the response. */
+export class HttpProblem extends Error {
+  override name = 'HttpProblem';
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+    readonly errors?: readonly InputError[],
+  ) {
+    super(detail);
+  }
+}
+
+export const badRequest = (detail: string): HttpProblem => new HttpProblem(400, 'Bad request', detail);
+
+/** No acceptable access. The spec answers a missing credential with 403 too, never 401. */
+export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
+
+export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
+
+export const methodNotAllowed = (allowed: readonly string[]): HttpProblem => {
+  const allow = allowed.join(', ');
+  return new HttpProblem(405, 'Method not allowed', `This address answers ${allow} only.`, { allow });
+};
+
+export const conflict = (detail: string): HttpProblem => new HttpProblem(409, 'Conflict', detail);
+
+export const payloadTooLarge = (detail: string): HttpProblem => new HttpProblem(413, 'Payload too large', detail);
+
+/** Input that cannot be understood: lists every problem found, not only the first. */
+export function unprocessable(errors: readonly InputError[]): HttpProblem {
+  const detail = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}.`).join(' ');
+  return new HttpProblem(422, 'Unprocessable entity', detail, {}, errors);
+}
+
+/** One problem of the request body as a whole, such as XML that is cut short. */
+export const unprocessableBody = (msg: string, type = 'invalid_body'): HttpProblem =>
+  unprocessable([{ loc: ['body'], msg, type }]);
+
+/** How long a client waits before it tries again; stores come back within seconds or not soon. */
+const RETRY_AFTER_S = 5;
+
+/** A store that the operation needs does not answer: the same request may succeed later. */
+export const unavailable = (what: string): HttpProblem =>
+  new HttpProblem(503, 'Service unavailable', `The service cannot reach its ${what} store now. Try again later.`, {
+    'retry-after': String(RETRY_AFTER_S),
+  });
+
+export const internalError = (requestId: string): HttpProblem =>
+  new HttpProblem(
+    500,
+    'Internal server error',
+    `The service failed to answer. Report the request id ${requestId} to whoever runs it.`,
+  );
+
+/** The problem that an error stands for; undefined when it is a fault of ours. */
+export function problemOf(error: unknown): HttpProblem | undefined {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof StoreUnavailable) return unavailable(error.store);
+  return undefined;
+}
+
+/** The response of a problem. */
+export function problemResponse(problem: HttpProblem, requestId: string): Response {
+  const { status, title, detail, errors } = problem;
+  return new Response(JSON.stringify({ type: 'about:blank', title, status, detail, ...(errors ? { errors } : {}) }), {
+    status,
+    headers: { ...problem.headers, 'content-type': 'application/problem+json', 'x-request-id': requestId },
+  });
+}

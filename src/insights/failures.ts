@@ -1,0 +1,143 @@
+/** Spec §4.5 and §4.6: the failure groups of a test, and one of them with its newest events. */
+
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { uuid5 } from '../http/path.ts';
+import { notFound } from '../http/problems.ts';
+import * as common from './common.ts';
+
+/** A test with more groups has a message that no fingerprint tames; the newest are shown. */
+const GROUPS_MAX = 1_000;
+const LATEST_EVENTS = 10;
+
+const groupsRow = z.object({
+  is_known: z.coerce.boolean(),
+  failure_groups: z.array(z.tuple([z.string(), z.string(), z.string(), z.number(), z.number(), z.number()])),
+});
+const groupRow = z.object({
+  events: z.number(),
+  first_ms: z.number(),
+  last_ms: z.number(),
+  latest_events: z.array(
+    z.tuple([
+      z.number(),
+      z.string(),
+      z.number(),
+      z.string(),
+      z.string(),
+      z.string(),
+      z.string(),
+      z.string(),
+      z.string(),
+    ]),
+  ),
+});
+
+const groups = defineQuery<{ repository_id: string; test_id: string; groups: number }, z.infer<typeof groupsRow>>(
+  'insights/failures',
+  groupsRow,
+);
+const group = defineQuery<
+  { repository_id: string; test_id: string; failure_id: string; latest: number },
+  z.infer<typeof groupRow>
+>('insights/failure', groupRow);
+
+const failureFields = {
+  id: z.guid().meta({ example: '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12' }),
+  exception_type: z.string().meta({ example: 'AssertionError' }),
+  exception_message: z.string().meta({ example: 'expected 3 to equal 4' }),
+  failure_count: z.int().meta({ description: 'Failed attempts of this group', example: 2 }),
+  first_failure_at: common.dateTimeOut,
+  last_failure_at: common.dateTimeOut,
+};
+const failureSchema = z.object(failureFields).meta({ id: 'TestFailure' });
+const nullableText = (example: string) => z.string().nullable().meta({ example });
+const eventSchema = z
+  .object({
+    id: z.string().meta({ example: '1234567890123456789.1' }),
+    failed_at: common.dateTimeOut,
+    exception_stacktrace: nullableText('AssertionError: expected 3 to equal 4\n    at cart.test.ts:12:5'),
+    test_filepath: nullableText('src/cart.test.ts'),
+    test_programming_language: nullableText('javascript'),
+    job_url: nullableText('https://ci.example.com/runs/1001').optional(),
+  })
+  .meta({ id: 'TestFailureEvent' });
+
+const failuresAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/failures';
+
+export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+  mount(app, http, 'GET', failuresAddress, {
+    operationId: 'listTestFailures',
+    tag: common.TAG,
+    summary: 'Get test failures',
+    description: `Groups of failures with the same exception type and normalised message, newest first; the ${GROUPS_MAX} newest.`,
+    access: 'read',
+    params: common.testPath,
+    responses: { 200: { description: 'The failure groups.', schema: z.object({ failures: z.array(failureSchema) }) } },
+    isCoalesced: true,
+    handle: async ({ params: path }) => {
+      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const parameters = { repository_id: repository.id, test_id: path.test_id, groups: GROUPS_MAX };
+      const [row] = await deps.clickhouse.select(groups, parameters);
+      if (!row?.is_known) throw common.unknownTest();
+      const failures = row.failure_groups.map(([id, type, message, count, first, last]) => ({
+        id,
+        exception_type: type,
+        exception_message: message,
+        failure_count: count,
+        first_failure_at: common.isoTime(first),
+        last_failure_at: common.isoTime(last),
+      }));
+      return { body: { failures } };
+    },
+  });
+
+export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+  mount(app, http, 'GET', `${failuresAddress}/:failure_id`, {
+    operationId: 'getTestFailure',
+    tag: common.TAG,
+    summary: 'Get test failure',
+    description: `One group of failures with its ${LATEST_EVENTS} newest events.`,
+    access: 'read',
+    params: common.testPath.extend({
+      failure_id: uuid5('The failure group, as the list of failures gives it.', '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12'),
+    }),
+    responses: {
+      200: {
+        description: 'The failure group.',
+        schema: z.object({ ...failureFields, latest_events: z.array(eventSchema) }),
+      },
+    },
+    isCoalesced: true,
+    handle: async ({ params: path }) => {
+      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const [row] = await deps.clickhouse.select(group, {
+        repository_id: repository.id,
+        test_id: path.test_id,
+        failure_id: path.failure_id,
+        latest: LATEST_EVENTS,
+      });
+      const newest = row?.latest_events[0];
+      if (!row || !newest)
+        throw notFound('There is no such failure of this test. Its failures are listed at …/failures.');
+      const body = {
+        id: path.failure_id,
+        exception_type: newest[3],
+        exception_message: newest[4],
+        failure_count: row.events,
+        first_failure_at: common.isoTime(row.first_ms),
+        last_failure_at: common.isoTime(row.last_ms),
+        latest_events: row.latest_events.map(([at, execution, attempt, , , stack, filepath, language, url]) => ({
+          id: `${execution}.${attempt}`,
+          failed_at: common.isoTime(at),
+          exception_stacktrace: stack || null,
+          test_filepath: filepath || null,
+          test_programming_language: language || null,
+          job_url: url || null,
+        })),
+      };
+      return { body };
+    },
+  });

@@ -1,0 +1,114 @@
+/** Spec §4.4: one statistic of a test as a time series. */
+
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { BUCKETS_MAX, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { unprocessable } from '../http/problems.ts';
+import * as common from './common.ts';
+import { checkedWindow, windowParameters } from './executions.ts';
+
+const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const;
+type Stat = (typeof STATS)[number];
+
+type StatsParameters = { repository_id: string; test_id: string; start_ms: number; end_ms: number; width_ms: number };
+
+/** Start of the bucket, passed, failed, seconds of both together. */
+type Bucket = [start: number, passed: number, failed: number, seconds: number];
+
+const statsRow = z.object({
+  is_known: z.coerce.boolean(),
+  buckets: z.array(z.tuple([z.number(), z.number(), z.number(), z.number()])),
+});
+const flakyRow = z.object({ is_known: z.coerce.boolean(), buckets: z.array(z.tuple([z.number(), z.number()])) });
+
+const stats = defineQuery<StatsParameters, z.infer<typeof statsRow>>('insights/stats', statsRow);
+const flakyStats = defineQuery<StatsParameters, z.infer<typeof flakyRow>>('insights/flaky_stats', flakyRow);
+
+const seriesOf = <V extends z.ZodType, S extends z.ZodType>(value: V, stat: S) =>
+  z.object({
+    value,
+    value_over_time: z.array(z.object({ start: common.dateTimeOut, end: common.dateTimeOut, value })),
+    stat,
+  });
+const response = z.union([
+  seriesOf(z.int().meta({ example: 3 }), z.enum(['success_count', 'failure_count', 'flaky_count'])).meta({
+    id: 'CountStatistics',
+  }),
+  seriesOf(z.number().meta({ description: 'Seconds', example: 0.42 }), z.literal('mean_duration')).meta({
+    id: 'DurationStatistics',
+  }),
+]);
+
+const statsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/stats/:stat';
+
+export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+  mount(app, http, 'GET', statsAddress, {
+    operationId: 'getTestStat',
+    tag: common.TAG,
+    summary: 'Get a single test stat as a time series',
+    description:
+      'Buckets are the smallest of 1h, 4h, 1d and 2d of which 48 cover the window; whole, aligned to the epoch in UTC and zero-filled. Only executions inside the window count.',
+    access: 'read',
+    params: common.testPath.extend({
+      stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'success_count' }),
+    }),
+    query: windowParameters(),
+    responses: { 200: { description: 'The series, with its value over the whole window.', schema: response } },
+    isCoalesced: true,
+    handle: async ({ params: path, query }) => {
+      const window = checkedWindow(query, deps.clock.now());
+      const width = bucketWidth(window);
+      if ((window.end - window.start) / width > BUCKETS_MAX)
+        throw unprocessable([
+          {
+            loc: ['query', 'start'],
+            msg: `the window must not be longer than ${BUCKETS_MAX} buckets of two days`,
+            type: 'invalid_window',
+          },
+        ]);
+      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const buckets = await readBuckets(deps, path.stat, {
+        repository_id: repository.id,
+        test_id: path.test_id,
+        start_ms: window.start,
+        end_ms: window.end,
+        width_ms: width,
+      });
+      return { body: series(path.stat, buckets, window, width) };
+    },
+  });
+
+/** Throws 404 for a test that nobody knows. A flaky bucket holds its count as "passed". */
+async function readBuckets(deps: common.InsightsDeps, stat: Stat, parameters: StatsParameters): Promise<Bucket[]> {
+  if (stat === 'flaky_count') {
+    const [row] = await deps.clickhouse.select(flakyStats, parameters);
+    if (!row?.is_known) throw common.unknownTest();
+    return row.buckets.map(([start, flaky]) => [start, flaky, 0, 0]);
+  }
+  const [row] = await deps.clickhouse.select(stats, parameters);
+  if (!row?.is_known) throw common.unknownTest();
+  return row.buckets;
+}
+
+function series(stat: Stat, buckets: readonly Bucket[], window: Window, width: number): z.infer<typeof response> {
+  const summaryOf = (all: readonly Bucket[]): number => {
+    const passed = all.reduce((sum, bucket) => sum + bucket[1], 0);
+    const failed = all.reduce((sum, bucket) => sum + bucket[2], 0);
+    if (stat === 'failure_count') return failed;
+    if (stat !== 'mean_duration') return passed;
+    const seconds = all.reduce((sum, bucket) => sum + bucket[3], 0);
+    return passed + failed === 0 ? 0 : seconds / (passed + failed);
+  };
+  const byStart = new Map(buckets.map((bucket) => [bucket[0], bucket]));
+  const valueOverTime = bucketStarts(window, width).map((start) => {
+    const bucket = byStart.get(start);
+    return {
+      start: common.isoTime(start),
+      end: common.isoTime(start + width),
+      value: bucket ? summaryOf([bucket]) : 0,
+    };
+  });
+  return { value: summaryOf(buckets), value_over_time: valueOverTime, stat } as z.infer<typeof response>;
+}

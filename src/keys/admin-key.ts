@@ -1,0 +1,21 @@
+/** The key that the first start with an embedded PostgreSQL makes, so that there is one to begin with. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KeyStore } from './store.ts';
+
+export const adminKeyFile = (dataDir: string): string => join(dataDir, 'admin.key');
+
+/** Makes an admin key for every owner unless the file is there. Returns the token when it was made now. */
+export async function ensureAdminKey(dataDir: string, keys: KeyStore): Promise<string | undefined> {
+  const file = adminKeyFile(dataDir);
+  if (existsSync(file)) return undefined;
+  const { token } = await keys.create({
+    name: 'first start',
+    owner: null,
+    scope: 'admin',
+    repositories: null,
+    expiresAt: null,
+  });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  return token;
+}

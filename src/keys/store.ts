@@ -1,0 +1,127 @@
+/** Application keys: made, listed, revoked, and looked up by the token of a request. Tokens are stored as SHA-256 only. */
+import { createHash, randomBytes } from 'node:crypto';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { v7 as uuid7 } from 'uuid';
+import type { Clock } from '../clock.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { applicationKeys } from '../postgres/schema.ts';
+
+export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash'>;
+export type KeyScope = ApplicationKey['scope'];
+
+export interface NewKey {
+  name: string;
+  /** Null: for every owner. */
+  owner: string | null;
+  scope: KeyScope;
+  /** Null: all repositories of the owner. */
+  repositories: string[] | null;
+  expiresAt: Date | null;
+}
+
+/** Tells our tokens from a repository host's at a glance, and lets secret scanners find one that leaked. */
+const TOKEN_PREFIX = 'cii_';
+const TOKEN_BYTES = 32;
+/** How long a key, or that there is none, is served from memory: a revocation is seen everywhere within this time. */
+const CACHE_MS = 2_000;
+const CACHE_ENTRIES_MAX = 10_000;
+/** The last use is worth knowing to the minute, not a write a request. */
+const LAST_USE_MS = 60_000;
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+export class KeyStore {
+  readonly #cache = new Map<string, { at: number; found: Promise<ApplicationKey | undefined> }>();
+  readonly #usedAt = new Map<string, number>();
+
+  constructor(
+    private readonly db: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Makes a key. The token is in this answer and nowhere else. */
+  async create(key: NewKey): Promise<{ key: ApplicationKey; token: string }> {
+    const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    const [row] = await onPostgres(() =>
+      this.db
+        .insert(applicationKeys)
+        .values({ id: uuid7(), ...key, tokenHash: hashOf(token), createdAt: new Date(this.clock.now()) })
+        .returning(),
+    );
+    if (!row) throw new Error('the key was not written');
+    const { tokenHash: _, ...made } = row;
+    return { key: made, token };
+  }
+
+  /** All keys, revoked and expired ones too, oldest first. */
+  async list(): Promise<ApplicationKey[]> {
+    const rows = await onPostgres(() =>
+      this.db.select().from(applicationKeys).orderBy(asc(applicationKeys.createdAt), asc(applicationKeys.id)),
+    );
+    return rows.map(({ tokenHash: _, ...key }) => key);
+  }
+
+  /** Revokes a key. Returns false when there is none with this id that is not revoked. */
+  async revoke(id: string): Promise<boolean> {
+    const revoked = await onPostgres(() =>
+      this.db
+        .update(applicationKeys)
+        .set({ revokedAt: new Date(this.clock.now()) })
+        .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
+        .returning({ id: applicationKeys.id }),
+    );
+    this.#cache.clear();
+    return revoked.length > 0;
+  }
+
+  /** The key of a token, if it is neither revoked nor expired. From memory for up to two seconds. */
+  async authenticate(token: string): Promise<ApplicationKey | undefined> {
+    const hash = hashOf(token);
+    const key = await this.#find(hash);
+    if (!key || key.revokedAt !== null) return undefined;
+    const now = this.clock.now();
+    if (key.expiresAt !== null && key.expiresAt.getTime() <= now) return undefined;
+    this.#noteUse(key, now);
+    return key;
+  }
+
+  #find(hash: Buffer): Promise<ApplicationKey | undefined> {
+    const cacheKey = hash.toString('base64');
+    const cached = this.#cache.get(cacheKey);
+    if (cached && performance.now() - cached.at < CACHE_MS) return cached.found;
+    if (this.#cache.size >= CACHE_ENTRIES_MAX) this.#cache.clear();
+    const found = this.#load(hash);
+    this.#cache.set(cacheKey, { at: performance.now(), found });
+    found.catch(() => this.#cache.delete(cacheKey));
+    return found;
+  }
+
+  async #load(hash: Buffer): Promise<ApplicationKey | undefined> {
+    const [row] = await onPostgres(() =>
+      this.db.select().from(applicationKeys).where(eq(applicationKeys.tokenHash, hash)),
+    );
+    if (!row) return undefined;
+    const { tokenHash: _, ...key } = row;
+    return key;
+  }
+
+  /** Written beside the request, at most once a minute; a failure to write it is no failure of the request. */
+  #noteUse(key: ApplicationKey, now: number): void {
+    const last = this.#usedAt.get(key.id) ?? key.lastUsedAt?.getTime() ?? 0;
+    if (now - last < LAST_USE_MS) return;
+    this.#usedAt.set(key.id, now);
+    this.db
+      .update(applicationKeys)
+      .set({ lastUsedAt: new Date(now) })
+      .where(
+        and(
+          eq(applicationKeys.id, key.id),
+          sql`coalesce(last_used_at, 'epoch') < ${new Date(now).toISOString()}::timestamptz`,
+        ),
+      )
+      .then(
+        () => {},
+        () => {},
+      );
+  }
+}
