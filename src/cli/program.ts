@@ -61,8 +61,13 @@ function sentenceOf(error: unknown): string {
   if (error instanceof UserError) return error.message;
   if (error instanceof StoreUnavailable)
     return `${STORES[error.store]} does not answer. Look whether it runs and whether its address is right, then try again.`;
-  const message = error instanceof Error ? error.message : String(error);
-  return `Something failed that should not have: ${message.split('\n')[0]}`;
+  const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
+  return isUnreachable(error)
+    ? `A store cannot be reached (${message}). Look whether it runs and whether its address is right, then try again.`
+    : `Failed: ${message}`;
 }
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code));
 
 const STORES = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' } as const;

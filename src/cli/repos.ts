@@ -46,13 +46,15 @@ const set = (): Command =>
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
       const settings = settingsOf(options);
       const { before, after } = await withPostgres(async ({ repositories }) => {
-        const known = await repositories.record({ host: options.host, owner, name });
-        return { before: known, after: await repositories.set(known, settings) };
+        const before = await repositories.find(owner, name);
+        const known = before ?? (await repositories.record({ host: options.host, owner, name }));
+        return { before, after: await repositories.set(known, settings) };
       });
       print(table([after]));
       const wantsRebuild =
-        (before.defaultBranch !== null && before.defaultBranch !== after.defaultBranch) ||
-        before.flakyDetectionEnabled !== after.flakyDetectionEnabled;
+        before &&
+        ((before.defaultBranch !== null && before.defaultBranch !== after.defaultBranch) ||
+          before.flakyDetectionEnabled !== after.flakyDetectionEnabled);
       if (wantsRebuild)
         print(
           'What is stored already follows the old setting until `ci-insights rebuild` is run. New uploads follow the new one.',

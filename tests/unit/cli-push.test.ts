@@ -1,0 +1,249 @@
+/** `push junit` against a server that answers as the gateway does, and as one does that is in trouble. */
+import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const CLI = resolve(import.meta.dir, '../../src/cli.ts');
+const folder = mkdtempSync(join(tmpdir(), 'ci-insights-push-'));
+
+interface Taken {
+  path: string;
+  query: Record<string, string>;
+  authorization: string | null;
+  body: string;
+}
+let taken: Taken[] = [];
+/** What the next uploads are answered with, before the usual answer; keyed by the report's name. */
+let trouble: Record<string, Response[]> = {};
+const ID = '01a1fc77-26cd-762f-9c1d-b99ef7ee6bdc';
+const problem = (status: number, detail: string, headers: Record<string, string> = {}): Response =>
+  Response.json({ title: 'Problem', detail, errors: [] }, { status, headers });
+const STORED = { id: ID, status: 'stored', accepted: 3, duplicate: 1, rejected: 0, rejections: [], warnings: [] };
+let receipt: Record<string, unknown> = STORED;
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: async (request) => {
+    const url = new URL(request.url);
+    if (request.method === 'GET') return Response.json(receipt);
+    const query = Object.fromEntries(url.searchParams);
+    const refused = trouble[query.report ?? '']?.shift();
+    if (refused) return refused;
+    const body = Buffer.from(Bun.gunzipSync(new Uint8Array(await request.arrayBuffer()))).toString();
+    taken.push({ path: url.pathname, query, authorization: request.headers.get('authorization'), body });
+    return Response.json(
+      { id: ID, status: 'queued', executions: 4, rejected: 0, rejections: [], warnings: [] },
+      { status: 202 },
+    );
+  },
+});
+
+beforeEach(() => {
+  taken = [];
+  trouble = {};
+  receipt = STORED;
+});
+afterAll(async () => {
+  await server.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+mkdirSync(join(folder, 'reports/deep'), { recursive: true });
+for (const name of ['a.xml', 'b.xml', 'reports/c.xml', 'reports/deep/d.xml'])
+  writeFileSync(join(folder, name), `<testsuite name="${name}"/>`);
+writeFileSync(join(folder, 'reports/notes.txt'), 'not a report');
+
+const RUN = {
+  CIRCLECI: 'true',
+  CIRCLE_PROJECT_USERNAME: 'acme',
+  CIRCLE_PROJECT_REPONAME: 'shop',
+  CIRCLE_JOB: 'unit',
+  CIRCLE_WORKFLOW_ID: 'w1',
+  CIRCLE_SHA1: 'abc',
+  CIRCLE_BRANCH: 'main',
+};
+
+async function push(args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, CLI, 'push', 'junit', ...args], {
+    cwd: folder,
+    env: { ...RUN, CI_INSIGHTS_URL: server.url.origin, CI_INSIGHTS_TOKEN: 'cii_secret', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out: out.trimEnd().split('\n'), err, code };
+}
+
+test('a report goes with the run that the environment describes, and is waited for', async () => {
+  const { out, code } = await push(['a.xml']);
+  expect(taken).toEqual([
+    {
+      path: '/v1/ci/acme/repositories/shop/junit',
+      query: {
+        pipeline_name: 'CircleCI',
+        job_name: 'unit',
+        run_id: 'w1',
+        commit: 'abc',
+        branch: 'main',
+        report: 'a.xml',
+      },
+      authorization: 'Bearer cii_secret',
+      body: '<testsuite name="a.xml"/>',
+    },
+  ]);
+  expect(out).toEqual(['1 report of 1 uploaded: 3 executions accepted, 1 duplicate, 0 rejected.']);
+  expect(code).toBe(0);
+});
+
+test('folders mean the XML files below them, globs are expanded, and each file goes once', async () => {
+  const { code } = await push(['reports', './reports/c.xml', '*.xml', join(folder, 'a.xml')]);
+  expect(taken.map((upload) => upload.query.report).sort()).toEqual([
+    'a.xml',
+    'b.xml',
+    'reports/c.xml',
+    'reports/deep/d.xml',
+  ]);
+  expect(code).toBe(0);
+});
+
+test('flags overrule the environment', async () => {
+  const flags = {
+    '--repo': 'other/repo',
+    '--pipeline': 'P',
+    '--job': 'J',
+    '--run-id': '9',
+    '--run-attempt': '2',
+    '--commit': 'c',
+    '--branch': 'feat',
+    '--pull-request': '7',
+    '--default-branch': 'trunk',
+    '--started-at': '2026-11-21T10:00:00Z',
+    '--report': 'R',
+  };
+  const { code } = await push(['a.xml', ...Object.entries(flags).flat()]);
+  expect(code).toBe(0);
+  expect(taken[0]?.path).toBe('/v1/ci/other/repositories/repo/junit');
+  expect(taken[0]?.query).toEqual({
+    pipeline_name: 'P',
+    job_name: 'J',
+    run_id: '9',
+    run_attempt: '2',
+    commit: 'c',
+    branch: 'feat',
+    pull_request: '7',
+    default_branch: 'trunk',
+    started_at: '2026-11-21T10:00:00Z',
+    report: 'R',
+  });
+});
+
+test('the same path in two parts of a split job is two reports', async () => {
+  await push(['a.xml'], { CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '2' });
+  await push(['a.xml'], { CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '2' });
+  expect(taken.map((upload) => upload.query.report)).toEqual(['node-0/a.xml', 'node-1/a.xml']);
+});
+
+test('one name for several reports stays several', async () => {
+  await push(['a.xml', 'b.xml', '--report', 'unit']);
+  expect(taken.map((upload) => upload.query.report).sort()).toEqual(['unit/a.xml', 'unit/b.xml']);
+});
+
+test('a service that is busy is tried again until it takes the report', async () => {
+  trouble = {
+    'a.xml': [
+      problem(503, 'The queue is down.', { 'retry-after': '0' }),
+      problem(408, 'Slow.', { 'retry-after': '0' }),
+    ],
+  };
+  const { code } = await push(['a.xml']);
+  expect(taken).toHaveLength(1);
+  expect(code).toBe(0);
+});
+
+test('a bad file is one sentence and exit code 1, and the others still go', async () => {
+  trouble = { 'a.xml': [problem(422, 'This is no JUnit report: its root is <html>.')] };
+  const { out, code } = await push(['a.xml', 'b.xml', 'gone.xml']);
+  expect(taken.map((upload) => upload.query.report)).toEqual(['b.xml']);
+  expect(out).toEqual([
+    '1 report of 3 uploaded: 3 executions accepted, 1 duplicate, 0 rejected.',
+    'a.xml: This is no JUnit report: its root is <html>. (422)',
+    'gone.xml: there is no such file',
+  ]);
+  expect(code).toBe(1);
+});
+
+test('rejected rows are shown with their reason and are not a success', async () => {
+  receipt = {
+    ...STORED,
+    rejected: 2,
+    rejections: [{ reason: 'the test name is longer than 10000 characters', count: 2, examples: [] }],
+    warnings: ['The report was cut short.'],
+  };
+  const { out, code } = await push(['a.xml']);
+  expect(out).toEqual([
+    '1 report of 1 uploaded: 3 executions accepted, 1 duplicate, 2 rejected.',
+    'a.xml: 2 rows rejected: the test name is longer than 10000 characters',
+    'a.xml: The report was cut short.',
+  ]);
+  expect(code).toBe(1);
+});
+
+test('everything a duplicate: the hint says how to tell results apart', async () => {
+  receipt = { ...STORED, accepted: 0, duplicate: 4 };
+  const { out, code } = await push(['a.xml']);
+  expect(out.at(-1)).toContain('--job or --report');
+  expect(code).toBe(0);
+});
+
+test('an upload that failed later says why', async () => {
+  receipt = { ...STORED, status: 'failed', accepted: 0, duplicate: 0, failure: 'the payload is of version 9' };
+  const { out, code } = await push(['a.xml']);
+  expect(out.at(-1)).toBe('a.xml: the payload is of version 9');
+  expect(code).toBe(1);
+});
+
+test('--no-wait ends as soon as the service has the report', async () => {
+  receipt = { ...STORED, status: 'queued' };
+  const { out, code } = await push(['a.xml', '--no-wait']);
+  expect(out).toEqual([
+    '1 report of 1 uploaded: 4 executions accepted, 0 duplicate, 0 rejected.',
+    '1 report taken and not stored yet: the service goes on by itself.',
+  ]);
+  expect(code).toBe(0);
+});
+
+test('what is wanting is named, without sending anything', async () => {
+  const cases: [string[], Record<string, string>, string][] = [
+    [['a.xml'], { CI_INSIGHTS_TOKEN: '' }, 'A token is needed'],
+    [['a.xml'], { CIRCLECI: '' }, 'add --repo owner/name'],
+    [['a.xml', '--repo', 'a/b'], { CIRCLECI: '' }, 'add --pipeline, --job, --run-id'],
+    [['gone.xml'], {}, 'No report was found: gone.xml.'],
+    [['a.xml'], { CI_INSIGHTS_URL: 'localhost' }, 'CI_INSIGHTS_URL must be a URL'],
+    [['a.xml'], { CIRCLE_PROJECT_USERNAME: 'a_b' }, 'add --repo owner/name'],
+  ];
+  const results = await Promise.all(cases.map(([args, env]) => push(args, env)));
+  for (const [i, { err, code }] of results.entries()) {
+    expect(err).toContain(cases[i]?.[2] ?? '');
+    expect(err).not.toContain('    at ');
+    expect(code).toBe(1);
+  }
+  expect(taken).toHaveLength(0);
+});
+
+test('a wrong flag is a usage error', async () => {
+  expect((await push(['a.xml', '--run-attempt', '0'])).code).toBe(2);
+  expect((await push([])).code).toBe(2);
+  expect((await push(['a.xml', '--repo', 'shop'])).code).toBe(2);
+});
+
+test('no secret is printed', async () => {
+  trouble = { 'a.xml': [problem(403, 'No acceptable credential.')] };
+  const { out, err } = await push(['a.xml']);
+  expect(out.join('\n') + err).not.toContain('cii_secret');
+});

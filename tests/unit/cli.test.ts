@@ -1,0 +1,170 @@
+/** The commands on embedded stores of their own, alone and beside a running service. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { formatTable } from '../../src/cli/output.ts';
+import { parseExpiry, parsePath, parseTime } from '../../src/cli/parse.ts';
+import { shardOf } from '../../src/cli/run-info.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-cli-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', DATA_DIR: dataDir };
+
+async function cli(...args: string[]) {
+  const child = Bun.spawn([process.execPath, join(ROOT, 'src/cli.ts'), ...args], {
+    env: ENV,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+describe('keys', () => {
+  test('a token is shown once, at creation, and no list holds it', async () => {
+    const made = await cli(
+      'keys',
+      'create',
+      '--owner',
+      'acme',
+      '--scope',
+      'ci',
+      '--repository',
+      'shop',
+      '--expires',
+      '90d',
+      '--json',
+    );
+    expect(made.code).toBe(0);
+    const key = JSON.parse(made.out);
+    expect(key).toMatchObject({ owner: 'acme', scope: 'ci', repositories: ['shop'], state: 'active' });
+    const listed = await cli('keys', 'list', '--json');
+    expect(JSON.parse(listed.out)).toMatchObject([{ id: key.id, state: 'active' }]);
+    expect(listed.out + (await cli('keys', 'list')).out).not.toContain(key.token);
+  });
+
+  test('a key is revoked once', async () => {
+    const { id } = JSON.parse((await cli('keys', 'create', '--owner', 'acme', '--scope', 'admin', '--json')).out);
+    expect(await cli('keys', 'revoke', id)).toMatchObject({ code: 0, out: `Key ${id} is revoked.\n` });
+    expect(await cli('keys', 'revoke', id)).toMatchObject({ code: 1, out: '' });
+    expect(await cli('keys', 'revoke', 'nonsense')).toMatchObject({ code: 1, out: '' });
+  });
+});
+
+describe('repos', () => {
+  test('settings are kept, and only those that are given change', async () => {
+    await cli('repos', 'set', 'acme/shop', '--default-branch', 'trunk', '--auto-quarantine', 'flaky+broken');
+    await cli('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off');
+    expect(JSON.parse((await cli('repos', 'list', '--json')).out)).toMatchObject([
+      {
+        owner: 'acme',
+        name: 'shop',
+        default_branch: 'trunk',
+        default_branch_source: 'setting',
+        flaky_detection_enabled: false,
+        auto_quarantine: 'flaky+broken',
+      },
+    ]);
+  });
+
+  test('nothing to set is a sentence, a wrong value a usage error', async () => {
+    expect(await cli('repos', 'set', 'acme/shop')).toMatchObject({ code: 1 });
+    expect(await cli('repos', 'set', 'acme/shop', '--flaky-detection', 'maybe')).toMatchObject({ code: 2 });
+    expect(await cli('repos', 'set', 'shop', '--flaky-detection', 'on')).toMatchObject({ code: 2 });
+  });
+});
+
+test('on empty stores everything agrees, and rebuild has nothing to do', async () => {
+  expect(await cli('migrate')).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse((await cli('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
+  expect(await cli('rebuild')).toMatchObject({ code: 0 });
+  expect(await cli('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
+});
+
+test('beside a running service keys and settings work, and what needs its ClickHouse says how to go on', async () => {
+  const service = Bun.spawn(
+    [
+      process.execPath,
+      '-e',
+      `const { openDeps } = await import('./src/deps.ts'); const { readConfig } = await import('./src/config.ts');
+       const deps = await openDeps(readConfig()); console.log('ready'); await Bun.stdin.text(); await deps.close();`,
+    ],
+    { cwd: ROOT, env: ENV, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+  );
+  await service.stdout.getReader().read();
+  expect((await cli('keys', 'create', '--owner', 'acme', '--scope', 'ci')).code).toBe(0);
+  expect((await cli('repos', 'set', 'acme/beside', '--flaky-detection', 'off')).code).toBe(0);
+  expect((await cli('dead-letters', 'replay', '--all')).code).toBe(0);
+  const refused = await cli('verify');
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain('Stop it first');
+  expect(refused.err.trim().split('\n')).toHaveLength(1);
+  service.stdin.end();
+  expect(await service.exited).toBe(0);
+  expect((await cli('verify')).code).toBe(0);
+});
+
+test('a wrong configuration is told without a stack, all at once', async () => {
+  const child = Bun.spawn([process.execPath, join(ROOT, 'src/cli.ts'), 'serve'], {
+    env: { ...ENV, PORT: '70000', ROLE: 'both' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const err = await new Response(child.stderr).text();
+  expect(err).toContain('PORT must be');
+  expect(err).toContain('ROLE must be');
+  expect(err).not.toContain('    at ');
+  expect(await child.exited).toBe(1);
+});
+
+describe('values of flags', () => {
+  const NOW = Date.parse('2026-11-21T12:00:00Z');
+  test('an expiry is a time from now or a date to come', () => {
+    expect(parseExpiry('90d', NOW).toISOString()).toBe('2027-02-19T12:00:00.000Z');
+    expect(parseExpiry('12h', NOW).toISOString()).toBe('2026-11-22T00:00:00.000Z');
+    expect(parseExpiry('2027-01-31', NOW).toISOString()).toBe('2027-01-31T00:00:00.000Z');
+    for (const wrong of ['', '90', '0d', 'soon', '2026-11-20', '2027-13-01', '-1d'])
+      expect(() => parseExpiry(wrong, NOW)).toThrow();
+  });
+
+  test('a repository is owner/name', () => {
+    expect(parsePath('acme/shop.js')).toEqual({ owner: 'acme', name: 'shop.js' });
+    for (const wrong of ['shop', 'a/b/c', '/shop', 'acme/', 'a b/c', 'a_b/c', `${'a'.repeat(41)}/c`])
+      expect(() => parsePath(wrong)).toThrow();
+  });
+
+  test('a time has a zone', () => {
+    for (const good of ['2026-11-21T10:00:00Z', '2026-11-21T10:00+01:00', '2026-11-21T10:00:00.5-0330'])
+      expect(parseTime(good)).toBe(good);
+    for (const wrong of ['2026-11-21', '2026-11-21T10:00:00', 'now', '2026-99-21T10:00:00Z'])
+      expect(() => parseTime(wrong)).toThrow();
+  });
+
+  test('one part of one is no part', () => {
+    expect([shardOf('0', '1'), shardOf('0', '2'), shardOf(undefined, '2'), shardOf('', '')]).toEqual([
+      undefined,
+      '0',
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+test('a table is aligned by width on screen, and text from elsewhere cannot steer the terminal', () => {
+  expect(
+    formatTable(
+      ['A', 'B'],
+      [
+        ['日本', 'x'],
+        ['a\u001b[31m', ''],
+      ],
+    ),
+  ).toBe('A       B\n日本    x\na?[31m');
+});
