@@ -4,6 +4,7 @@ import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { KeyStore } from './keys/store.ts';
 import { DeadLetterStore } from './ledger/dead-letters.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { createLogger, type Logger } from './observability/log.ts';
@@ -22,6 +23,7 @@ export interface PostgresDeps {
   log: Logger;
   postgres: Postgres;
   repositories: RepositoryStore;
+  keys: KeyStore;
   deadLetters: DeadLetterStore;
   close(): Promise<void>;
 }
@@ -96,8 +98,9 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   closers.add(() => postgres.close());
   await migratePostgres(postgres);
   const repositories = new RepositoryStore(postgres.db, clock);
+  const keys = new KeyStore(postgres.db, clock);
   const deadLetters = new DeadLetterStore(postgres.db, clock);
-  return { url, config, clock, log, postgres, repositories, deadLetters };
+  return { url, config, clock, log, postgres, repositories, keys, deadLetters };
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, closers: Closers): Promise<string> {

@@ -1,35 +1,69 @@
 /** configuration → dependencies → app → listen → shutdown. */
+import { startWorkers } from '../workers/main.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { type Deps, openDeps } from './deps.ts';
-import { ensureAdminKey } from './keys/admin-key.ts';
-import { startWorkers } from '../workers/main.ts';
+import { type Deps, type Overrides, openDeps } from './deps.ts';
+import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
 
-/** How long requests and jobs in hand may take to finish after SIGTERM. */
+/** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
 
 export interface Service {
-  /** Where it listens; undefined for a worker. */
-  url: string | undefined;
   deps: Deps;
-  /** Stops accepting, lets requests and jobs finish, flushes, closes the stores. */
+  /** Where it answers; undefined for a worker. */
+  url: string | undefined;
+  /** The admin key, when this start made one. */
+  adminKey: string | undefined;
+  /** Stops accepting, lets requests and jobs finish, closes the stores. */
   stop(): Promise<void>;
 }
 
-/** Starts what the configured role asks for, and returns when it is ready. */
-export async function startService(config: Config): Promise<Service> {
-  const deps = await openDeps(config);
+/** Starts what the configured role asks for and returns when it is ready. */
+export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const deps = await openDeps(config, overrides);
   try {
-    const app = config.role === 'worker' ? undefined : buildApp(deps).listen({ hostname: config.host, port: config.port });
+    const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    const stop = async (): Promise<void> => {
-      await app?.stop();
-      await workers?.stop();
-      await deps.close();
+    const app = config.role === 'worker' ? undefined : listen(deps);
+    return {
+      deps,
+      url: app?.server?.url.origin,
+      adminKey,
+      stop: async () => {
+        await app?.stop();
+        await workers?.stop();
+        await deps.close();
+      },
     };
-    return { url: app?.server?.url.origin, deps, stop };
   } catch (error) {
     await deps.close();
     throw error;
   }
+}
+
+const listen = (deps: Deps) => buildApp(deps).listen({ hostname: deps.config.host, port: deps.config.port });
+
+/** Runs the service until SIGTERM or SIGINT; the process ends with it. */
+export async function serve(config: Config): Promise<void> {
+  const service = await startService(config);
+  process.stdout.write(`${readyLine(service)}\n`);
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+  });
+  service.deps.log.info({ signal }, 'stopping: what is in hand is finished first');
+  const deadline = setTimeout(() => {
+    service.deps.log.error('what was in hand did not finish in time; it is finished by the next start');
+    process.exit(1);
+  }, SHUTDOWN_MS_MAX);
+  await service.stop();
+  clearTimeout(deadline);
+  process.exit(0);
+}
+
+function readyLine({ url, adminKey, deps: { config } }: Service): string {
+  if (url === undefined) return 'ci-insights worker is ready.';
+  const address = config.publicUrl ?? url;
+  const key = config.databaseUrl ? '' : ` · admin key in ${adminKeyFile(config.dataDir)}`;
+  const made = adminKey === undefined ? '' : `\nThe admin key, shown this once: ${adminKey}`;
+  return `ci-insights is ready at ${address} · docs at ${address}/docs${key}${made}`;
 }

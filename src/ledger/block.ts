@@ -1,7 +1,7 @@
 /** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation must look at afterwards. */
 import { z } from 'zod';
+import { cutText, DETAIL_BYTES_MAX } from '../ingest/limits.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
-import { storable } from './prepare.ts';
 
 /** The part of a line that the evaluation needs; read back from a block whose process died before evaluating it. */
 const lineSchema = z.object({
@@ -32,16 +32,16 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
     on_default: chunk.isOnDefaultBranch,
     pipeline_name: run.pipeline_name,
     job_name: run.job_name,
-    run_id: storable(run.run_id),
+    run_id: run.run_id,
     run_attempt: run.run_attempt,
-    commit_sha: storable(run.commit ?? ''),
-    branch: storable(origin.branch),
-    base_ref: storable(origin.baseRef),
+    commit_sha: run.commit ?? '',
+    branch: origin.branch,
+    base_ref: origin.baseRef,
     pull_request: origin.pullRequest,
-    framework: storable(run.framework ?? ''),
-    framework_version: storable(run.framework_version ?? ''),
-    language: storable(run.language ?? ''),
-    job_url: storable(run.job_url ?? ''),
+    framework: cutText(run.framework ?? '', DETAIL_BYTES_MAX),
+    framework_version: cutText(run.framework_version ?? '', DETAIL_BYTES_MAX),
+    language: cutText(run.language ?? '', DETAIL_BYTES_MAX),
+    job_url: cutText(run.job_url ?? '', DETAIL_BYTES_MAX),
     // As text: a number would lose what is above 2^53.
     e_execution_id: column((execution) => execution.id.toString()),
     e_test_id: column((execution) => execution.testId),

@@ -4,15 +4,13 @@ import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts'
 import { executionIdOf, failureIdOf, sourceKeyOf, testIdOf } from '../domain/identity.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
-import { cutText, MESSAGE_BYTES_MAX, rejectionOf, STACKTRACE_BYTES_MAX } from '../ingest/limits.ts';
+import { cutText, DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, rejectionOf, STACKTRACE_BYTES_MAX } from '../ingest/limits.ts';
+import { Rejections } from '../ingest/rejections.ts';
 import type { Rejection, Run, TestRunsJob } from '../queue/test-runs.ts';
 
 /** What a failure without an exception is called (design §4). */
 export const UNKNOWN_TYPE = 'unknown';
 export const NO_MESSAGE = '(none reported)';
-/** A receipt names a few of the rows it refuses, not all. */
-const EXAMPLES_MAX = 5;
-const EXAMPLE_LENGTH_MAX = 200;
 
 export interface PreparedFailure {
   attempt: number;
@@ -74,11 +72,20 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
   const receivedAt = Date.parse(job.received_at);
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
   const failures = failuresByExecution(job);
-  const rejections = new Rejections(job.rejections);
+  const run = {
+    pipelineName: job.run.pipeline_name,
+    jobName: job.run.job_name,
+    runId: job.run.run_id,
+    commit: job.run.commit,
+    branch: job.run.branch,
+    baseRef: job.run.base_ref,
+  };
+  const rejections = new Rejections();
   const executions: PreparedExecution[] = [];
   const { executions: columns } = job;
   for (const [i, name] of columns.name.entries()) {
-    const reason = rejectionOf({ name, run: job.run });
+    const rows = failures.get(i) ?? [];
+    const reason = rejectionOf({ ...run, name, failureCount: rows.length });
     if (reason !== null) {
       rejections.add(reason, name);
       continue;
@@ -100,12 +107,12 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
       durationSeconds: columns.duration_s[i] as number,
       finishedAt: at,
       isTimeReplaced: isReplaced,
-      filepath: storable(columns.filepath[i] ?? ''),
-      function: storable(columns.function[i] ?? ''),
+      filepath: cutText(columns.filepath[i] ?? '', DETAIL_BYTES_MAX),
+      function: cutText(columns.function[i] ?? '', DETAIL_BYTES_MAX),
       isFlaky: columns.is_flaky[i] as boolean,
       isQuarantined: columns.is_quarantined[i] as boolean,
       isRetried: columns.is_retried[i] as boolean,
-      failures: preparedFailures(job, failures.get(i) ?? [], testId, status),
+      failures: preparedFailures(job, rows, testId, status),
     });
   }
   return {
@@ -118,7 +125,7 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
     run: job.run,
     origin,
     executions,
-    rejections: rejections.list(),
+    rejections: [...job.rejections, ...rejections.list()],
     warnings: job.warnings,
   };
 }
@@ -149,7 +156,7 @@ function preparedFailure(
   reportedMessage: string | null,
   stacktrace: string | null,
 ): PreparedFailure {
-  const type = cutText(reportedType || UNKNOWN_TYPE, MESSAGE_BYTES_MAX);
+  const type = cutText(reportedType || UNKNOWN_TYPE, DETAIL_BYTES_MAX);
   const message = cutText(reportedMessage || NO_MESSAGE, MESSAGE_BYTES_MAX);
   return {
     attempt,
@@ -158,28 +165,4 @@ function preparedFailure(
     message,
     stacktrace: cutText(stacktrace ?? '', STACKTRACE_BYTES_MAX),
   };
-}
-
-/** A lone surrogate has no UTF-8 and would refuse the whole block. */
-export const storable = (text: string): string => text.toWellFormed();
-
-/** Rejections by reason. */
-class Rejections {
-  readonly #byReason = new Map<string, Rejection>();
-
-  constructor(known: readonly Rejection[]) {
-    for (const rejection of known)
-      this.#byReason.set(rejection.reason, { ...rejection, examples: [...rejection.examples] });
-  }
-
-  add(reason: string, name: string): void {
-    const known = this.#byReason.get(reason) ?? { reason, count: 0, examples: [] };
-    known.count++;
-    if (known.examples.length < EXAMPLES_MAX) known.examples.push(storable(name.slice(0, EXAMPLE_LENGTH_MAX)));
-    this.#byReason.set(reason, known);
-  }
-
-  list(): Rejection[] {
-    return [...this.#byReason.values()];
-  }
 }
