@@ -1,0 +1,20 @@
+# The service without the embedded engines: it needs PostgreSQL, ClickHouse and, better, Redis or Valkey beside it.
+FROM oven/bun:1.4.5-slim AS dependencies
+WORKDIR /app
+COPY package.json bun.lock ./
+# chdb and embedded-postgres are optional: 300 MiB that nothing here would use.
+RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
+
+FROM oven/bun:1.4.5-slim
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/tmp/ci-insights
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY sql ./sql
+COPY src ./src
+COPY workers ./workers
+USER bun
+EXPOSE 3000
+# SIGTERM reaches the service itself: it lets requests and jobs finish.
+ENTRYPOINT ["bun", "src/cli.ts"]
+CMD ["serve"]
