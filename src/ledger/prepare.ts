@@ -4,7 +4,14 @@ import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts'
 import { executionIdOf, failureIdOf, sourceKeyOf, testIdOf } from '../domain/identity.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
-import { cutText, DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, rejectionOf, STACKTRACE_BYTES_MAX } from '../ingest/limits.ts';
+import {
+  cutText,
+  DETAIL_BYTES_MAX,
+  FAILURES_MAX,
+  MESSAGE_BYTES_MAX,
+  rejectionOf,
+  STACKTRACE_BYTES_MAX,
+} from '../ingest/limits.ts';
 import { Rejections } from '../ingest/rejections.ts';
 import type { Rejection, Run, TestRunsJob } from '../queue/test-runs.ts';
 
@@ -72,20 +79,11 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
   const receivedAt = Date.parse(job.received_at);
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
   const failures = failuresByExecution(job);
-  const run = {
-    pipelineName: job.run.pipeline_name,
-    jobName: job.run.job_name,
-    runId: job.run.run_id,
-    commit: job.run.commit,
-    branch: job.run.branch,
-    baseRef: job.run.base_ref,
-  };
   const rejections = new Rejections();
   const executions: PreparedExecution[] = [];
   const { executions: columns } = job;
   for (const [i, name] of columns.name.entries()) {
-    const rows = failures.get(i) ?? [];
-    const reason = rejectionOf({ ...run, name, failureCount: rows.length });
+    const reason = rejectionOf({ name, run: job.run });
     if (reason !== null) {
       rejections.add(reason, name);
       continue;
@@ -112,7 +110,7 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
       isFlaky: columns.is_flaky[i] as boolean,
       isQuarantined: columns.is_quarantined[i] as boolean,
       isRetried: columns.is_retried[i] as boolean,
-      failures: preparedFailures(job, rows, testId, status),
+      failures: preparedFailures(job, failures.get(i)?.slice(0, FAILURES_MAX) ?? [], testId, status),
     });
   }
   return {

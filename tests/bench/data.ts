@@ -38,7 +38,10 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
   const pickTest = zipf(options.tests, random);
   const jobs = Math.ceil(options.executions / options.chunk);
   const start = options.now - options.days * 86_400_000;
-  const hex = (): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
+  const hex = (): string =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
   for (let index = 0; index < jobs; index++) {
     const finished = start + ((index + 1) / jobs) * options.days * 86_400_000;
     const isPullRequest = random() < 0.2;

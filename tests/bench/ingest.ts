@@ -1,13 +1,13 @@
 /** Ingest: from the queue to queryable, against the same blocks inserted by the same connections without the ledger. */
 import { v7 as uuid7 } from 'uuid';
-import type { Deps } from '../../src/deps.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import type { Deps } from '../../src/deps.ts';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { lineOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
-import { repositoryIdOf } from '../../src/domain/identity.ts';
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
 import { startWorkers } from '../../workers/main.ts';
-import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJobs } from './data.ts';
 import { type Figure, figure, quantile } from './report.ts';
 
@@ -22,7 +22,15 @@ export interface IngestOptions {
 }
 
 export async function benchIngest(deps: Deps, options: IngestOptions): Promise<Figure[]> {
-  const source = { seed: options.seed, executions: options.executions, tests: 20_000, repositories: 5, chunk: CHUNK, now: options.now, days: 30 };
+  const source = {
+    seed: options.seed,
+    executions: options.executions,
+    tests: 20_000,
+    repositories: 5,
+    chunk: CHUNK,
+    now: options.now,
+    days: 30,
+  };
   const floor = await withoutLedger(deps, source);
   await empty(deps);
 
@@ -45,7 +53,11 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
   await workers.evaluator.drain();
   const evaluatedSeconds = (performance.now() - started) / 1_000;
 
-  const lag = await lagAt(deps, { ...source, seed: options.seed + 2, executions: Math.round((rate / 2) * 10) }, rate / 2);
+  const lag = await lagAt(
+    deps,
+    { ...source, seed: options.seed + 2, executions: Math.round((rate / 2) * 10) },
+    rate / 2,
+  );
   await workers.stop();
   const backend = deps.queues.kind;
   return [
@@ -74,7 +86,8 @@ async function withoutLedger(deps: Deps, source: Parameters<typeof makeJobs>[0])
   if (lines.length > 0) blocks.push(`${lines.join('\n')}\n`);
   const started = performance.now();
   const insert = async (first: number): Promise<void> => {
-    for (let i = first; i < blocks.length; i += 2) await deps.clickhouse.insert('ci.ingest', blocks[i] as string, `floor-${uuid7()}`);
+    for (let i = first; i < blocks.length; i += 2)
+      await deps.clickhouse.insert('ci.ingest', blocks[i] as string, `floor-${uuid7()}`);
   };
   await Promise.all([insert(0), insert(1)]);
   return source.executions / ((performance.now() - started) / 1_000);

@@ -25,14 +25,21 @@ const { values } = parseArgs({
 
 const seed = Number(values.seed);
 const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-bench-'));
-const config = readConfig({ DATA_DIR: dataDir, ...(process.env.REDIS_URL ? { REDIS_URL: process.env.REDIS_URL } : {}) });
+const config = readConfig({
+  DATA_DIR: dataDir,
+  ...(process.env.REDIS_URL ? { REDIS_URL: process.env.REDIS_URL } : {}),
+});
 const deps = await openDeps(config, { log: createLogger('error') });
 try {
   const now = systemClock.now();
   process.stderr.write(`seed ${seed}\n`);
   const figures = [
     ...(await benchIngest(deps, { seed, executions: values.quick ? 100_000 : 1_000_000, now })),
-    ...(await benchReads(deps, { seed, executions: Number(values.executions ?? (values.quick ? 1_000_000 : 10_000_000)), now })),
+    ...(await benchReads(deps, {
+      seed,
+      executions: Number(values.executions ?? (values.quick ? 1_000_000 : 10_000_000)),
+      now,
+    })),
   ];
   print(figures, values.json);
 } finally {

@@ -21,9 +21,18 @@ export interface Goal {
 export function figure(name: string, value: number, unit: string, floor: number | null, goal: Goal): Figure {
   const ratio = floor === null ? null : value / floor;
   const held = ratio ?? value;
-  const reached = (goal.atMost === undefined || held <= goal.atMost) && (goal.atLeast === undefined || held >= goal.atLeast);
+  const reached =
+    (goal.atMost === undefined || held <= goal.atMost) && (goal.atLeast === undefined || held >= goal.atLeast);
   const text = goal.atMost !== undefined ? `≤ ${goal.atMost}` : goal.atLeast !== undefined ? `≥ ${goal.atLeast}` : '';
-  return { name, value: rounded(value), unit, floor: floor === null ? null : rounded(floor), ratio: ratio === null ? null : rounded(ratio), goal: text, reached };
+  return {
+    name,
+    value: rounded(value),
+    unit,
+    floor: floor === null ? null : rounded(floor),
+    ratio: ratio === null ? null : rounded(ratio),
+    goal: text,
+    reached,
+  };
 }
 
 export function print(figures: readonly Figure[], asJson: boolean): void {
@@ -38,9 +47,16 @@ export function print(figures: readonly Figure[], asJson: boolean): void {
     ]);
     const head = ['name', 'value', 'floor', 'ratio', 'goal', 'reached'];
     const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-    for (const row of [head, ...rows]) process.stdout.write(`${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()}\n`);
+    for (const row of [head, ...rows])
+      process.stdout.write(
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+      );
   }
-  for (const { name, value, unit, floor, ratio } of figures) process.stdout.write(`${JSON.stringify({ name, value, unit, floor, ratio })}\n`);
+  for (const { name, value, unit, floor, ratio } of figures)
+    process.stdout.write(`${JSON.stringify({ name, value, unit, floor, ratio })}\n`);
 }
 
 export function quantile(values: readonly number[], q: number): number {
