@@ -15,6 +15,7 @@ import { etagOf, isNotModified } from './conditional.ts';
 import { type QueryOf, type QueryShape, type Read, readPath, readQuery } from './parameters.ts';
 import { forbidden, internalError, problemOf, problemResponse, unprocessable } from './problems.ts';
 import { requestIdOf } from './request-id.ts';
+import { requestUrl } from './request-url.ts';
 import { SingleFlight } from './single-flight.ts';
 
 /** What every operation is given by the app. */
@@ -112,9 +113,9 @@ export function mount<P, const Q extends QueryShape, B>(
   // Routers want one name per place; the document has the spec's names.
   const routed = path.replaceAll(':repository_name', ':repository');
   const options = { parse: 'none' as const, detail: { hide: true } };
-  app.route(method, routed, ({ request }: { request: Request }) => serve(request), options);
+  app.route(method, routed, (context) => serve(context.request as Request), options);
   if (method === 'GET')
-    app.route('HEAD', routed, ({ request }: { request: Request }) => serve(request).then(withoutBody), options);
+    app.route('HEAD', routed, (context) => serve(context.request as Request).then(withoutBody), options);
 }
 
 function handlerOf<P, Q extends QueryShape, B>(
@@ -129,8 +130,8 @@ function handlerOf<P, Q extends QueryShape, B>(
 
   const answer = async (request: Request, requestId: string): Promise<Response> => {
     const credential = operation.access === 'public' ? undefined : await authenticate(request, http.credentials);
-    const url = new URL(request.url);
-    const params = operation.params ? valueOf(readPath(operation.params, rawParams(names, url.pathname))) : undefined;
+    const url = requestUrl(request);
+    const params = operation.params ? checked(readPath(operation.params, rawParams(names, url.pathname))) : undefined;
     if (credential) await checkAccess(operation.access, credential, params);
     const { query, body } = await readInput(operation, request, url);
     const run = async (): Promise<Prepared> => {
@@ -171,7 +172,7 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   return problemResponse(internalError(requestId), requestId);
 }
 
-function valueOf<T>(read: Read<T>): T {
+function checked<T>(read: Read<T>): T {
   if (read.value === undefined) throw unprocessable(read.errors);
   return read.value;
 }

@@ -90,7 +90,7 @@ export const enumParameter = <const T extends string>(
   optional(
     z.enum(values, { error: `must be one of ${values.join(', ')}` }) as unknown as z.ZodType<T, string>,
     { type: 'string', enum: [...values] },
-    about,
+    { example: values[0], ...about },
   );
 
 /** A whole number within bounds, in decimal digits. */
@@ -124,7 +124,11 @@ export const cursorParameter = (): QueryParameter<string | undefined> =>
   optional(
     text(0, CURSOR_LENGTH_MAX),
     { type: 'string' },
-    { description: 'Taken from a link of the `Link` header of an earlier response; never built by the client.' },
+    {
+      description:
+        'Taken from a link of the `Link` header of an earlier response; never built by the client. Empty is the first page.',
+      example: 'WzEsIm4iLG51bGwsbnVsbCwxMCwiQ2xGdHpJSjFEVzRnZmlYQyJd',
+    },
   );
 
 export const perPageParameter = (): QueryParameter<number | undefined> =>

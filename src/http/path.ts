@@ -28,7 +28,7 @@ export const uuid5 = (description: string, example: string) =>
       params: { type: 'invalid_uuid' },
     })
     .transform((value) => value.toLowerCase())
-    .meta({ description, example });
+    .meta({ description, example, format: 'uuid5' });
 
 /** A UUID of any version → lower case. */
 export const uuid = (description: string, example: string) =>
@@ -36,4 +36,4 @@ export const uuid = (description: string, example: string) =>
     .string()
     .refine((value) => validateUuid(value), { error: 'must be a UUID', params: { type: 'invalid_uuid' } })
     .transform((value) => value.toLowerCase())
-    .meta({ description, example });
+    .meta({ description, example, format: 'uuid' });

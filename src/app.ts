@@ -1,0 +1,67 @@
+/** Builds the HTTP app from its dependencies; reads no environment and does not listen. */
+import { type AnyElysia, Elysia } from 'elysia';
+import type { ClickHouse } from './clickhouse/client.ts';
+import type { Clock } from './clock.ts';
+import type { CredentialSource } from './http/auth.ts';
+import { docsPlugin } from './http/docs.ts';
+import { createFallback } from './http/fallback.ts';
+import { type Http, problemFor } from './http/operation.ts';
+import { problemResponse, unprocessableBody } from './http/problems.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { requestUrl, reroute } from './http/request-url.ts';
+import { mountService, type Probes } from './http/service.ts';
+import { mountInsights } from './insights/routes.ts';
+import { KeyCredentials } from './keys/credential.ts';
+import type { KeyStore } from './keys/store.ts';
+import type { Logger } from './observability/log.ts';
+import type { Postgres } from './postgres/client.ts';
+import type { RepositoryStore } from './postgres/repositories.ts';
+
+export interface AppDeps {
+  clock: Clock;
+  log: Logger;
+  /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
+  publicUrl: string | undefined;
+  clickhouse: ClickHouse;
+  postgres: Pick<Postgres, 'db' | 'ping'>;
+  repositories: RepositoryStore;
+  keys: KeyStore;
+  /** Credentials of other kinds, asked after the application keys. */
+  credentials?: readonly CredentialSource[];
+  /** Whether further stores answer, such as the queue. */
+  probes?: Probes;
+  /** What else is mounted, such as the ingest gateway: `(app, http) => mountIngest(app, http, deps)`. */
+  features?: readonly Feature[];
+}
+
+/** Mounts operations of its own (src/http/operation.ts). */
+export type Feature = (app: AnyElysia, http: Http) => void;
+
+/**
+ * @example
+ * const app = buildApp({ ...deps, publicUrl: config.publicUrl, keys: new KeyStore(deps.postgres.db, deps.clock) });
+ * app.listen({ hostname: config.host, port: config.port });
+ */
+export function buildApp(deps: AppDeps) {
+  const { clock, log, publicUrl, clickhouse, postgres, repositories, keys } = deps;
+  const credentials = [new KeyCredentials(keys), ...(deps.credentials ?? [])];
+  const http: Http = { clock, log, publicUrl, credentials, operations: [] };
+  const handle = (request: Request): Promise<Response> => Promise.resolve(app.handle(request));
+  const app = new Elysia({ name: 'ci-insights' })
+    .onRequest(({ request }) => {
+      const rerouted = reroute(request);
+      return rerouted ? handle(rerouted) : undefined;
+    })
+    .onError({ as: 'global' }, ({ request, code, error }) => {
+      const requestId = requestIdOf(request);
+      if (code === 'NOT_FOUND') return problemResponse(fallback(requestUrl(request).pathname), requestId);
+      if (code === 'PARSE') return problemResponse(unprocessableBody('cannot be read'), requestId);
+      return problemFor(error, log, requestId);
+    });
+  mountService(app, http, { clickhouse: () => clickhouse.ping(), postgres: () => postgres.ping(), ...deps.probes });
+  mountInsights(app, http, { clock, clickhouse, repositories, db: postgres.db });
+  for (const feature of deps.features ?? []) feature(app, http);
+  app.use(docsPlugin(http));
+  const fallback = createFallback(app.routes);
+  return app;
+}

@@ -1,0 +1,225 @@
+/** The OpenAPI 3.1 description of the mounted operations, made from the same schemas that check requests and answers. */
+import { z } from 'zod';
+import type { MountedOperation, Operation, ResponseDescription } from './operation.ts';
+
+type Json = Record<string, unknown>;
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+const SECURITY_SCHEME = 'bearer';
+
+const problemSchema = z.object({
+  type: z.string().meta({ example: 'about:blank' }),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().meta({ description: 'A sentence that says what to do' }),
+  errors: z
+    .array(
+      z.object({
+        loc: z.array(z.union([z.string(), z.int()])).meta({ description: 'Where: query, path or body, then the name' }),
+        msg: z.string(),
+        type: z.string(),
+      }),
+    )
+    .optional()
+    .meta({ description: 'Every problem of the input; only with 422' }),
+});
+
+interface ErrorDescription {
+  title: string;
+  when: string;
+  detail: string;
+  errors?: Json[];
+  headers?: Json;
+}
+
+/** The spec lists 403, 404, 409 and 422 for every operation (§7). */
+const ERRORS: Record<number, ErrorDescription> = {
+  403: {
+    title: 'Forbidden',
+    when: 'No acceptable credential, or one that does not allow this.',
+    detail:
+      'The credential is unknown, expired or revoked. Send the header "Authorization: Bearer <application key>" with a key that is valid.',
+  },
+  404: {
+    title: 'Not found',
+    when: 'There is no such thing, or none that this credential may know of.',
+    detail: 'There is no such test in this repository. Search for it by name.',
+  },
+  409: {
+    title: 'Conflict',
+    when: 'The request contradicts what is stored. Reads never answer it.',
+    detail: "Test 'Cart > totals' is already quarantined",
+  },
+  422: {
+    title: 'Unprocessable entity',
+    when: 'The input cannot be understood; every problem is listed.',
+    detail: 'query.per_page: must be a whole number from 1 to 100.',
+    errors: [{ loc: ['query', 'per_page'], msg: 'must be a whole number from 1 to 100', type: 'invalid_value' }],
+  },
+  500: {
+    title: 'Internal server error',
+    when: 'A fault of the service.',
+    detail: 'The service failed to answer. Report the request id 5f1c to whoever runs it.',
+  },
+  503: {
+    title: 'Service unavailable',
+    when: 'A store that the operation needs does not answer now.',
+    detail: 'The service cannot reach its clickhouse store now. Try again later.',
+    headers: {
+      'retry-after': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', example: 5 } },
+    },
+  },
+};
+
+const COMMON_HEADERS = {
+  'x-request-id': {
+    description: 'Names this request in the logs of the service; the one that was sent, if any.',
+    schema: { type: 'string', example: '0f8fad5b-d9cb-469f-a165-70867728950e' },
+  },
+};
+const ETAG_HEADER = {
+  etag: {
+    description: 'Send it as `If-None-Match` to get 304 while the answer is the same.',
+    schema: { type: 'string', example: '"1k2j3h4g5"' },
+  },
+};
+
+/** `paths` and `components` of the document. */
+export function describeOperations(operations: readonly MountedOperation[]): { paths: Json; components: Json } {
+  const schemas: Json = {};
+  schemas.Problem = jsonSchema(problemSchema, 'output', schemas);
+  const paths: Record<string, Json> = {};
+  for (const { method, path, operation } of operations) {
+    const documented = path.replace(/:(\w+)/g, '{$1}');
+    paths[documented] ??= {};
+    paths[documented][method.toLowerCase()] = describe(operation, method === 'GET', schemas);
+  }
+  const securitySchemes = {
+    [SECURITY_SCHEME]: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An application key: `ci-insights keys create --owner acme --scope ci`.',
+    },
+  };
+  return { paths, components: { schemas, securitySchemes } };
+}
+
+function describe(operation: Operation, isGet: boolean, schemas: Json): Json {
+  const isPublic = operation.access === 'public';
+  const parameters = [...pathParameters(operation, schemas), ...queryParameters(operation)];
+  const body = requestBody(operation, schemas);
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: operation.description,
+    security: isPublic ? [] : [{ [SECURITY_SCHEME]: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: body } : {}),
+    responses: responses(operation, isGet && !isPublic, schemas),
+  };
+}
+
+function pathParameters({ params }: Operation, schemas: Json): Json[] {
+  if (!params) return [];
+  const { properties = {} } = jsonSchema(params, 'input', schemas) as { properties?: Record<string, Json> };
+  return Object.entries(properties).map(([name, { description, example, ...schema }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema,
+    example: example ?? (schema.enum as unknown[] | undefined)?.[0],
+  }));
+}
+
+const queryParameters = ({ query = {} }: Operation): Json[] =>
+  Object.entries(query).map(([name, { schema, description, required, isRepeated, example }]) => ({
+    name,
+    in: 'query',
+    required,
+    description,
+    schema,
+    ...(isRepeated ? { style: 'form', explode: true } : {}),
+    ...(example === undefined ? {} : { example }),
+  }));
+
+function requestBody({ body, bodyExample, rawBody }: Operation, schemas: Json): Json | undefined {
+  if (rawBody) return { required: true, ...rawBody };
+  if (!body) return undefined;
+  const schema = jsonSchema(body, 'input', schemas);
+  return {
+    required: true,
+    content: { 'application/json': { schema, example: bodyExample ?? exampleOf(schema, schemas) } },
+  };
+}
+
+function responses(operation: Operation, isConditional: boolean, schemas: Json): Json {
+  const described: Json = {};
+  for (const [status, response] of Object.entries(operation.responses))
+    described[status] = success(response, isConditional && status === '200', schemas);
+  if (isConditional) described['304'] = { description: 'Not modified since the entity tag that was sent.' };
+  for (const [status, error] of Object.entries(ERRORS)) {
+    const isListed = operation.access !== 'public' || status === '500';
+    if (isListed && !described[status]) described[status] = problem(Number(status), error);
+  }
+  return described;
+}
+
+function success(response: ResponseDescription, hasEtag: boolean, schemas: Json): Json {
+  const headers = { ...response.headers, ...(hasEtag ? ETAG_HEADER : {}), ...COMMON_HEADERS };
+  if (!response.schema) {
+    const content = response.mediaType
+      ? { content: { [response.mediaType]: response.example === undefined ? {} : { example: response.example } } }
+      : {};
+    return { description: response.description, headers, ...content };
+  }
+  const schema = jsonSchema(response.schema, 'output', schemas);
+  const example = response.example ?? exampleOf(schema, schemas);
+  const mediaType = response.mediaType ?? 'application/json';
+  return { description: response.description, headers, content: { [mediaType]: { schema, example } } };
+}
+
+const problem = (status: number, { title, when, detail, errors, headers }: ErrorDescription): Json => ({
+  description: when,
+  headers: { ...headers, ...COMMON_HEADERS },
+  content: {
+    [PROBLEM_MEDIA_TYPE]: {
+      schema: { $ref: '#/components/schemas/Problem' },
+      example: { type: 'about:blank', title, status, detail, ...(errors ? { errors } : {}) },
+    },
+  },
+});
+
+/** JSON Schema of a zod schema; what has an id of its own moves to `schemas`. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+  const {
+    $schema: _,
+    $defs = {},
+    ...root
+  } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+  for (const [id, definition] of Object.entries($defs as Json)) {
+    const { id: _id, ...rest } = definition as Json;
+    schemas[id] = rest;
+  }
+  return root;
+}
+
+/** An example put together from the examples of the parts. */
+function exampleOf(schema: Json, schemas: Json): unknown {
+  if (schema.example !== undefined) return schema.example;
+  if (typeof schema.$ref === 'string') return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] as Json, schemas);
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const [choice] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  if (choice) return exampleOf(choice as Json, schemas);
+  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items as Json, schemas)] : [];
+  if (schema.properties)
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([name, property]) => [name, exampleOf(property as Json, schemas)]),
+    );
+  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 0;
+  if (schema.type === 'boolean') return true;
+  return schema.type === 'object' ? {} : 'text';
+}

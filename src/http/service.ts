@@ -1,0 +1,97 @@
+/** Operations about the service itself: the key in use, and whether it is alive and ready. */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { type Http, mount } from './operation.ts';
+import { forbidden } from './problems.ts';
+
+const TAG = 'Service';
+/** A store that has not answered by then is not ready. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** Whether each store answers, by its name. */
+export type Probes = Readonly<Record<string, () => Promise<boolean>>>;
+
+const application = z.object({
+  id: z.guid().meta({ example: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a' }),
+  name: z.string().meta({ example: 'main pipeline' }),
+  scope: z.enum(['ci', 'admin']).meta({ example: 'ci' }),
+  account_scope: z
+    .object({
+      owner: z.string().nullable().meta({ description: 'Null: every owner', example: 'acme' }),
+      repositories: z
+        .array(z.string())
+        .nullable()
+        .meta({ description: "Null: all of the owner's repositories", example: ['shop'] }),
+    })
+    .meta({ description: 'Whose repositories the key is for' }),
+});
+
+export function mountService(app: AnyElysia, http: Http, probes: Probes): void {
+  mount(app, http, 'GET', '/v1/application', {
+    operationId: 'getApplication',
+    tag: TAG,
+    summary: 'Get the application key in use',
+    description: 'What the key of this request is called and what it is for.',
+    access: 'credential',
+    responses: { 200: { description: 'The key in use.', schema: application } },
+    handle: ({ credential }) => {
+      const key = credential?.application;
+      if (!key) throw forbidden('The credential of this request is no application key.');
+      const { id, name, scope, owner, repositories } = key;
+      return { body: { id, name, scope, account_scope: { owner, repositories } } };
+    },
+  });
+
+  mount(app, http, 'GET', '/healthz/live', {
+    operationId: 'getLiveness',
+    tag: TAG,
+    summary: 'Whether the process is alive',
+    description: 'Says nothing about the stores: a store that is down is no reason to restart the process.',
+    access: 'public',
+    responses: {
+      200: { description: 'Alive.', schema: z.object({ status: z.literal('alive').meta({ example: 'alive' }) }) },
+    },
+    handle: () => ({ body: { status: 'alive' } }),
+  });
+
+  const readiness = z.object({
+    status: z.enum(['ready', 'unavailable']),
+    stores: z.record(z.string(), z.boolean()).meta({ example: { clickhouse: true, postgres: true } }),
+  });
+  mount(app, http, 'GET', '/healthz/ready', {
+    operationId: 'getReadiness',
+    tag: TAG,
+    summary: 'Whether every store answers',
+    description: 'Asks each store; 503 when one does not answer.',
+    access: 'public',
+    responses: {
+      200: { description: 'Every store answers.', schema: readiness },
+      503: {
+        description: 'A store does not answer.',
+        schema: readiness,
+        example: { status: 'unavailable', stores: { clickhouse: false, postgres: true } },
+      },
+    },
+    handle: async () => {
+      const stores = Object.fromEntries(
+        await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isReady(probe)] as const)),
+      );
+      const ready = Object.values(stores).every(Boolean);
+      return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores } };
+    },
+  });
+}
+
+async function isReady(probe: () => Promise<boolean>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([probe(), timeout]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,55 @@
+/** The app on the test stores, asked as a client would ask it. */
+import { v7 as uuid7 } from 'uuid';
+import { type AppDeps, buildApp } from '../../src/app.ts';
+import { KeyStore, type NewKey } from '../../src/keys/store.ts';
+import { openTestStores, type TestStores } from './stores.ts';
+
+export const ORIGIN = 'http://ci.test';
+
+export interface TestApp {
+  stores: TestStores;
+  keys: KeyStore;
+  /** A key for every owner. */
+  adminToken: string;
+  /** Makes a key and returns its token. */
+  makeKey(key?: Partial<NewKey>): Promise<string>;
+  /** Sends a request; with the admin key unless `token` says otherwise (null: none). */
+  request(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
+  /** Sends a GET and returns the JSON of a 200; throws with the body of anything else. */
+  get<T = Record<string, unknown>>(path: string): Promise<T>;
+}
+
+export async function openTestApp(overrides: Partial<AppDeps> = {}): Promise<TestApp> {
+  const stores = await openTestStores();
+  const { clock, log, clickhouse, postgres, repositories } = stores;
+  const keys = new KeyStore(postgres.db, clock);
+  const app = buildApp({ clock, log, publicUrl: undefined, clickhouse, postgres, repositories, keys, ...overrides });
+  const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {
+    const name = `key ${uuid7()}`;
+    return (await keys.create({ name, owner: null, scope: 'ci', repositories: null, expiresAt: null, ...key })).token;
+  };
+  const adminToken = await makeKey({ scope: 'admin' });
+  const request: TestApp['request'] = async (path, { token = adminToken, ...init } = {}) => {
+    const headers = new Headers(init.headers);
+    if (token !== null) headers.set('authorization', `Bearer ${token}`);
+    return app.handle(new Request(path.startsWith('http') ? path : `${ORIGIN}${path}`, { ...init, headers }));
+  };
+  return {
+    stores,
+    keys,
+    adminToken,
+    makeKey,
+    request,
+    get: async <T>(path: string): Promise<T> => {
+      const response = await request(path);
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+  };
+}
+
+/** The addresses of a `Link` header by their relation. */
+export function linksOf(response: Response): Record<string, string> {
+  const links = [...(response.headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)];
+  return Object.fromEntries(links.map(([, url = '', rel = '']) => [rel, url]));
+}
