@@ -13,8 +13,9 @@ COPY package.json ./
 COPY sql ./sql
 COPY src ./src
 COPY workers ./workers
+RUN ln -s /app/src/cli.ts /usr/local/bin/ci-insights
 USER bun
 EXPOSE 3000
 # SIGTERM reaches the service itself: it lets requests and jobs finish.
-ENTRYPOINT ["bun", "src/cli.ts"]
+ENTRYPOINT ["ci-insights"]
 CMD ["serve"]
