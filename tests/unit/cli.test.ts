@@ -1,6 +1,6 @@
 /** The commands on embedded stores of their own, alone and beside a running service. */
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formatTable } from '../../src/cli/output.ts';
@@ -89,16 +89,14 @@ test('on empty stores everything agrees, and rebuild has nothing to do', async (
 });
 
 test('beside a running service keys and settings work, and what needs its ClickHouse says how to go on', async () => {
-  const service = Bun.spawn(
-    [
-      process.execPath,
-      '-e',
-      `const { openDeps } = await import('./src/deps.ts'); const { readConfig } = await import('./src/config.ts');
-       const deps = await openDeps(readConfig()); console.log('ready'); await Bun.stdin.text(); await deps.close();`,
-    ],
-    { cwd: ROOT, env: ENV, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
-  );
-  await service.stdout.getReader().read();
+  const service = Bun.spawn([process.execPath, join(ROOT, 'src/cli.ts'), 'serve'], {
+    env: { ...ENV, PORT: '0' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
+  const { value: ready } = await service.stdout.getReader().read();
+  expect(new TextDecoder().decode(ready)).toContain(`admin key in ${join(dataDir, 'admin.key')}`);
+  expect(statSync(join(dataDir, 'admin.key')).mode & 0o777).toBe(0o600);
   expect((await cli('keys', 'create', '--owner', 'acme', '--scope', 'ci')).code).toBe(0);
   expect((await cli('repos', 'set', 'acme/beside', '--flaky-detection', 'off')).code).toBe(0);
   expect((await cli('dead-letters', 'replay', '--all')).code).toBe(0);
@@ -106,7 +104,7 @@ test('beside a running service keys and settings work, and what needs its ClickH
   expect(refused.code).toBe(1);
   expect(refused.err).toContain('Stop it first');
   expect(refused.err.trim().split('\n')).toHaveLength(1);
-  service.stdin.end();
+  service.kill('SIGTERM');
   expect(await service.exited).toBe(0);
   expect((await cli('verify')).code).toBe(0);
 });
