@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path';
 import { formatTable } from '../../src/cli/output.ts';
 import { parseExpiry, parsePath, parseTime } from '../../src/cli/parse.ts';
 import { shardOf } from '../../src/cli/run-info.ts';
+import { readConfig } from '../../src/config.ts';
+import { openPostgresDeps } from '../../src/deps.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-cli-'));
@@ -86,6 +88,17 @@ test('on empty stores everything agrees, and rebuild has nothing to do', async (
   expect(JSON.parse((await cli('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
   expect(await cli('rebuild')).toMatchObject({ code: 0 });
   expect(await cli('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
+});
+
+test('a dead letter is replayed once', async () => {
+  const deps = await openPostgresDeps(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }));
+  await deps.deadLetters.add('test-runs', 'upload-0', null, { v: 9 }, 'v must be 1');
+  await deps.close();
+  const [letter] = JSON.parse((await cli('dead-letters', 'list', '--json')).out);
+  expect(letter).toMatchObject({ queue: 'test-runs', job_id: 'upload-0', reason: 'v must be 1' });
+  expect(await cli('dead-letters', 'replay')).toMatchObject({ code: 1 });
+  expect(await cli('dead-letters', 'replay', letter.id)).toMatchObject({ code: 0, out: '1 job back in the queue.\n' });
+  expect(await cli('dead-letters', 'replay', letter.id)).toMatchObject({ code: 1, out: '' });
 });
 
 test('beside a running service keys and settings work, and what needs its ClickHouse says how to go on', async () => {
