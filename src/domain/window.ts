@@ -28,9 +28,12 @@ export function bucketWidth({ start, end }: Window): number {
   );
 }
 
+/** How many buckets cover a window. */
+export const bucketCount = (window: Window, width: number): number =>
+  Math.ceil(window.end / width) - Math.floor(window.start / width);
+
 /** The starts of the buckets that cover a window: whole, aligned to the epoch in UTC, so the outer two may reach beyond it. */
 export function bucketStarts(window: Window, width: number): number[] {
   const first = Math.floor(window.start / width) * width;
-  const count = Math.ceil((window.end - first) / width);
-  return Array.from({ length: count }, (_, i) => first + i * width);
+  return Array.from({ length: bucketCount(window, width) }, (_, i) => first + i * width);
 }

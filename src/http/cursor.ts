@@ -8,12 +8,12 @@ import { unprocessable } from './problems.ts';
 
 const VERSION = 1;
 
-const keySchema = z.array(z.union([z.string(), z.number()]));
+const keySchema = z.array(z.union([z.string(), z.int()]));
 const cursorSchema = z.tuple([
   z.literal(VERSION),
   z.enum(['n', 'p']),
   keySchema.nullable(),
-  z.tuple([z.number(), z.number()]).nullable(),
+  z.tuple([z.int(), z.int()]).nullable(),
   z.int().min(1).max(100).nullable(),
   z.string(),
 ]);

@@ -3,7 +3,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
-import { BUCKETS_MAX, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
+import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
@@ -60,7 +60,7 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
     handle: async ({ params: path, query }) => {
       const window = checkedWindow(query, deps.clock.now());
       const width = bucketWidth(window);
-      if ((window.end - window.start) / width > BUCKETS_MAX)
+      if (bucketCount(window, width) > BUCKETS_MAX)
         throw unprocessable([
           {
             loc: ['query', 'start'],

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
+import { applicationKeys } from '../../src/postgres/schema.ts';
+import { openTestApp, type TestApp } from '../support/http.ts';
+
+const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
+const search = (owner = 'acme', name = 'shop') => `/v1/ci/${owner}/repositories/${name}/search/tests?test_name=*`;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+
+const statusOf = async (path: string, token: string | null): Promise<number> =>
+  (await app.request(path, { token })).status;
+
+describe('access', () => {
+  test('without an acceptable credential everything is 403, also what would be 422 or 404', async () => {
+    for (const path of [
+      search(),
+      '/v1/application',
+      `/v1/ci/acme/repositories/shop/tests/${TEST}`,
+      `${search()}&per_page=0`,
+    ])
+      for (const token of [null, 'nobody-knows-this']) expect([path, await statusOf(path, token)]).toEqual([path, 403]);
+    expect((await app.request(search('%ZZ'), { token: null })).status).toBe(403);
+    const basic = await app.request(search(), { token: null, headers: { authorization: 'Basic YTpi' } });
+    expect(basic.status).toBe(403);
+    expect(await basic.json()).toEqual({
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      detail: expect.stringContaining('Authorization: Bearer'),
+    });
+  });
+
+  test('the scheme of the header is read without case', async () => {
+    const response = await app.request(search(), {
+      token: null,
+      headers: { authorization: `bearer ${app.adminToken}` },
+    });
+    expect(response.status).toBe(200);
+  });
+
+  test('a key is for its owner, whatever the case, and 403 for every other', async () => {
+    const token = await app.makeKey({ owner: 'Acme' });
+    expect(await statusOf(search('aCME'), token)).toBe(200);
+    expect(await statusOf(search('other'), token)).toBe(403);
+  });
+
+  test('a repository outside the list of a key looks as if it did not exist', async () => {
+    const token = await app.makeKey({ owner: 'acme', repositories: ['Shop'] });
+    expect(await statusOf(search('acme', 'shop'), token)).toBe(200);
+    expect(await statusOf(search('acme', 'bank'), token)).toBe(404);
+    expect(await statusOf(search('other', 'shop'), token)).toBe(403);
+  });
+
+  test('a key that expires stops at that moment', async () => {
+    const { clock } = app.stores;
+    const now = clock.now();
+    const token = await app.makeKey({ expiresAt: new Date(now + 60_000) });
+    expect(await statusOf(search(), token)).toBe(200);
+    clock.set(now + 60_000);
+    expect(await statusOf(search(), token)).toBe(403);
+    clock.set(now);
+  });
+
+  test('a revoked key stops at once in this process', async () => {
+    const { key, token } = await app.keys.create({
+      name: 'gone',
+      owner: null,
+      scope: 'ci',
+      repositories: null,
+      expiresAt: null,
+    });
+    expect(await statusOf(search(), token)).toBe(200);
+    expect(await app.keys.revoke(key.id)).toBe(true);
+    expect(await statusOf(search(), token)).toBe(403);
+    expect(await app.keys.revoke(key.id)).toBe(false);
+  });
+
+  test('the token is stored as a hash only, and its last use is noted', async () => {
+    const { key, token } = await app.keys.create({
+      name: 'used',
+      owner: null,
+      scope: 'ci',
+      repositories: null,
+      expiresAt: null,
+    });
+    await app.request(search(), { token });
+    const { db } = app.stores.postgres;
+    const read = () => db.select().from(applicationKeys).where(eq(applicationKeys.id, key.id));
+    let [row] = await read();
+    for (let i = 0; i < 100 && !row?.lastUsedAt; i++) {
+      await Bun.sleep(10);
+      [row] = await read();
+    }
+    expect(row?.lastUsedAt?.getTime()).toBe(app.stores.clock.now());
+    expect(JSON.stringify(row)).not.toContain(token);
+  });
+
+  test('the key in use is described without its secret', async () => {
+    const token = await app.makeKey({ name: 'pipeline', owner: 'acme', repositories: ['shop'] });
+    const response = await app.request('/v1/application', { token });
+    expect(await response.json()).toEqual({
+      id: expect.any(String),
+      name: 'pipeline',
+      scope: 'ci',
+      account_scope: { owner: 'acme', repositories: ['shop'] },
+    });
+  });
+
+  test('checks come in order: credential, path, access, query, then whether it is there', async () => {
+    const token = await app.makeKey({ owner: 'acme', repositories: ['shop'] });
+    const badQuery = '?start=yesterday';
+    const path = (owner: string, name: string, id: string) =>
+      `/v1/ci/${owner}/repositories/${name}/tests/${id}/executions`;
+    expect(await statusOf(path('other', 'bank', 'no-uuid') + badQuery, null)).toBe(403);
+    expect(await statusOf(path('other', 'bank', 'no-uuid') + badQuery, token)).toBe(422);
+    expect(await statusOf(path('other', 'shop', TEST) + badQuery, token)).toBe(403);
+    expect(await statusOf(path('acme', 'bank', TEST) + badQuery, token)).toBe(404);
+    expect(await statusOf(path('acme', 'shop', TEST) + badQuery, token)).toBe(422);
+    expect(await statusOf(path('acme', 'shop', TEST), token)).toBe(404);
+  });
+});
