@@ -1,58 +1,91 @@
 /**
- * What one execution may be (design §4 "lengths", §6 "Limits"): checked where uploads come in, and again where jobs are
- * taken from the queue, because any producer may have put them there.
+ * What one execution may hold (design §4 "lengths", §6 "Limits"): pure checks, used by the gateway before the queue and by
+ * the worker for the jobs of other producers. Lengths of names count code points, lengths of texts count UTF-8 bytes.
  */
 import type { Run } from '../queue/test-runs.ts';
 
-/** In code points. */
 export const TEST_NAME_LENGTH_MAX = 10_000;
-export const NAME_LENGTH_MAX = 255;
-
-/** In bytes of UTF-8. */
+export const PIPELINE_NAME_LENGTH_MAX = 255;
+export const JOB_NAME_LENGTH_MAX = 255;
+export const RUN_ID_LENGTH_MAX = 255;
+export const COMMIT_LENGTH_MAX = 255;
+export const BRANCH_LENGTH_MAX = 255;
+/** A test has seldom more attempts than ten; the bound keeps one row from filling a block. */
+export const FAILURES_MAX = 100;
 export const MESSAGE_BYTES_MAX = 64 * 1024;
 export const STACKTRACE_BYTES_MAX = 256 * 1024;
+/** Exception types, file paths, functions, frameworks, URLs: shown and grouped by, so cut rather than refused. */
+export const DETAIL_BYTES_MAX = 2_048;
+/** Executions of one upload, over all its chunks (design §6). */
+export const UPLOAD_EXECUTIONS_MAX = 100_000;
 
-/** Why an execution cannot be stored, as a sentence's part for the receipt; null when it can. */
-export function rejectionOf({ name, run }: { name: string; run: Run }): string | null {
+/** What of an execution and its run is checked. */
+export interface CheckedRow {
+  name: string;
+  run: Pick<Run, 'pipeline_name' | 'job_name' | 'run_id' | 'commit' | 'branch' | 'base_ref'>;
+}
+
+/** Why this row cannot be stored, in words for the receipt; null when it can. */
+export function rejectionOf({ name, run }: CheckedRow): string | null {
   return (
-    textRejection('the test name', name, 1, TEST_NAME_LENGTH_MAX) ??
-    textRejection('the pipeline name', run.pipeline_name, 1, NAME_LENGTH_MAX) ??
-    textRejection('the job name', run.job_name, 1, NAME_LENGTH_MAX) ??
-    textRejection('the run id', run.run_id, 0, NAME_LENGTH_MAX) ??
-    textRejection('the commit', run.commit ?? '', 0, NAME_LENGTH_MAX) ??
-    textRejection('the branch', run.branch ?? '', 0, NAME_LENGTH_MAX) ??
-    textRejection('the base ref', run.base_ref ?? '', 0, NAME_LENGTH_MAX)
+    textProblem('test name', name, 1, TEST_NAME_LENGTH_MAX) ??
+    textProblem('pipeline name', run.pipeline_name, 1, PIPELINE_NAME_LENGTH_MAX) ??
+    textProblem('job name', run.job_name, 1, JOB_NAME_LENGTH_MAX) ??
+    textProblem('run id', run.run_id, 1, RUN_ID_LENGTH_MAX) ??
+    textProblem('commit', run.commit ?? '', 0, COMMIT_LENGTH_MAX) ??
+    textProblem('branch', run.branch ?? '', 0, BRANCH_LENGTH_MAX) ??
+    textProblem('base branch', run.base_ref ?? '', 0, BRANCH_LENGTH_MAX)
   );
 }
 
-function textRejection(what: string, text: string, min: number, max: number): string | null {
-  if (text.includes('\0')) return `${what} holds a NUL character`;
-  if (!text.isWellFormed()) return `${what} holds half of a surrogate pair`;
-  if (text.length < min) return `${what} is empty`;
-  // A code point is one or two units: most names need no counting.
-  if (text.length > max && codePoints(text) > max) return `${what} is longer than ${max} characters`;
+function textProblem(what: string, text: string, min: number, max: number): string | null {
+  const malformed = malformedReason(text);
+  if (malformed) return `the ${what} ${malformed}`;
+  if (text.length < min) return `the ${what} is empty`;
+  // Code points are never more than UTF-16 units: most texts need no count.
+  if (text.length > max && codePointCount(text) > max) return `the ${what} is longer than ${max} characters`;
   return null;
 }
 
-/** Stops counting far beyond every limit. */
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) if (++count > TEST_NAME_LENGTH_MAX) break;
+/** What makes a text unfit to be stored as it is (NUL, half a surrogate pair), or null. */
+export function malformedReason(text: string): string | null {
+  if (text.includes('\0')) return 'holds a NUL character';
+  return text.isWellFormed() ? null : 'holds half of a surrogate pair';
+}
+
+/** Length in code points, as the interface counts it (design §4). */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length - 1; i++)
+    if (isHighSurrogate(text.charCodeAt(i)) && isLowSurrogate(text.charCodeAt(i + 1))) count--;
   return count;
 }
 
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** Bytes kept free for the mark that a cut leaves. */
+const MARK_BYTES_MAX = 64;
+
 /**
- * The text as it is stored: well-formed, without NUL, and no longer than so many bytes. What is cut ends on a code point and
- * says how long it was.
+ * A text that fits into `maxBytes` of UTF-8: well-formed, NUL replaced by U+FFFD, and when it was too long cut on a code
+ * point and marked. Cutting twice changes nothing: the result fits.
+ *
+ * @example cutText('x'.repeat(70_000), 65_536) // 'xxx… [cut, 70000 bytes in all]'
  */
-export function cutText(text: string, bytesMax: number): string {
-  const clean = text.toWellFormed().replaceAll('\0', '\uFFFD');
-  if (clean.length * 3 <= bytesMax) return clean;
-  const bytes = Buffer.from(clean, 'utf8');
-  if (bytes.length <= bytesMax) return clean;
-  const mark = `… [cut, ${bytes.length} bytes in all]`;
-  let end = bytesMax - Buffer.byteLength(mark);
-  // A byte 10xxxxxx goes on with a code point that began before it.
-  while (end > 0 && ((bytes[end] as number) & 0b1100_0000) === 0b1000_0000) end--;
-  return bytes.subarray(0, end).toString('utf8') + mark;
+export function cutText(text: string, maxBytes: number): string {
+  const clean = cleanText(text);
+  // A UTF-16 unit is at most three bytes: short texts need no count.
+  if (clean.length * 3 <= maxBytes) return clean;
+  const bytes = Buffer.byteLength(clean);
+  if (bytes <= maxBytes) return clean;
+  const room = Math.max(0, maxBytes - MARK_BYTES_MAX);
+  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(room));
+  return `${clean.slice(0, read)}… [cut, ${bytes} bytes in all]`;
+}
+
+/** Well-formed and without NUL, for texts that may be changed to be stored. */
+export function cleanText(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }

@@ -1,0 +1,107 @@
+/**
+ * The checks and cuts that every parser's rows pass on their way into a `ParsedUpload` (design §6 "Limits").
+ * A row that cannot be stored is counted with its reason, the others stay; NUL or half a surrogate pair in a name refuses
+ * the whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
+ */
+import type { Run } from '../queue/test-runs.ts';
+import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import {
+  cleanText,
+  cutText,
+  DETAIL_BYTES_MAX,
+  FAILURES_MAX,
+  MESSAGE_BYTES_MAX,
+  malformedReason,
+  rejectionOf,
+  STACKTRACE_BYTES_MAX,
+  UPLOAD_EXECUTIONS_MAX,
+} from './limits.ts';
+import { Rejections } from './rejections.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
+
+export class UploadCollector {
+  readonly #runs = new Map<string, ParsedRun>();
+  readonly #rejections = new Rejections();
+  readonly #warnings = new Set<string>();
+  #executionCount = 0;
+
+  constructor(readonly executionsMax = UPLOAD_EXECUTIONS_MAX) {}
+
+  /** The run with these values; executions with equal runs share one. */
+  run(run: Run): ParsedRun {
+    const key = JSON.stringify(run);
+    const known = this.#runs.get(key);
+    if (known) return known;
+    assertWellFormed('pipeline name', run.pipeline_name);
+    assertWellFormed('job name', run.job_name);
+    assertWellFormed('run id', run.run_id);
+    assertWellFormed('commit', run.commit);
+    assertWellFormed('branch', run.branch);
+    assertWellFormed('base branch', run.base_ref);
+    assertWellFormed('default branch', run.default_branch);
+    const parsed: ParsedRun = {
+      run: {
+        ...run,
+        framework: cutDetail(run.framework),
+        framework_version: cutDetail(run.framework_version),
+        language: cutDetail(run.language),
+        job_url: run.job_url === null || run.job_url.length > DETAIL_BYTES_MAX ? null : cleanText(run.job_url),
+      },
+      executions: [],
+    };
+    this.#runs.set(key, parsed);
+    return parsed;
+  }
+
+  add(run: ParsedRun, execution: ParsedExecution): void {
+    if (++this.#executionCount > this.executionsMax)
+      throw new UploadTooLarge(
+        `The upload holds more than ${this.executionsMax} executions. Send it in parts, each with a report or trace of its own.`,
+      );
+    assertWellFormed('test name', execution.name);
+    const failures = execution.failures.slice(0, FAILURES_MAX).map(cutFailure);
+    const reason = rejectionOf({ name: execution.name, run: run.run });
+    if (reason) {
+      this.reject(reason, execution.name);
+      return;
+    }
+    if (failures.length < execution.failures.length)
+      this.warn(`Of an execution with more than ${FAILURES_MAX} failed attempts the first ${FAILURES_MAX} are kept.`);
+    run.executions.push({
+      ...execution,
+      filepath: cutDetail(execution.filepath),
+      function: cutDetail(execution.function),
+      failures,
+    });
+  }
+
+  reject(reason: string, name: string): void {
+    this.#rejections.add(reason, name);
+  }
+
+  warn(sentence: string): void {
+    this.#warnings.add(sentence);
+  }
+
+  /** Runs without an execution are kept only where `keepsEmptyRuns`: a JUnit report without tests has a receipt. */
+  finish({ keepsEmptyRuns = false } = {}): ParsedUpload {
+    const runs = [...this.#runs.values()].filter((run) => keepsEmptyRuns || run.executions.length > 0);
+    return { runs, rejections: this.#rejections.list(), warnings: [...this.#warnings] };
+  }
+}
+
+function assertWellFormed(what: string, text: string | null): void {
+  const reason = text === null ? null : malformedReason(text);
+  if (reason) throw new InvalidUpload(`A ${what} ${reason}. Nothing was stored: correct the name and send again.`);
+}
+
+const cutDetail = (text: string | null): string | null => (text === null ? null : cutText(text, DETAIL_BYTES_MAX));
+
+function cutFailure({ attempt, type, message, stacktrace }: ParsedFailure): ParsedFailure {
+  return {
+    attempt,
+    type: cutDetail(type),
+    message: message === null ? null : cutText(message, MESSAGE_BYTES_MAX),
+    stacktrace: stacktrace === null ? null : cutText(stacktrace, STACKTRACE_BYTES_MAX),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Reads an OTLP ExportTraceServiceRequest one span at a time (protobuf here, JSON in `decode-json.ts`), so that a body
+ * costs the memory of one span more than its bytes. Decoding the whole message first would not: an empty span is two
+ * bytes on the wire and gzip makes a thousandth of it, but an object of hundreds of bytes in memory.
+ */
+import { fromBinary } from '@bufbuild/protobuf';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
+import {
+  type InstrumentationScope,
+  InstrumentationScopeSchema,
+} from './gen/opentelemetry/proto/common/v1/common_pb.ts';
+import { type Resource, ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_pb.ts';
+import {
+  ResourceSpansSchema,
+  ScopeSpansSchema,
+  type Span,
+  SpanSchema,
+} from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+
+/** The spans of one resource and scope. `spans` is lazy and can be read once. */
+export interface SpanGroup {
+  resource: Resource | undefined;
+  scope: InstrumentationScope | undefined;
+  /** `null` stands for a span that is too large to be looked at. */
+  spans: Iterable<Span | null>;
+}
+
+/** A span holds one test: its texts are cut at 64 and 256 KiB, so this is generous. */
+export const SPAN_BYTES_MAX = 2 * 1024 * 1024;
+/** Of a resource or scope; those of the clients take about 1 KiB. */
+const HEAD_BYTES_MAX = 1024 * 1024;
+/** Resources, scopes and spans of one request, tests or not: twice the tests that an upload may hold. */
+export const SPANS_MAX = 200_000;
+
+/** Counts what was seen, and refuses a request with more than any test run has. */
+export class SpanBudget {
+  #left = SPANS_MAX;
+
+  take(): void {
+    if (--this.#left < 0)
+      throw new UploadTooLarge(`The export holds more than ${SPANS_MAX} spans. Send it in several requests.`);
+  }
+}
+
+/** The spans of a protobuf body; throws InvalidUpload, also while it is being read. */
+export function* decodeProtobuf(body: Uint8Array): Generator<SpanGroup> {
+  const budget = new SpanBudget();
+  for (const resourceSpans of fieldsOf(body, ExportTraceServiceRequestSchema.field.resourceSpans.number)) {
+    budget.take();
+    const resource = headOf(ResourceSchema, resourceSpans, ResourceSpansSchema.field.resource.number);
+    for (const scopeSpans of fieldsOf(resourceSpans, ResourceSpansSchema.field.scopeSpans.number)) {
+      budget.take();
+      const scope = headOf(InstrumentationScopeSchema, scopeSpans, ScopeSpansSchema.field.scope.number);
+      yield { resource, scope, spans: decodeSpans(scopeSpans, budget) };
+    }
+  }
+}
+
+function* decodeSpans(scopeSpans: Uint8Array, budget: SpanBudget): Generator<Span | null> {
+  for (const span of fieldsOf(scopeSpans, ScopeSpansSchema.field.spans.number)) {
+    budget.take();
+    yield span.length > SPAN_BYTES_MAX ? null : understood(() => fromBinary(SpanSchema, span, READ_OPTIONS));
+  }
+}
+
+const READ_OPTIONS = { readUnknownFields: false };
+
+/** The one message in this field; of several the last counts. */
+function headOf<S extends typeof ResourceSchema | typeof InstrumentationScopeSchema>(
+  schema: S,
+  message: Uint8Array,
+  fieldNumber: number,
+) {
+  let head: Uint8Array | undefined;
+  for (const value of fieldsOf(message, fieldNumber)) head = value;
+  if (head && head.length > HEAD_BYTES_MAX)
+    throw new InvalidUpload('The export describes a resource or scope with more than 1 MiB of attributes.');
+  const bytes = head;
+  return bytes && understood(() => fromBinary(schema, bytes, READ_OPTIONS));
+}
+
+/** The values of a length-delimited field of a message, without a copy; other fields are skipped. */
+function* fieldsOf(message: Uint8Array, fieldNumber: number): Generator<Uint8Array> {
+  const reader = new BinaryReader(message);
+  while (reader.pos < reader.len) {
+    const value = understood(() => {
+      const [field, wireType] = reader.tag();
+      if (field === fieldNumber && wireType === WireType.LengthDelimited) return reader.bytes();
+      reader.skip(wireType, field);
+      return undefined;
+    });
+    if (value) yield value;
+  }
+}
+
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new InvalidUpload(
+      `The body is not an OTLP ExportTraceServiceRequest in protobuf (${cause}). Was it cut short, or is it JSON sent as protobuf?`,
+      { cause: error },
+    );
+  }
+}

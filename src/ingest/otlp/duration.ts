@@ -1,0 +1,41 @@
+/** How long a test took, corrected where a client is known to be wrong. */
+import type { InstrumentationScope } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
+import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+
+interface WrongDurations {
+  scope: string;
+  /** The last version that is known to be wrong. */
+  versionMax: string;
+  factor: number;
+}
+
+/**
+ * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9 (design §6): a test of 2.5 s is a
+ * span of 25 s, which ends when the upload was made (recorded from 2026.10.9, the newest). Its authors mean to fix it, so
+ * a version that is not known to be wrong is taken at its word.
+ */
+export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.9', factor: 10 };
+
+const NANOSECONDS_PER_SECOND = 1e9;
+
+/** Seconds, never negative. */
+export function durationSecondsOf(span: Span, scope: InstrumentationScope | undefined): number {
+  const ns = span.endTimeUnixNano - span.startTimeUnixNano;
+  if (ns <= 0n || span.startTimeUnixNano === 0n) return 0;
+  return Number(ns) / NANOSECONDS_PER_SECOND / (isTooLong(scope) ? WRONG_DURATIONS.factor : 1);
+}
+
+function isTooLong(scope: InstrumentationScope | undefined): boolean {
+  if (scope?.name !== WRONG_DURATIONS.scope) return false;
+  return compareVersions(scope.version, WRONG_DURATIONS.versionMax) <= 0;
+}
+
+/** Dotted numbers; parts that are missing or no numbers count as 0, so no version at all is an old one. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split('.').map((part) => Number.parseInt(part, 10) || 0));
+  for (let i = 0; i < Math.max(left?.length ?? 0, right?.length ?? 0); i++) {
+    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,119 @@
+/**
+ * From an OTLP export to executions (design §6 "OTLP mapping"): a test is a span with `test.scope=case`, named by the
+ * span's name; sessions and suites are skipped without a word. The source of an execution is its trace, its key its span.
+ */
+import type { Status } from '../../queue/test-runs.ts';
+import { UploadCollector } from '../collect.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';
+import { Attributes } from './attributes.ts';
+import { decodeProtobuf, SPAN_BYTES_MAX, type SpanGroup } from './decode.ts';
+import { decodeJson } from './decode-json.ts';
+import { durationSecondsOf } from './duration.ts';
+import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import type { OtlpEncoding } from './response.ts';
+import { RUN_ATTRIBUTES, runOf } from './run.ts';
+import { statusOf } from './status.ts';
+
+const NANOSECONDS_PER_MS = 1_000_000n;
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+
+export interface OtlpLimits {
+  executionsMax?: number;
+}
+
+/** Executions of a request body, unpacked. Throws InvalidUpload and UploadTooLarge. */
+export function parseOtlp(body: Uint8Array, encoding: OtlpEncoding, { executionsMax }: OtlpLimits = {}): ParsedUpload {
+  const collector = new UploadCollector(executionsMax);
+  for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) collectGroup(collector, group);
+  return collector.finish();
+}
+
+function collectGroup(collector: UploadCollector, { resource, scope, spans }: SpanGroup): void {
+  const resourceAttributes = resource?.attributes ?? [];
+  // Most spans say nothing of their run themselves: it is put together once a trace.
+  const runByTrace = new Map<string, ParsedRun>();
+  for (const span of spans) {
+    if (!span) {
+      collector.reject(`a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB`, '');
+      continue;
+    }
+    const attributes = new Attributes(span.attributes, resourceAttributes);
+    if (attributes.text('test.scope') !== 'case') continue;
+    const ids = idsOf(span);
+    const reason =
+      span.name === ''
+        ? 'the span has no name, so the test has none'
+        : ids
+          ? null
+          : 'the span has no valid trace id and span id';
+    if (reason !== null || !ids) {
+      collector.reject(reason ?? '', span.name);
+      continue;
+    }
+    const isOwnRun = span.attributes.some(({ key }) => RUN_ATTRIBUTES.has(key));
+    let run = isOwnRun ? undefined : runByTrace.get(ids.traceId);
+    if (!run) {
+      run = collector.run(runOf(attributes, ids.traceId));
+      if (!isOwnRun) runByTrace.set(ids.traceId, run);
+    }
+    const durationSeconds = durationSecondsOf(span, scope);
+    collector.add(run, executionOf(span, attributes, ids, run.run.framework, durationSeconds));
+  }
+}
+
+interface Ids {
+  traceId: string;
+  spanId: string;
+}
+
+/** As hex, or null unless they have their length and are not all zero, which OTLP calls invalid. */
+function idsOf({ traceId, spanId }: Span): Ids | null {
+  const isValid = (id: Uint8Array, length: number) => id.length === length && id.some((byte) => byte !== 0);
+  if (!isValid(traceId, TRACE_ID_BYTES) || !isValid(spanId, SPAN_ID_BYTES)) return null;
+  return { traceId: traceId.toHex(), spanId: spanId.toHex() };
+}
+
+function executionOf(
+  span: Span,
+  attributes: Attributes,
+  { traceId, spanId }: Ids,
+  framework: string | null,
+  durationSeconds: number,
+): ParsedExecution {
+  const status = statusOf(span, attributes, framework);
+  const retries = attributes.count('cicd.test.retry_count') ?? 0;
+  const reruns = attributes.count('cicd.test.rerun_count') ?? 0;
+  // A retry follows a failure; a rerun may also follow a pass (flaky detection runs new tests many times), so that by
+  // itself says nothing: what its runs showed is in cicd.test.flaky.
+  const isFlaky = attributes.isTrue('cicd.test.flaky') || (retries > 0 && status === 'passed');
+  return {
+    source: traceId,
+    key: spanId,
+    name: span.name,
+    status,
+    durationSeconds,
+    finishedAtMs: span.endTimeUnixNano === 0n ? null : Number(span.endTimeUnixNano / NANOSECONDS_PER_MS),
+    filepath: attributes.firstText('code.filepath', 'code.file.path'),
+    function: attributes.firstText('code.function', 'code.function.name'),
+    isFlaky,
+    isQuarantined: attributes.isTrue('cicd.test.quarantined'),
+    isRetried: retries > 0 || reruns > 0,
+    failures: failuresOf(span, status, isFlaky),
+  };
+}
+
+/**
+ * The exception in attributes, where the clients put it, or in an event, as OpenTelemetry's SDKs do. A failed execution has
+ * a failure even without one; a flaky one that passed keeps that of its failed attempt.
+ */
+function failuresOf(span: Span, status: Status, isFlaky: boolean): ParsedFailure[] {
+  const event = span.events.find(({ name }) => name === 'exception');
+  const found = new Attributes(span.attributes, event?.attributes ?? []);
+  const type = found.text('exception.type');
+  const message = found.text('exception.message');
+  const stacktrace = found.text('exception.stacktrace');
+  const hasException = type !== null || message !== null || stacktrace !== null;
+  const isFailure = status === 'failed' || (isFlaky && hasException);
+  return isFailure ? [{ attempt: 1, type, message, stacktrace }] : [];
+}

@@ -1,0 +1,28 @@
+/** The answer to an export, in the encoding of the request (OTLP/HTTP specification, "Response"). */
+import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
+import type { Rejection } from '../../queue/test-runs.ts';
+import { rejectedCount } from '../rejections.ts';
+import { ExportTraceServiceResponseSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
+
+export type OtlpEncoding = 'protobuf' | 'json';
+
+export const OTLP_MEDIA_TYPES: Readonly<Record<OtlpEncoding, string>> = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+};
+
+/** With `partial_success` only where spans were refused: an empty one is the sign that all were taken. */
+export function exportResponse(
+  encoding: OtlpEncoding,
+  rejections: readonly Rejection[],
+): Uint8Array<ArrayBuffer> | string {
+  const rejectedSpans = rejectedCount(rejections);
+  const errorMessage = rejections.map(({ reason, count }) => `${reason} (${count})`).join('; ');
+  const response = create(
+    ExportTraceServiceResponseSchema,
+    rejectedSpans === 0 ? {} : { partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } },
+  );
+  return encoding === 'json'
+    ? toJsonString(ExportTraceServiceResponseSchema, response)
+    : toBinary(ExportTraceServiceResponseSchema, response);
+}

@@ -1,0 +1,68 @@
+/** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
+import type { Run } from '../../queue/test-runs.ts';
+import type { Attributes } from './attributes.ts';
+
+/** Where a client does not say; the spec's identities have no empty parts. */
+export const UNKNOWN = 'unknown';
+
+const UINT32_MAX = 4_294_967_295;
+
+/** Attributes that make a run: a span that has one of them may be of another run than its resource. */
+export const RUN_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'cicd.pipeline.name',
+  'cicd.pipeline.run.attempt',
+  'cicd.pipeline.run.id',
+  'cicd.pipeline.run.url',
+  'cicd.pipeline.run.url.full',
+  'cicd.pipeline.task.name',
+  'cicd.pipeline.task.run.url.full',
+  'mergify.test.job.name',
+  'telemetry.sdk.language',
+  'test.framework',
+  'test.framework.version',
+  'test.language',
+  'test.run.id',
+  'vcs.change.id',
+  'vcs.ref.base.name',
+  'vcs.ref.head.name',
+  'vcs.ref.head.revision',
+  'vcs.ref.head.type',
+]);
+
+export function runOf(attributes: Attributes, traceId: string): Run {
+  const head = headOf(attributes);
+  return {
+    pipeline_name: attributes.text('cicd.pipeline.name') ?? UNKNOWN,
+    job_name: attributes.firstText('mergify.test.job.name', 'cicd.pipeline.task.name') ?? UNKNOWN,
+    run_id: attributes.firstText('cicd.pipeline.run.id', 'test.run.id') ?? traceId,
+    run_attempt: positiveOf(attributes, 'cicd.pipeline.run.attempt') ?? 1,
+    commit: attributes.text('vcs.ref.head.revision'),
+    branch: head.branch,
+    base_ref: attributes.text('vcs.ref.base.name')?.replace(/^refs\/heads\//, '') ?? null,
+    pull_request: head.pullRequest ?? positiveOf(attributes, 'vcs.change.id'),
+    default_branch: null,
+    framework: attributes.text('test.framework'),
+    framework_version: attributes.text('test.framework.version'),
+    language: attributes.firstText('test.language', 'telemetry.sdk.language'),
+    job_url: webAddress(
+      attributes.firstText('cicd.pipeline.task.run.url.full', 'cicd.pipeline.run.url.full', 'cicd.pipeline.run.url'),
+    ),
+  };
+}
+
+/** A tag is no branch; GitHub's `refs/pull/7/merge` is of pull request 7. */
+function headOf(attributes: Attributes): { branch: string | null; pullRequest: number | null } {
+  const name = attributes.text('vcs.ref.head.name');
+  if (name === null || name.startsWith('refs/tags/') || attributes.text('vcs.ref.head.type') === 'tag')
+    return { branch: null, pullRequest: null };
+  const pull = /^(?:refs\/pull\/)?(\d{1,9})\/(?:merge|head)$/.exec(name);
+  return { branch: name.replace(/^refs\/heads\//, ''), pullRequest: pull ? Number(pull[1]) || null : null };
+}
+
+function positiveOf(attributes: Attributes, name: string): number | null {
+  const count = attributes.count(name);
+  return count !== null && count >= 1 && count <= UINT32_MAX ? count : null;
+}
+
+/** Only what a page may link to: `javascript:` addresses and the like are dropped. */
+const webAddress = (url: string | null): string | null => (url !== null && /^https?:\/\/\S+$/i.test(url) ? url : null);

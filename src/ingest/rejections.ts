@@ -1,0 +1,28 @@
+/** Collects the rows that were refused, by reason, in a bounded amount of memory. */
+import type { Rejection } from '../queue/test-runs.ts';
+import { cleanText } from './limits.ts';
+
+const EXAMPLES_MAX = 5;
+const EXAMPLE_LENGTH_MAX = 200;
+
+export class Rejections {
+  readonly #byReason = new Map<string, Rejection>();
+
+  add(reason: string, name: string): void {
+    const known = this.#byReason.get(reason);
+    const rejection = known ?? { reason, count: 0, examples: [] };
+    if (!known) this.#byReason.set(reason, rejection);
+    rejection.count++;
+    if (rejection.examples.length < EXAMPLES_MAX && name !== '') rejection.examples.push(shorten(name));
+  }
+
+  list(): Rejection[] {
+    return [...this.#byReason.values()];
+  }
+}
+
+const shorten = (name: string): string =>
+  cleanText(name.length > EXAMPLE_LENGTH_MAX ? `${name.slice(0, EXAMPLE_LENGTH_MAX)}…` : name);
+
+export const rejectedCount = (rejections: readonly Rejection[]): number =>
+  rejections.reduce((sum, { count }) => sum + count, 0);
