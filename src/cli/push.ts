@@ -10,7 +10,7 @@ import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseW
 import { openProgress } from './push-progress.ts';
 import { isAllAccepted, summaryOf } from './push-summary.ts';
 import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
-import { type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
+import { ATTEMPTS_MAX, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
 
 interface JunitOptions extends PushFlags {
   wait: boolean;
@@ -55,7 +55,10 @@ const junit = (): Command =>
       if (files.length === 0) throw new UserError(`No report was found: ${missing.join(', ')}.`);
       const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));
       const target = targetOf(options, run, environment, files.length);
-      const settings = { waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0 };
+      const settings = {
+        waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0,
+        patience: { attemptsMax: ATTEMPTS_MAX },
+      };
       const results = [...(await uploadAll(target, files, settings)), ...missing.map(notFound)];
       if (!isAllAccepted(results)) process.exitCode = 1;
       if (options.json) printJson(results);

@@ -25,9 +25,16 @@ export interface UploadSettings {
   waitMsMax: number;
   /** For tests. */
   backoffFirstMs?: number;
+  /** Shared by the files of one push. */
+  patience?: Patience;
 }
 
-const ATTEMPTS_MAX = 6;
+/** A service that one file has waited for in vain is not waited for by each of a hundred others. */
+export interface Patience {
+  attemptsMax: number;
+}
+
+export const ATTEMPTS_MAX = 6;
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
 /** A service that asks for more than this is not coming back within a CI job. */
@@ -115,17 +122,24 @@ async function request(
   init: { method: string; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
 ): Promise<Receipt> {
   const url = `${target.url}/v1/ci/${target.owner}/repositories/${target.repository}/${path}`;
+  const patience = settings.patience ?? { attemptsMax: ATTEMPTS_MAX };
   for (let attempt = 1; ; attempt++) {
     const answer = await fetch(url, {
       ...init,
       headers: { ...init.headers, authorization: `Bearer ${target.token}`, accept: 'application/json' },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     }).catch((error: Error) => error);
-    if (!(answer instanceof Error) && answer.ok) return receiptOf(await answer.text());
     const isTransient =
       answer instanceof Error || answer.status === 408 || answer.status === 429 || answer.status >= 500;
-    if (!isTransient || attempt === ATTEMPTS_MAX)
+    if (!isTransient) {
+      patience.attemptsMax = ATTEMPTS_MAX;
+      if (answer.ok) return receiptOf(await answer.text());
+      throw new Error(await problemOf(answer));
+    }
+    if (attempt >= patience.attemptsMax) {
+      patience.attemptsMax = 1;
       throw new Error(answer instanceof Error ? unreachable(target.url, answer) : await problemOf(answer));
+    }
     await sleep(pauseMs(attempt, answer, settings.backoffFirstMs ?? BACKOFF_FIRST_MS));
   }
 }
@@ -155,7 +169,7 @@ async function problemOf(answer: Response): Promise<string> {
 
 const unreachable = (url: string, error: Error): string =>
   error.name === 'TimeoutError'
-    ? `${url} did not answer within ${REQUEST_TIMEOUT_MS / 1_000} s, ${ATTEMPTS_MAX} times`
+    ? `${url} did not answer within ${REQUEST_TIMEOUT_MS / 1_000} s`
     : `${url} cannot be reached: ${error.message.split('\n')[0]}`;
 
 function jsonOf(text: string): unknown {

@@ -3,6 +3,9 @@ import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { detectCi } from '../../src/cli/ci-provider.ts';
+import { targetOf } from '../../src/cli/push-target.ts';
+import { uploadReport } from '../../src/cli/upload.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-push-'));
@@ -164,6 +167,21 @@ test('a service that is busy is tried again until it takes the report', async ()
   const { code } = await push(['a.xml']);
   expect(taken).toHaveLength(1);
   expect(code).toBe(0);
+});
+
+test('a service that stays away is not waited for by every file anew', async () => {
+  const target = targetOf(
+    { repo: { owner: 'a', name: 'b' }, pipeline: 'P', job: 'J', runId: '1' },
+    detectCi({}),
+    // Nothing listens on the discard port.
+    { url: 'http://127.0.0.1:9', token: 'cii_secret' },
+    2,
+  );
+  const settings = { waitMsMax: 0, backoffFirstMs: 1, patience: { attemptsMax: 3 } };
+  const first = await uploadReport(target, join(folder, 'a.xml'), settings);
+  expect(first.problem).toStartWith('http://127.0.0.1:9 cannot be reached');
+  expect(settings.patience.attemptsMax).toBe(1);
+  expect((await uploadReport(target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
 });
 
 test('a bad file is one sentence and exit code 1, and the others still go', async () => {
