@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { CredentialSource } from './http/auth.ts';
 import { docsPlugin } from './http/docs.ts';
 import { createFallback } from './http/fallback.ts';
+import { allowLongQueries } from './http/long-queries.ts';
 import { type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
 import { requestIdOf } from './http/request-id.ts';
@@ -44,6 +45,7 @@ export type Feature = (app: AnyElysia, http: Http) => void;
  */
 export function buildApp(deps: AppDeps) {
   const { clock, log, publicUrl, clickhouse, postgres, repositories, keys } = deps;
+  allowLongQueries();
   const credentials = [new KeyCredentials(keys), ...(deps.credentials ?? [])];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
   const handle = (request: Request): Promise<Response> => Promise.resolve(app.handle(request));

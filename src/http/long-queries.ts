@@ -7,7 +7,7 @@ import http from 'node:http';
  */
 const HEADER_BYTES_MAX = 1024 * 1024;
 
-/** Call it before the server begins to listen. */
+/** Holds for every server of this process that begins to listen afterwards. */
 export function allowLongQueries(): void {
   // Writable in Bun, though Node's types say otherwise.
   (http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX;

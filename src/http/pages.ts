@@ -46,7 +46,16 @@ export interface LinkOptions<T> {
   filters: string;
 }
 
-/** `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only where there is such a page. */
+/**
+ * Clients refuse longer headers: Node from 16 KiB of all headers together, others from 64 KiB of one. Only filters of
+ * thousands of characters come near it, because every link repeats them.
+ */
+const LINK_BYTES_MAX = 12 * 1024;
+
+/**
+ * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only where there is such a page.
+ * Where all four would make the header too long for clients, `last` is left out, then `first`.
+ */
 export function linkHeader<T>({ url, page, keyOf, window, perPage, filters }: LinkOptions<T>): string {
   const link = (rel: string, direction: Cursor['direction'], key: CursorKey | null): string => {
     const target = new URL(url);
@@ -56,11 +65,13 @@ export function linkHeader<T>({ url, page, keyOf, window, perPage, filters }: Li
   };
   const first = page.items[0];
   const last = page.items.at(-1);
-  const links = [link('first', 'next', null)];
-  if (page.hasPrevious && first !== undefined) links.push(link('prev', 'previous', keyOf(first)));
-  if (page.hasNext && last !== undefined) links.push(link('next', 'next', keyOf(last)));
-  links.push(link('last', 'previous', null));
-  return links.join(', ');
+  const around: string[] = [];
+  if (page.hasPrevious && first !== undefined) around.push(link('prev', 'previous', keyOf(first)));
+  if (page.hasNext && last !== undefined) around.push(link('next', 'next', keyOf(last)));
+  const ends = [link('first', 'next', null), link('last', 'previous', null)] as const;
+  const choices = [[ends[0], ...around, ends[1]], [ends[0], ...around], around];
+  const headers = choices.map((links) => links.join(', '));
+  return headers.find((header) => header.length <= LINK_BYTES_MAX) ?? (headers[2] as string);
 }
 
 /** The request's address under the public one, where that is set. */

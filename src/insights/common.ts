@@ -48,6 +48,9 @@ export async function repositoryOfTest(deps: InsightsDeps, ownerName: string, na
   return found;
 }
 
+/** A list's place in the interface, for the hash of a cursor: paths are compared without case. */
+export const pathKey = (path: Readonly<Record<string, string>>): string => Object.values(path).join('/').toLowerCase();
+
 export type Direction = 'asc' | 'desc';
 
 /** By count, most first; by name, in alphabetical order, unless the request says otherwise (design §4). */

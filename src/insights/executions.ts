@@ -77,7 +77,14 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
     handle: async ({ params: path, query, url }) => {
       const sort = query.sort ?? 'executions_count';
       const direction = common.directionOf(sort, query.direction);
-      const hash = hashFilters({ list: 'executions', path, sort, direction, start: query.start, end: query.end });
+      const hash = hashFilters({
+        list: 'executions',
+        path: common.pathKey(path),
+        sort,
+        direction,
+        start: query.start,
+        end: query.end,
+      });
       const cursor = decodeCursor(query.cursor, hash, keySchema);
       const window = windowOf(cursor, query, deps.clock.now());
       const request = pageRequest(cursor, query.per_page);
@@ -131,7 +138,10 @@ function windowOf(
 }
 
 export const windowParameters = () => ({
-  start: momentParameter({ description: 'Start of the window, inclusive; a day before `end` by default.' }),
+  start: momentParameter({
+    description: 'Start of the window, inclusive; a day before `end` by default.',
+    example: '2026-11-20T10:00:00Z',
+  }),
   end: momentParameter({
     description: 'End of the window, exclusive; a day after `start` when only that is given, else now.',
   }),

@@ -147,7 +147,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         sort,
         direction: common.directionOf(sort, query.direction),
       };
-      const hash = hashFilters({ list: 'search', path, filters });
+      const hash = hashFilters({ list: 'search', path: common.pathKey(path), filters });
       const request = pageRequest(decodeCursor(query.cursor, hash, keySchema), query.per_page);
       const repository = await deps.repositories.find(path.owner, path.repository_name);
       const page = repository

@@ -41,6 +41,15 @@ const response = z.union([
   }),
 ]);
 
+const EXAMPLE = {
+  value: 3,
+  value_over_time: [
+    { start: '2026-11-21T08:00:00.000Z', end: '2026-11-21T09:00:00.000Z', value: 1 },
+    { start: '2026-11-21T09:00:00.000Z', end: '2026-11-21T10:00:00.000Z', value: 2 },
+  ],
+  stat: 'success_count',
+};
+
 const statsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/stats/:stat';
 
 export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
@@ -55,7 +64,9 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
       stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'success_count' }),
     }),
     query: windowParameters(),
-    responses: { 200: { description: 'The series, with its value over the whole window.', schema: response } },
+    responses: {
+      200: { description: 'The series, with its value over the whole window.', schema: response, example: EXAMPLE },
+    },
     isCoalesced: true,
     handle: async ({ params: path, query }) => {
       const window = checkedWindow(query, deps.clock.now());

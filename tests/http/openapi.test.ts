@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import Ajv from 'ajv/dist/2020';
+import { openTestApp, type TestApp } from '../support/http.ts';
+
+interface Media {
+  schema: object;
+  example?: unknown;
+}
+interface Answer {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security: unknown[];
+  parameters?: {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: object;
+    description?: string;
+    example?: unknown;
+  }[];
+  responses: Record<string, Answer>;
+}
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, unknown> };
+}
+
+/** What OpenAPI 3.1 asks of every part that we use. */
+const STRUCTURE = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string', pattern: '^3\\.1\\.\\d+$' },
+    info: { type: 'object', required: ['title', 'version'] },
+    servers: { type: 'array', items: { type: 'object', required: ['url'] } },
+    paths: {
+      type: 'object',
+      propertyNames: { pattern: '^/' },
+      additionalProperties: { additionalProperties: { $ref: '#/$defs/operation' } },
+    },
+  },
+  $defs: {
+    operation: {
+      type: 'object',
+      required: ['operationId', 'responses', 'summary', 'tags', 'security'],
+      properties: {
+        parameters: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['name', 'in', 'schema'],
+            properties: { in: { enum: ['query', 'path', 'header'] }, required: { type: 'boolean' } },
+            if: { properties: { in: { const: 'path' } } },
+            // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+            then: { properties: { required: { const: true } } },
+          },
+        },
+        responses: {
+          type: 'object',
+          minProperties: 1,
+          propertyNames: { pattern: '^[1-5]\\d\\d$' },
+          additionalProperties: {
+            type: 'object',
+            required: ['description'],
+            properties: { headers: { additionalProperties: { required: ['schema'] } } },
+          },
+        },
+      },
+    },
+  },
+};
+
+let app: TestApp;
+let document: Document;
+let operations: [string, Operation][];
+beforeAll(async () => {
+  app = await openTestApp();
+  document = await app.get<Document>('/docs/json');
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+  );
+});
+
+const ajv = new Ajv({ strict: false, validateFormats: false });
+
+describe('the OpenAPI document', () => {
+  test('has the structure of OpenAPI 3.1, with every reference resolved and every operation named once', () => {
+    expect(ajv.validate(STRUCTURE, document) ? [] : ajv.errors).toEqual([]);
+    for (const [, name] of JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
+      expect(document.components.schemas).toHaveProperty([name as string]);
+    const ids = operations.map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('has every read of the insights under the address of the specification', () => {
+    const base = '/ci/{owner}/repositories/{repository_name}';
+    const tests = `${base}/tests/{test_id}`;
+    for (const path of [
+      `${base}/search/tests`,
+      tests,
+      `${tests}/stats/{stat}`,
+      `${tests}/failures`,
+      `${tests}/failures/{failure_id}`,
+      `${tests}/executions`,
+    ])
+      expect(document.paths).toHaveProperty([`/v1${path}`, 'get']);
+  });
+
+  test('every operation has its path parameters, descriptions, examples and errors', () => {
+    for (const [name, operation] of operations) {
+      const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+      expect([name, inPath.map((parameter) => parameter.name)]).toEqual([
+        name,
+        [...name.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string),
+      ]);
+      for (const parameter of operation.parameters ?? [])
+        expect([name, parameter.name, parameter.example]).not.toContain(undefined);
+      if (operation.security.length === 0) continue;
+      for (const status of ['403', '404', '409', '422']) {
+        const problem = operation.responses[status]?.content?.['application/problem+json'];
+        expect([name, status, problem?.example]).toEqual([
+          name,
+          status,
+          expect.objectContaining({ status: Number(status), detail: expect.any(String) }),
+        ]);
+      }
+    }
+  });
+
+  test('every example fits its schema', () => {
+    for (const [name, operation] of operations)
+      for (const [status, { content = {} }] of Object.entries(operation.responses))
+        for (const [type, { schema, example }] of Object.entries(content)) {
+          if (!schema) continue;
+          const whole = { ...schema, components: document.components };
+          expect([name, status, type, ajv.validate(whole, example) || ajv.errors]).toEqual([name, status, type, true]);
+        }
+    for (const [name, operation] of operations)
+      for (const { name: parameter, schema, example } of operation.parameters ?? [])
+        expect([name, parameter, ajv.validate(schema, example) || ajv.errors]).toEqual([name, parameter, true]);
+  });
+
+  test('lists that are paged show the Link header, and reads their entity tag', () => {
+    for (const [name, operation] of operations) {
+      const parameters = (operation.parameters ?? []).map((parameter) => parameter.name);
+      const headers = Object.keys(operation.responses['200']?.headers ?? {});
+      if (parameters.includes('cursor')) expect([name, ...headers]).toContain('link');
+      if (
+        name.startsWith('get ') &&
+        operation.security.length > 0 &&
+        operation.responses['200']?.content?.['application/json']
+      )
+        expect([name, ...headers]).toContain('etag');
+    }
+  });
+
+  test('an answer of the service fits what the document says', async () => {
+    const search = document.paths['/v1/ci/{owner}/repositories/{repository_name}/search/tests']?.get?.responses['200'];
+    const body = await app.get('/v1/ci/acme/repositories/shop/search/tests?test_name=*');
+    const schema = { ...search?.content?.['application/json']?.schema, components: document.components };
+    expect(ajv.validate(schema, body)).toBe(true);
+  });
+});
+
+describe('the page at /docs', () => {
+  test('asks this server for everything, and nobody else', async () => {
+    const page = await (await app.request('/docs', { token: null })).text();
+    const addresses = [...page.matchAll(/(?:href|src)="([^"]+)"|"url":"([^"]+)"/g)].map(
+      (match) => match[1] ?? match[2] ?? '',
+    );
+    expect(addresses.sort()).toEqual([
+      '/docs/assets/swagger-ui-bundle.js',
+      '/docs/assets/swagger-ui.css',
+      '/docs/json',
+    ]);
+    expect(page).not.toMatch(/https?:\/\//);
+    expect(page).toContain('"validatorUrl":null');
+    for (const address of addresses) {
+      const response = await app.request(address, { token: null });
+      expect([address, response.status]).toEqual([address, 200]);
+      if (address.endsWith('.css')) expect(await response.text()).not.toMatch(/@import|url\(\s*["']?(?:https?:)?\/\//);
+    }
+  });
+
+  test('works below a public address with a path', async () => {
+    const behind = await openTestApp({ publicUrl: 'https://ci.example.com/insights' });
+    const page = await (await behind.request('/docs', { token: null })).text();
+    expect(page).toContain('src="/insights/docs/assets/swagger-ui-bundle.js"');
+    expect(page).toContain('"url":"/insights/docs/json"');
+  });
+});

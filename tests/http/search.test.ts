@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { testIdOf } from '../../src/domain/identity.ts';
+import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
+import { InsightsFixture, queryOf } from '../support/insights.ts';
+import { TEST_NOW } from '../support/stores.ts';
+
+interface Found {
+  size: number;
+  per_page: number;
+  tests: { test_id: string; test_name: string; pipeline_name: string; job_name: string }[];
+}
+
+const LONG = `${'😀\\'.repeat(2_499)}\n${'z'.repeat(5_001)}`;
+const NAMES = [
+  'Cart > totals > sums [a, b] with 10% tax',
+  'negative *x* {1}',
+  'a.b.c',
+  'a_b_c',
+  'A.B.C',
+  'back\\slash',
+  'two\nlines',
+  LONG,
+];
+
+let app: TestApp;
+let fixture: InsightsFixture;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  app.stores.clock.set(TEST_NOW);
+  fixture = new InsightsFixture(app.stores);
+  const month = Date.parse('2026-10-15T00:00:00Z');
+  await fixture.ingest(
+    fixture.run(NAMES.map((name) => ({ name }))),
+    fixture.run(
+      NAMES.slice(0, 3).map((name) => ({ name, status: 'skipped', at: month })),
+      { job_name: 'e2e' },
+    ),
+    fixture.run(
+      NAMES.slice(0, 2).map((name) => ({ name, at: month })),
+      { job_name: 'e2e' },
+    ),
+    fixture.run(
+      NAMES.slice(0, 1).map((name) => ({ name, at: TEST_NOW - 1_000 })),
+      { job_name: 'e2e' },
+    ),
+    fixture.run([{ name: 'a.b.c' }], { pipeline_name: 'nightly, [weekly]' }),
+    fixture.run([{ name: 'seen in a pull request' }], { branch: 'feature' }),
+  );
+});
+afterAll(() => fixture.close());
+
+const search = (query: Record<string, string | string[]>) =>
+  app.get<Found>(fixture.search({ per_page: '100', ...query }));
+const namesOf = async (test_name: string | string[]) =>
+  [...new Set((await search({ test_name, sort: 'test_name' })).tests.map((found) => found.test_name))].sort();
+
+describe('names', () => {
+  test('every name is found by itself, whatever characters it holds, also 10,000 of them', async () => {
+    expect([...LONG]).toHaveLength(10_000);
+    for (const name of NAMES) expect(await namesOf(name)).toEqual([name]);
+    const [found] = (await search({ test_name: LONG })).tests;
+    expect(found?.test_id).toBe(testIdOf(fixture.id, LONG));
+    expect(await app.get(fixture.test(LONG))).toMatchObject({ test_name: LONG });
+  });
+
+  test('wildcards match runs and single characters of the whole name, case-sensitively', async () => {
+    expect(await namesOf('a?b?c')).toEqual(['a.b.c', 'a_b_c']);
+    expect(await namesOf('A*')).toEqual(['A.B.C']);
+    expect(await namesOf('two*lines')).toEqual(['two\nlines']);
+    expect(await namesOf('two?lines')).toEqual(['two\nlines']);
+    expect(await namesOf('a.b')).toEqual([]);
+    expect(await namesOf('*\\**')).toEqual(['negative *x* {1}']);
+    expect(await namesOf('*\\*x\\**')).toEqual(['negative *x* {1}']);
+    expect(await namesOf('back\\\\slash')).toEqual(['back\\slash']);
+    expect(await namesOf('*10% tax')).toEqual(['Cart > totals > sums [a, b] with 10% tax']);
+    expect(await namesOf('*')).toEqual([...NAMES].sort());
+    expect(await namesOf('?'.repeat(10_000))).toEqual([LONG]);
+  });
+
+  test('several are combined with OR', async () => {
+    expect(await namesOf(['a.b.c', 'A*', 'nobody'])).toEqual(['A.B.C', 'a.b.c']);
+  });
+
+  test('a test seen only outside the default branch is not found', async () => {
+    expect(await namesOf('seen*')).toEqual([]);
+  });
+
+  test('a repository that was never written to has no tests', async () => {
+    const path = `/v1/ci/${fixture.repository.owner}/repositories/unheard-of/search/tests?test_name=*`;
+    expect(await app.get<Found>(path)).toEqual({ size: 0, per_page: 10, tests: [] });
+  });
+});
+
+describe('order and filters', () => {
+  test('most executions first, over all months, skipped ones too; each pipeline and job by itself', async () => {
+    const { tests, size } = await search({ test_name: '*' });
+    expect(size).toBe(tests.length);
+    expect(tests.slice(0, 2)).toEqual([
+      {
+        test_id: testIdOf(fixture.id, NAMES[0] as string),
+        test_name: NAMES[0] as string,
+        pipeline_name: 'CI',
+        job_name: 'e2e',
+      },
+      {
+        test_id: testIdOf(fixture.id, NAMES[1] as string),
+        test_name: NAMES[1] as string,
+        pipeline_name: 'CI',
+        job_name: 'e2e',
+      },
+    ]);
+    const reversed = await search({ test_name: '*', direction: 'asc' });
+    expect(reversed.tests.at(-1)).toEqual(tests[0]);
+  });
+
+  test('names sort in ascending order unless asked otherwise', async () => {
+    const ascending = (await search({ test_name: '*', sort: 'job_name' })).tests.map(({ job_name }) => job_name);
+    expect(ascending).toEqual([...ascending].sort());
+    const descending = (await search({ test_name: '*', sort: 'job_name', direction: 'desc' })).tests;
+    expect(descending.map(({ job_name }) => job_name)).toEqual([...ascending].reverse());
+  });
+
+  test('pipelines and jobs are exact names, commas and brackets included', async () => {
+    const weekly = 'nightly, [weekly]';
+    const only = await search({ test_name: '*', pipeline_name: weekly });
+    expect(only.tests.map(({ test_name }) => test_name)).toEqual(['a.b.c']);
+    const without = await search({ test_name: 'a.b.c', pipeline_name_exclude: [weekly, 'nobody'] });
+    expect(without.tests.map(({ job_name }) => job_name).sort()).toEqual(['e2e', 'unit']);
+    expect((await search({ test_name: '*', job_name: ['e2e'], job_name_exclude: ['e2e'] })).tests).toEqual([]);
+    expect((await search({ test_name: '*', job_name: ['e2e', 'unit'], job_name_exclude: ['unit'] })).size).toBe(3);
+    expect((await search({ test_name: '*', job_name: 'e2*' })).tests).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  const filters = fc.record({
+    sort: fc.constantFrom('executions_count', 'test_name', 'pipeline_name', 'job_name'),
+    direction: fc.constantFrom('asc', 'desc'),
+    per_page: fc.integer({ min: 1, max: 5 }).map(String),
+  });
+
+  test('walked forwards and backwards they repeat nothing, skip nothing and keep the order', async () => {
+    await fc.assert(
+      fc.asyncProperty(filters, async (query) => {
+        const whole = (await search({ test_name: ['*', 'a.b.c'], ...query, per_page: '100' })).tests;
+        const forwards: Found['tests'] = [];
+        let response = await app.request(fixture.search({ test_name: ['*', 'a.b.c'], ...query }));
+        expect(linksOf(response).prev).toBeUndefined();
+        for (;;) {
+          const page = (await response.json()) as Found;
+          expect(page.per_page).toBe(Number(query.per_page));
+          forwards.push(...page.tests);
+          const { next } = linksOf(response);
+          if (!next) break;
+          response = await app.request(next);
+        }
+        expect(forwards).toEqual(whole);
+        const backwards: Found['tests'] = [];
+        response = await app.request(linksOf(response).last ?? '');
+        expect(linksOf(response).next).toBeUndefined();
+        for (;;) {
+          backwards.unshift(...((await response.json()) as Found).tests);
+          const { prev } = linksOf(response);
+          if (!prev) break;
+          response = await app.request(prev);
+        }
+        expect(backwards).toEqual(whole);
+        const first = await app.get<Found>(linksOf(response).first ?? '');
+        expect(first.tests).toEqual(whole.slice(0, Number(query.per_page)));
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test('links are absolute, keep every filter and remember the size of a page', async () => {
+    const response = await app.request(fixture.search({ test_name: ['a*', '*'], job_name: 'unit', per_page: '2' }));
+    const { next = '' } = linksOf(response);
+    expect(next).toStartWith('http://ci.test/v1/ci/');
+    const url = new URL(next);
+    expect(url.searchParams.getAll('test_name')).toEqual(['a*', '*']);
+    url.searchParams.delete('per_page');
+    expect((await app.get<Found>(url.href)).per_page).toBe(2);
+    url.searchParams.set('per_page', '3');
+    expect((await app.get<Found>(url.href)).size).toBe(3);
+  });
+
+  test('links lead to the public address where one is set', async () => {
+    const behind = await openTestApp({ publicUrl: 'https://ci.example.com/insights' });
+    const response = await behind.request(fixture.search());
+    expect(linksOf(response).first).toStartWith(`https://ci.example.com/insights${fixture.base}/search/tests?`);
+  });
+
+  test('an empty cursor is the first page; one of another list, or of nobody, is 422', async () => {
+    const whole = await app.get<Found>(fixture.search({ test_name: '*' }));
+    expect(await app.get<Found>(fixture.search({ test_name: '*', cursor: '' }))).toEqual(whole);
+    const { last = '' } = linksOf(await app.request(fixture.search({ test_name: '*', per_page: '1' })));
+    const cursor = new URL(last).searchParams.get('cursor') ?? '';
+    const json = Buffer.from(cursor, 'base64url').toString();
+    const forged = [
+      json.replace('[1', '[2'),
+      json.replace('null,null', '["x"],null'),
+      json.replace('null,null', '[1e300,"","",""],null'),
+      '{}',
+      '',
+    ].map((text) => Buffer.from(text).toString('base64url') || 'x');
+    for (const bad of [...forged, 'not base64 !'])
+      expect([bad, (await app.request(fixture.search({ test_name: '*', cursor: bad }))).status]).toEqual([bad, 422]);
+    expect((await app.request(fixture.search({ test_name: 'a*', cursor }))).status).toBe(422);
+    expect((await app.request(fixture.search({ test_name: '*', sort: 'test_name', cursor }))).status).toBe(422);
+  });
+
+  test('a page of rows that did not change stays whole while others come in', async () => {
+    const walk = { test_name: '*', sort: 'test_name', per_page: '3' };
+    let response = await app.request(`${fixture.base}/search/tests?${queryOf(walk)}`);
+    const seen: string[] = [];
+    for (let i = 0; ; i++) {
+      const page = (await response.json()) as Found;
+      seen.push(...page.tests.map((found) => JSON.stringify(found)));
+      await fixture.ingest(fixture.run([{ name: 'a.b.c' }, { name: `!later ${i}` }]));
+      const { next } = linksOf(response);
+      if (!next) break;
+      response = await app.request(next);
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toHaveLength(NAMES.length + 4);
+  });
+});
