@@ -3,4 +3,6 @@
 import manifest from '../package.json' with { type: 'json' };
 import { run } from './cli/program.ts';
 
-process.exitCode = await run(process.argv.slice(2), manifest.version);
+const code = await run(process.argv.slice(2), manifest.version);
+// A connection that still tries to reach its store would keep the process; what was printed must be out before.
+process.stdout.write('', () => process.exit(code));

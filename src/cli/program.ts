@@ -68,6 +68,8 @@ function sentenceOf(error: unknown): string {
 }
 
 const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code));
+  error instanceof Error &&
+  (('code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code))) ||
+    /^Connection (is closed|terminated)|timeout exceeded when trying to connect/.test(error.message));
 
 const STORES = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' } as const;

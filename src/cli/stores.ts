@@ -3,8 +3,8 @@ import { readConfig } from '../config.ts';
 import type { Deps, PostgresDeps } from '../deps.ts';
 import { createLogger } from '../observability/log.ts';
 
-/** A command prints its own answer: only what goes wrong is logged. */
-const log = () => createLogger('warn');
+/** A command says itself what goes wrong; connections that try again and again would drown it. */
+const log = () => createLogger('fatal');
 
 /** Everything. Refused with a sentence while a service runs on the same embedded stores. */
 export async function withStores<T>(run: (deps: Deps) => Promise<T>): Promise<T> {
