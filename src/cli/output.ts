@@ -1,7 +1,17 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
+import { writeSync } from 'node:fs';
 
+const STANDARD_OUTPUT = 1;
+
+/** Written at once and whole: the process exits after its last line, and a pipe takes but 64 KiB of what waits. */
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  const bytes = Buffer.from(`${line}\n`);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(STANDARD_OUTPUT, bytes, written);
+  } catch (error) {
+    // A reader that has seen enough (`| head`) is no error.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+  }
 }
 
 export function printJson(value: unknown): void {
