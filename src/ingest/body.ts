@@ -2,7 +2,7 @@
  * Reads a request body within limits (design §6 "Limits"): the bytes as sent and the bytes unpacked are both counted while
  * they arrive, so a zip bomb is stopped at the limit and a body without Content-Length (chunked) is no way around it.
  */
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
 
@@ -41,41 +41,17 @@ export async function gunzip(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   limits: BodyLimits = BODY_LIMITS,
 ): Promise<Uint8Array> {
-  const unzip = createGunzip();
-  // An error of the stream reaches the reading side; without a listener of its own it would end the process.
-  unzip.on('error', () => {});
-  const feeding = feed(chunks, unzip);
-  // Awaited below, after reading; until then a failure is not unhandled.
-  feeding.catch(() => {});
+  let body: Uint8Array = new Uint8Array();
   try {
-    const body = await joined(bounded(unzip, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
-    await feeding;
+    await pipeline(chunks, createGunzip(), async (unpacked: AsyncIterable<Uint8Array>) => {
+      body = await joined(bounded(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+    });
     return body;
   } catch (error) {
     if (error instanceof UploadTooLarge) throw error;
-    // What went wrong with reading the request comes first: a body that is too large is also cut short for gzip.
-    await feeding;
     throw new InvalidUpload('The body says it is gzip but cannot be unpacked: it is not gzip, or it is cut short.', {
       cause: error,
     });
-  } finally {
-    unzip.destroy();
-  }
-}
-
-async function feed(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  unzip: ReturnType<typeof createGunzip>,
-): Promise<void> {
-  try {
-    for await (const chunk of chunks) {
-      if (unzip.destroyed) return;
-      if (!unzip.write(chunk)) await Promise.race([once(unzip, 'drain'), once(unzip, 'close')]);
-    }
-    if (!unzip.destroyed) unzip.end();
-  } catch (error) {
-    unzip.destroy(error instanceof Error ? error : new Error(String(error)));
-    if (error instanceof UploadTooLarge) throw error;
   }
 }
 
