@@ -41,7 +41,11 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   }
 }
 
-const listen = (deps: Deps) => buildApp(deps).listen({ hostname: deps.config.host, port: deps.config.port });
+function listen(deps: Deps) {
+  const { config, queues } = deps;
+  const probes = { queue: () => queues.ping() };
+  return buildApp({ ...deps, publicUrl: config.publicUrl, probes }).listen({ hostname: config.host, port: config.port });
+}
 
 /** Runs the service until SIGTERM or SIGINT; the process ends with it. */
 export async function serve(config: Config): Promise<void> {

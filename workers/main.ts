@@ -21,10 +21,15 @@ export interface RunningWorkers {
   stop(): Promise<void>;
 }
 
-export function startWorkers(deps: Deps): RunningWorkers {
+export interface WorkerOptions {
+  /** Milliseconds between two evaluations; tests want none. */
+  evaluationPauseMs?: number;
+}
+
+export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
   const { clock, log, postgres, clickhouse, repositories, deadLetters, queues, config } = deps;
   const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
-  const evaluator: Evaluator = new Evaluator(postgres.db, clickhouse, ledger, log);
+  const evaluator: Evaluator = new Evaluator(postgres.db, clickhouse, ledger, log, options.evaluationPauseMs);
   const sweeper = new Sweeper(ledger, evaluator, log);
   const retention = new RetentionTask(clickhouse, postgres.db, clock, config.retentionDays, log);
   const batcher = new Batcher((chunks) => ledger.write(chunks));

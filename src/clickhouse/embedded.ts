@@ -20,11 +20,16 @@ export async function openEmbedded(path: string, count: number): Promise<ClickHo
     );
   });
   mkdirSync(path, { recursive: true });
-  return Array.from({ length: count }, () => {
+  const clients = Array.from({ length: count }, () => {
     const connection = chdb.createChdbConnection({ path });
     return createClient({ connection: withLiterals(connection as unknown as Connection) });
   });
+  for (const client of clients) await client.command({ query: `SET max_query_size = ${STATEMENT_BYTES_MAX}` });
+  return clients;
 }
+
+/** Parameters are part of the statement here; 255 names of 10,000 characters make a long one. A setting stays on its connection. */
+const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 interface Statement {
   query: string;

@@ -2,8 +2,9 @@
  * Binds `{name: Type}` parameters as literals, for the embedded engine only.
  *
  * chdb runs all parameterised queries of a process one at a time (16 parallel reads: 104 a second bound by the engine,
- * 180 as literals on two connections). Each literal is made from a value that is checked against the declared type, and
- * text is written as `unhex('…')`, so that no input can end a literal.
+ * 180 as literals on two connections). Each literal is made from a value that is checked against the declared type; of text,
+ * every byte that is not plainly harmless is written as `\xHH`, so that no input can end a literal. Arrays are one literal and
+ * one cast: a function call per item made a list of 2,000 ids ten times slower to parse.
  */
 
 const PARAMETER = /\{(\w+)\s*:\s*([A-Za-z0-9_(), ']+)\}/g;
@@ -31,19 +32,25 @@ export function bindLiterals(sql: string, parameters: Parameters): string {
 }
 
 function literal(value: ParameterValue, type: string, name: string): string {
-  const array = /^Array\((.+)\)$/.exec(type)?.[1];
-  if (array !== undefined) {
+  const item = /^Array\((.+)\)$/.exec(type)?.[1];
+  if (item !== undefined) {
     if (!Array.isArray(value)) throw mismatch(name, type);
-    const items = (value as readonly ParameterValue[]).map((item) => literal(item, array, name));
-    return items.length === 0 ? `CAST([], 'Array(${array})')` : `[${items.join(',')}]`;
+    const items = (value as readonly ParameterValue[]).map((one) => bare(one, item, name));
+    return `CAST([${items.join(',')}], 'Array(${item})')`;
   }
+  const text = bare(value, type, name);
+  return type === 'String' || type === 'Bool' ? text : `CAST(${text}, '${type}')`;
+}
+
+/** A value checked against its type, as a literal that ClickHouse converts to it. */
+function bare(value: ParameterValue, type: string, name: string): string {
   if (type === 'String') {
     if (typeof value !== 'string') throw mismatch(name, type);
-    return value === '' ? "''" : `unhex('${Buffer.from(value, 'utf8').toString('hex')}')`;
+    return quoted(value);
   }
   if (type === 'UUID') {
     if (typeof value !== 'string' || !UUID.test(value)) throw mismatch(name, type);
-    return `toUUID('${value}')`;
+    return `'${value}'`;
   }
   if (type === 'Bool') {
     if (typeof value !== 'boolean') throw mismatch(name, type);
@@ -51,15 +58,28 @@ function literal(value: ParameterValue, type: string, name: string): string {
   }
   if (type === 'Float64') {
     if (typeof value !== 'number' || !Number.isFinite(value)) throw mismatch(name, type);
-    return `toFloat64(${value})`;
+    return String(value);
   }
   const limits = INTEGER_LIMITS[type];
   if (limits) {
     const integer = toInteger(value);
     if (integer === undefined || integer < limits[0] || integer > limits[1]) throw mismatch(name, type);
-    return `to${type}(${integer < 0n ? `'${integer}'` : integer})`;
+    return String(integer);
   }
   throw new TypeError(`query parameter ${name} has the unknown type ${type}`);
+}
+
+const HARMLESS = /^[\w .,:;/@#%&*()+=<>?!|~^$[\]{}-]*$/;
+
+/** Harmless characters stand for themselves; the others as the bytes of their UTF-8. */
+function quoted(text: string): string {
+  if (HARMLESS.test(text)) return `'${text}'`;
+  let literal = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    const character = String.fromCharCode(byte);
+    literal += byte < 0x80 && HARMLESS.test(character) ? character : `\\x${byte.toString(16).padStart(2, '0')}`;
+  }
+  return `'${literal}'`;
 }
 
 function toInteger(value: ParameterValue): bigint | undefined {

@@ -16,6 +16,11 @@ import { EvaluationStore } from './store.ts';
 /** More tests at once make the statements long and gain nothing. */
 const TESTS_MAX = 2_000;
 const RETRY_MS = 1_000;
+/**
+ * The pause between two passes. Under load, what came in meanwhile is evaluated together: a test that ran in ten blocks is read
+ * and written once. Verdicts are to be visible within two seconds.
+ */
+const PAUSE_MS = 1_000;
 
 export class Evaluator {
   #waiting: StoredBlock[] = [];
@@ -27,6 +32,7 @@ export class Evaluator {
     private readonly clickhouse: ClickHouse,
     private readonly ledger: Ledger,
     private readonly log: Logger,
+    private readonly pauseMs = PAUSE_MS,
   ) {}
 
   /** Takes a stored block up for evaluation. */
@@ -57,6 +63,7 @@ export class Evaluator {
         for (const block of blocks) mergeTouched(touched, block.touched);
         for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
         await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
+        if (!this.#isStopping) await Bun.sleep(this.pauseMs);
       } catch (error) {
         this.log.warn({ err: error, blocks: blocks.length }, 'evaluation failed, it is tried again');
         this.#waiting.unshift(...blocks);

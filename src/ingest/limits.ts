@@ -26,9 +26,14 @@ export interface CheckedRow {
 }
 
 /** Why this row cannot be stored, in words for the receipt; null when it can. */
-export function rejectionOf({ name, run }: CheckedRow): string | null {
+export const rejectionOf = ({ name, run }: CheckedRow): string | null => nameRejection(name) ?? runRejection(run);
+
+/** What is wrong with a test's name. */
+export const nameRejection = (name: string): string | null => textProblem('test name', name, 1, TEST_NAME_LENGTH_MAX);
+
+/** What is wrong with all executions of a run. */
+export function runRejection(run: CheckedRow['run']): string | null {
   return (
-    textProblem('test name', name, 1, TEST_NAME_LENGTH_MAX) ??
     textProblem('pipeline name', run.pipeline_name, 1, PIPELINE_NAME_LENGTH_MAX) ??
     textProblem('job name', run.job_name, 1, JOB_NAME_LENGTH_MAX) ??
     textProblem('run id', run.run_id, 1, RUN_ID_LENGTH_MAX) ??

@@ -1,7 +1,7 @@
 /** From a job to rows: names become identifiers, times are settled, rows that cannot be stored are told apart. */
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
-import { executionIdOf, failureIdOf, sourceKeyOf, testIdOf } from '../domain/identity.ts';
+import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
 import {
@@ -9,7 +9,8 @@ import {
   DETAIL_BYTES_MAX,
   FAILURES_MAX,
   MESSAGE_BYTES_MAX,
-  rejectionOf,
+  nameRejection,
+  runRejection,
   STACKTRACE_BYTES_MAX,
 } from '../ingest/limits.ts';
 import { Rejections } from '../ingest/rejections.ts';
@@ -74,16 +75,19 @@ export const originOf = (run: Run): RunOrigin => ({
   pullRequest: run.pull_request ?? 0,
 });
 
+const testIds = new TestIds();
+
 export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
   const failures = failuresByExecution(job);
+  const wrongRun = runRejection(job.run);
   const rejections = new Rejections();
   const executions: PreparedExecution[] = [];
   const { executions: columns } = job;
   for (const [i, name] of columns.name.entries()) {
-    const reason = rejectionOf({ name, run: job.run });
+    const reason = nameRejection(name) ?? wrongRun;
     if (reason !== null) {
       rejections.add(reason, name);
       continue;
@@ -94,7 +98,7 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
       continue;
     }
     const sourceKey = sourceKeys[columns.source[i] as number] as string;
-    const testId = testIdOf(options.repositoryId, name);
+    const testId = testIds.of(options.repositoryId, name);
     const status = columns.status[i] as Status;
     executions.push({
       id: executionIdOf(sourceKey, columns.key[i] as string),

@@ -38,7 +38,7 @@ export async function benchReads(deps: Deps, options: ReadOptions): Promise<Figu
   });
   const repository = await deps.repositories.record({ host: 'github.com', owner: ownerOf, name: repositoryName(0) });
   const statements = recordStatements(deps);
-  const app = buildApp(deps).listen({ hostname: '127.0.0.1', port: 0 });
+  const app = buildApp({ ...deps, publicUrl: undefined }).listen({ hostname: '127.0.0.1', port: 0 });
   const origin = app.server?.url.origin;
   const get = async (path: string): Promise<void> => {
     const response = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } });

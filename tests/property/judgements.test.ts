@@ -22,7 +22,9 @@ const execution: fc.Arbitrary<JudgedExecution> = fc.record({
   isRetried: fc.constantFrom(false, false, false, true),
 });
 const history = fc.uniqueArray(execution, { selector: (one) => one.executionId, maxLength: 60 });
-const shuffled = history.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+const shuffled = history.chain((all) =>
+  fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+);
 
 const identified = (all: JudgedExecution[]) =>
   all.map((one) => ({ ...one, testId: 't', pipelineName: 'p', jobName: 'j' }));
@@ -72,7 +74,9 @@ describe('flaky executions', () => {
 
 describe('health', () => {
   test('the order of arrival does not matter', () => {
-    fc.assert(fc.property(shuffled, ([all, other]) => expect(foldAll(other).end.state).toEqual(foldAll(all).end.state)));
+    fc.assert(
+      fc.property(shuffled, ([all, other]) => expect(foldAll(other).end.state).toEqual(foldAll(all).end.state)),
+    );
   });
 
   test('a skipped execution changes nothing', () => {
@@ -85,7 +89,14 @@ describe('health', () => {
   });
 
   test('it moves at most one step per execution, and only along the rules', () => {
-    const steps = new Set(['healthy>broken', 'broken>healthy', 'healthy>flaky', 'broken>flaky', 'flaky>healthy', 'flaky>broken']);
+    const steps = new Set([
+      'healthy>broken',
+      'broken>healthy',
+      'healthy>flaky',
+      'broken>flaky',
+      'flaky>healthy',
+      'flaky>broken',
+    ]);
     fc.assert(
       fc.property(history, (all) => {
         const flaky = flakyOf(identified(all));
@@ -113,8 +124,16 @@ describe('health', () => {
   });
 
   test('broken after a failure, healthy after two passing runs and not after one', () => {
-    const steps = [make({ status: 'failed', at: 1 }), make({ at: 2, runId: '2', commit: 'b' }), make({ at: 3, runId: '3', commit: 'c' })];
-    expect([1, 2, 3].map((count) => foldAll(steps.slice(0, count)).end.state.health)).toEqual(['broken', 'broken', 'healthy']);
+    const steps = [
+      make({ status: 'failed', at: 1 }),
+      make({ at: 2, runId: '2', commit: 'b' }),
+      make({ at: 3, runId: '3', commit: 'c' }),
+    ];
+    expect([1, 2, 3].map((count) => foldAll(steps.slice(0, count)).end.state.health)).toEqual([
+      'broken',
+      'broken',
+      'healthy',
+    ]);
   });
 
   test('flaky after a flaky execution; healthy only after enough clean passes over three days', () => {

@@ -9,7 +9,7 @@ export class IngestDriver {
   readonly #workers: RunningWorkers;
 
   constructor(readonly stores: TestStores) {
-    this.#workers = startWorkers(stores);
+    this.#workers = startWorkers(stores, { evaluationPauseMs: 0 });
   }
 
   /** Queues the jobs and returns when everything in them can be read and is evaluated. */
