@@ -56,7 +56,7 @@ const LINK_BYTES_MAX = 12 * 1024;
  * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only where there is such a page.
  * Where all four would make the header too long for clients, `last` is left out, then `first`.
  */
-export function linkHeader<T>({ url, page, keyOf, window, perPage, filters }: LinkOptions<T>): string {
+export function linkHeaders<T>({ url, page, keyOf, window, perPage, filters }: LinkOptions<T>): Record<string, string> {
   const link = (rel: string, direction: Cursor['direction'], key: CursorKey | null): string => {
     const target = new URL(url);
     target.searchParams.delete('cursor');
@@ -71,7 +71,8 @@ export function linkHeader<T>({ url, page, keyOf, window, perPage, filters }: Li
   const ends = [link('first', 'next', null), link('last', 'previous', null)] as const;
   const choices = [[ends[0], ...around, ends[1]], [ends[0], ...around], around];
   const headers = choices.map((links) => links.join(', '));
-  return headers.find((header) => header.length <= LINK_BYTES_MAX) ?? (headers[2] as string);
+  const header = headers.find((candidate) => candidate.length <= LINK_BYTES_MAX) ?? headers[2];
+  return header ? { link: header } : {};
 }
 
 /** The request's address under the public one, where that is set. */

@@ -6,7 +6,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { resolveWindow, type Window } from '../domain/window.ts';
 import { type Cursor, decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, linkHeader, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
+import { LINK, linkHeaders, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
 import { cursorParameter, enumParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
@@ -108,7 +108,7 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
       const testName = found?.known_name;
       if (!testName) throw common.unknownTest();
       const page = pageOf(request, found.identities);
-      const link = linkHeader({
+      const headers = linkHeaders({
         url: publicUrlOf(http.publicUrl, url),
         page,
         keyOf: ([pipeline, job, , count]) => (sort === 'job_name' ? [count, job, pipeline] : [count, pipeline, job]),
@@ -123,7 +123,10 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
         job_name: job,
         executions_count: count,
       }));
-      return { body: { size: executions.length, per_page: request.perPage, executions }, headers: { link } };
+      return {
+        body: { size: executions.length, per_page: request.perPage, executions },
+        headers,
+      };
     },
   });
 

@@ -8,7 +8,7 @@ import { globToLike, isGlob } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, linkHeader, type Page, type PageRequest, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
+import { LINK, linkHeaders, type Page, type PageRequest, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
 
@@ -29,7 +29,9 @@ type Row = z.infer<typeof rowSchema>;
 type SearchParameters = {
   repository_id: string;
   test_ids: string[];
-  patterns: string[];
+  has_patterns: boolean;
+  pattern: string;
+  more_patterns: string[];
   is_all: boolean;
   pipelines: string[];
   pipelines_excluded: string[];
@@ -74,11 +76,15 @@ export async function searchTests(
   const [k0, k1, k2, k3] = request.key === null ? [0, '', '', ''] : keySchema.parse(request.key);
   const globs = filters.testNames.filter(isGlob);
   const patterns = globs.map(globToLike);
+  const isAll = patterns.includes('%');
+  const [pattern = '', ...morePatterns] = isAll ? [] : patterns;
   const rows = await clickhouse.select(isForward ? forward : backward, {
     repository_id: repositoryId,
     test_ids: filters.testNames.map((name) => testIdOf(repositoryId, name)),
-    patterns: patterns.filter((pattern) => pattern !== '%'),
-    is_all: patterns.includes('%'),
+    has_patterns: pattern !== '',
+    pattern,
+    more_patterns: morePatterns,
+    is_all: isAll,
     pipelines: filters.pipelines,
     pipelines_excluded: filters.pipelinesExcluded,
     jobs: filters.jobs,
@@ -153,7 +159,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
       const page = repository
         ? await searchTests(deps.clickhouse, repository.id, filters, request)
         : pageOf<Row>(request, []);
-      const link = linkHeader({
+      const headers = linkHeaders({
         url: publicUrlOf(http.publicUrl, url),
         page,
         keyOf: (row) => [row.k0, row.k1, row.k2, row.k3],
@@ -167,6 +173,6 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         pipeline_name: row.pipeline_name,
         job_name: row.job_name,
       }));
-      return { body: { size: tests.length, per_page: request.perPage, tests }, headers: { link } };
+      return { body: { size: tests.length, per_page: request.perPage, tests }, headers };
     },
   });

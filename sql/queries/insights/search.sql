@@ -1,10 +1,14 @@
 -- Test identities by name, over the catalog: one row per month and identity, so the totals are summed. A name without
--- wildcards is looked up by its id, which the key leads to; patterns are matched on the names of the whole repository.
+-- wildcards is looked up by its id, which the key leads to as long as no pattern is in the condition (has_patterns is a
+-- constant to the planner); patterns are matched on the names of the whole repository. The first one stands by itself: LIKE
+-- with a constant takes 25 ms on 75,000 identities where a loop over an array takes 32.
 -- k0 to k3 are the list's order as one ascending tuple (the count negated for "most first"), compared as a whole, so that
 -- paging neither repeats nor skips a row.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
-SET param_patterns = ['Cart%'];
+SET param_has_patterns = true;
+SET param_pattern = 'Cart%';
+SET param_more_patterns = ['%totals'];
 SET param_is_all = false;
 SET param_pipelines = [];
 SET param_pipelines_excluded = [];
@@ -31,7 +35,8 @@ FROM
   FROM ci.catalog
   WHERE repository_id = {repository_id: UUID}
     AND ({is_all: Bool} OR test_id IN {test_ids: Array(UUID)}
-      OR arrayExists(pattern -> test_name LIKE pattern, {patterns: Array(String)}))
+      OR {has_patterns: Bool} AND (test_name LIKE {pattern: String}
+        OR arrayExists(pattern -> test_name LIKE pattern, {more_patterns: Array(String)})))
     AND (empty({pipelines: Array(String)}) OR pipeline_name IN {pipelines: Array(String)})
     AND pipeline_name NOT IN {pipelines_excluded: Array(String)}
     AND (empty({jobs: Array(String)}) OR job_name IN {jobs: Array(String)})
