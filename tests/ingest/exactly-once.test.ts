@@ -77,7 +77,10 @@ describe('exactly once in effect', () => {
 
   test('the same test in two reports and twice in one counts every execution', async () => {
     const repository = uniqueRepository();
-    const twice = [{ name: 'same', key: '1' }, { name: 'same', key: '2' }];
+    const twice = [
+      { name: 'same', key: '1' },
+      { name: 'same', key: '2' },
+    ];
     await driver.ingest(job(repository, twice, 'shard 1'), job(repository, twice, 'shard 2'));
     expect(await countOf(repository)).toBe(4);
   });
@@ -88,7 +91,9 @@ describe('exactly once in effect', () => {
     const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
     const ledgers = [1, 2, 3].map(() => new Ledger(stores.postgres.db, stores.clickhouse, stores.clock));
     await Promise.all(
-      ledgers.map((ledger) => ledger.write([prepareChunk({ ...job(repository, executions(40)), upload_id: uuid7() }, options)])),
+      ledgers.map((ledger) =>
+        ledger.write([prepareChunk({ ...job(repository, executions(40)), upload_id: uuid7() }, options)]),
+      ),
     );
     expect(await countOf(repository)).toBe(40);
     while ((await driver.sweeper.sweep(0)) > 0);
@@ -105,20 +110,23 @@ describe('what a crash leaves behind', () => {
     },
   });
 
-  test.each(['before the insert', 'after the insert'] as const)('%s: the retry of its job finishes the block', async (when) => {
-    const repository = uniqueRepository();
-    const recorded = await stores.repositories.record(repository);
-    const chunk = prepareChunk(job(repository, executions(30)), {
-      repositoryId: recorded.id,
-      defaultBranch: 'main',
-      now: TEST_NOW,
-      retentionDays: 90,
-    });
-    await expect(new Ledger(stores.postgres.db, dying(when), stores.clock).write([chunk])).rejects.toThrow('killed');
-    await new Ledger(stores.postgres.db, stores.clickhouse, stores.clock).write([chunk]);
-    expect(await countOf(repository)).toBe(30);
-    while ((await driver.sweeper.sweep(0)) > 0);
-  });
+  test.each(['before the insert', 'after the insert'] as const)(
+    '%s: the retry of its job finishes the block',
+    async (when) => {
+      const repository = uniqueRepository();
+      const recorded = await stores.repositories.record(repository);
+      const chunk = prepareChunk(job(repository, executions(30)), {
+        repositoryId: recorded.id,
+        defaultBranch: 'main',
+        now: TEST_NOW,
+        retentionDays: 90,
+      });
+      await expect(new Ledger(stores.postgres.db, dying(when), stores.clock).write([chunk])).rejects.toThrow('killed');
+      await new Ledger(stores.postgres.db, stores.clickhouse, stores.clock).write([chunk]);
+      expect(await countOf(repository)).toBe(30);
+      while ((await driver.sweeper.sweep(0)) > 0);
+    },
+  );
 
   test.each(['before the insert', 'after the insert'] as const)('%s: the sweeper finishes the block', async (when) => {
     const repository = uniqueRepository();
@@ -160,7 +168,11 @@ describe('what cannot be stored', () => {
 
   test('a name of 10,001 characters is rejected and counted, the others are stored', async () => {
     const repository = uniqueRepository();
-    const upload = job(repository, [{ name: 'x'.repeat(10_001) }, { name: 'x'.repeat(10_000) }, { name: '🙂'.repeat(10_000) }]);
+    const upload = job(repository, [
+      { name: 'x'.repeat(10_001) },
+      { name: 'x'.repeat(10_000) },
+      { name: '🙂'.repeat(10_000) },
+    ]);
     await driver.ingest(upload);
     const receipt = await stores.receipts.find(repository.owner, repository.name, upload.upload_id);
     expect(receipt).toMatchObject({ status: 'stored', accepted: 2, rejected: 1 });
@@ -169,7 +181,10 @@ describe('what cannot be stored', () => {
 
   test('an execution older than the retention is refused with the reason', async () => {
     const repository = uniqueRepository();
-    const upload = job(repository, [{ name: 'old', at: Date.parse('2026-07-31T23:59:59Z') }, { name: 'kept', at: Date.parse('2026-08-01T00:00:00Z') }]);
+    const upload = job(repository, [
+      { name: 'old', at: Date.parse('2026-07-31T23:59:59Z') },
+      { name: 'kept', at: Date.parse('2026-08-01T00:00:00Z') },
+    ]);
     await driver.ingest(upload);
     const receipt = await stores.receipts.find(repository.owner, repository.name, upload.upload_id);
     expect(receipt).toMatchObject({ accepted: 1, rejected: 1 });

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { testIdOf } from '../../src/domain/identity.ts';
+import { openTestApp, type TestApp } from '../support/http.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { makeJob } from '../support/jobs.ts';
+import { TEST_NOW, uniqueRepository } from '../support/stores.ts';
+
+let app: TestApp;
+let driver: IngestDriver;
+beforeAll(async () => {
+  app = await openTestApp();
+  app.stores.clock.set(TEST_NOW);
+  driver = new IngestDriver(app.stores);
+});
+afterAll(async () => {
+  app.stores.clock.set(TEST_NOW);
+  await driver.stop();
+});
+
+const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
+
+describe('with the clock moved past retention', () => {
+  test('whole months leave; totals count what is left; first failure and health are remembered', async () => {
+    const repository = uniqueRepository();
+    const base = `/v1/ci/${repository.owner}/repositories/${repository.name}`;
+    const { id } = await app.stores.repositories.record(repository);
+    const run = (day: string, status: 'passed' | 'failed', commit: string) =>
+      makeJob({
+        repository,
+        receivedAt: at(day),
+        source: day,
+        run: { run_id: day, commit },
+        executions: [
+          {
+            name: 'kept',
+            key: 'kept',
+            status,
+            at: at(day),
+            failures: status === 'failed' ? [{ type: 'E', message: `on ${day}` }] : [],
+          },
+          ...(day < '2026-10' ? [{ name: 'gone', key: 'gone', at: at(day) }] : []),
+        ],
+      });
+    await driver.ingest(
+      run('2026-09-10', 'failed', 'first'),
+      run('2026-09-20', 'passed', 'second'),
+      run('2026-11-10', 'failed', 'third'),
+    );
+
+    const kept = `${base}/tests/${testIdOf(id, 'kept')}`;
+    const gone = `${base}/tests/${testIdOf(id, 'gone')}`;
+    expect(await app.get(kept)).toMatchObject({ first_failure_commit: 'first', health_status: 'broken' });
+    expect(await app.get(gone)).toMatchObject({ health_status: 'healthy' });
+
+    // September's last day is 90 days old on December 30.
+    app.stores.clock.set(at('2027-01-02'));
+    expect(await driver.retention.run()).toContain(202609);
+    await driver.verify();
+
+    const details = await app.get(kept);
+    expect(details).toMatchObject({
+      first_failure_at: '2026-09-10T12:00:00.000Z',
+      first_failure_commit: 'first',
+      health_status: 'broken',
+    });
+    expect(details).toMatchObject({ last_success_at: null, failure_ratio: 0, success_ratio: 0 });
+    expect((await app.request(gone)).status).toBe(404);
+    expect(await app.get(`${base}/search/tests?test_name=*`)).toMatchObject({ size: 1 });
+    expect(await app.get(`${kept}/failures`)).toMatchObject({
+      failures: [{ exception_message: 'on 2026-11-10', failure_count: 1 }],
+    });
+    expect(await app.get(`${kept}/executions?start=2026-09-01T00:00:00Z&end=2027-01-01T00:00:00Z`)).toMatchObject({
+      executions: [{ executions_count: 1 }],
+    });
+  });
+
+  test('a late execution is judged from the health that was remembered, and one of a month that has left is refused', async () => {
+    const repository = uniqueRepository();
+    const { id } = await app.stores.repositories.record(repository);
+    app.stores.clock.set(TEST_NOW);
+    const run = (day: string, status: 'passed' | 'failed') =>
+      makeJob({
+        repository,
+        receivedAt: at('2026-11-20'),
+        source: `${day} ${status}`,
+        run: { run_id: day, commit: day },
+        executions: [{ name: 't', key: 't', status, at: at(day) }],
+      });
+    await driver.ingest(run('2026-09-10', 'failed'), run('2026-11-10', 'passed'));
+    app.stores.clock.set(at('2027-01-02'));
+    await driver.retention.run();
+
+    // One pass since the failure that has left: still broken. A second run, which comes in late and before it, heals.
+    const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
+    expect(await app.get(details)).toMatchObject({ health_status: 'broken' });
+    const late = run('2026-11-01', 'passed');
+    const refused = run('2026-09-15', 'failed');
+    await driver.ingest(late, refused);
+    expect(await app.get(details)).toMatchObject({ health_status: 'healthy' });
+    expect(await app.stores.receipts.find(repository.owner, repository.name, refused.upload_id)).toMatchObject({
+      accepted: 0,
+      rejected: 1,
+    });
+    await driver.verify();
+  });
+});
