@@ -19,6 +19,9 @@ export const DETAIL_BYTES_MAX = 2_048;
 /** Executions of one upload, over all its chunks (design §6). */
 export const UPLOAD_EXECUTIONS_MAX = 100_000;
 
+/** The pipeline or job of an upload that does not name it; the spec's identities have no empty parts. */
+export const UNKNOWN = 'unknown';
+
 /** What of an execution and its run is checked. */
 export interface CheckedRow {
   name: string;

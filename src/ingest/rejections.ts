@@ -26,3 +26,15 @@ const shorten = (name: string): string =>
 
 export const rejectedCount = (rejections: readonly Rejection[]): number =>
   rejections.reduce((sum, { count }) => sum + count, 0);
+
+/** Those of several files as one list, by reason. */
+export function mergeRejections(rejections: readonly Rejection[]): Rejection[] {
+  const byReason = new Map<string, Rejection>();
+  for (const { reason, count, examples } of rejections) {
+    const known = byReason.get(reason) ?? { reason, count: 0, examples: [] };
+    known.count += count;
+    known.examples = [...known.examples, ...examples].slice(0, EXAMPLES_MAX);
+    byReason.set(reason, known);
+  }
+  return [...byReason.values()];
+}

@@ -1,9 +1,8 @@
 /** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
 import type { Run } from '../../queue/test-runs.ts';
+import { UNKNOWN } from '../limits.ts';
+import { headOf, shortRef } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
-
-/** Where a client does not say; the spec's identities have no empty parts. */
-export const UNKNOWN = 'unknown';
 
 const UINT32_MAX = 4_294_967_295;
 
@@ -30,7 +29,9 @@ export const RUN_ATTRIBUTES: ReadonlySet<string> = new Set([
 ]);
 
 export function runOf(attributes: Attributes, traceId: string): Run {
-  const head = headOf(attributes);
+  const isTag = attributes.text('vcs.ref.head.type') === 'tag';
+  const head = headOf(isTag ? null : attributes.text('vcs.ref.head.name'));
+  const baseRef = attributes.text('vcs.ref.base.name');
   return {
     pipeline_name: attributes.text('cicd.pipeline.name') ?? UNKNOWN,
     job_name: attributes.firstText('mergify.test.job.name', 'cicd.pipeline.task.name') ?? UNKNOWN,
@@ -38,7 +39,7 @@ export function runOf(attributes: Attributes, traceId: string): Run {
     run_attempt: positiveOf(attributes, 'cicd.pipeline.run.attempt') ?? 1,
     commit: attributes.text('vcs.ref.head.revision'),
     branch: head.branch,
-    base_ref: attributes.text('vcs.ref.base.name')?.replace(/^refs\/heads\//, '') ?? null,
+    base_ref: baseRef === null ? null : shortRef(baseRef),
     pull_request: head.pullRequest ?? positiveOf(attributes, 'vcs.change.id'),
     default_branch: null,
     framework: attributes.text('test.framework'),
@@ -48,15 +49,6 @@ export function runOf(attributes: Attributes, traceId: string): Run {
       attributes.firstText('cicd.pipeline.task.run.url.full', 'cicd.pipeline.run.url.full', 'cicd.pipeline.run.url'),
     ),
   };
-}
-
-/** A tag is no branch; GitHub's `refs/pull/7/merge` is of pull request 7. */
-function headOf(attributes: Attributes): { branch: string | null; pullRequest: number | null } {
-  const name = attributes.text('vcs.ref.head.name');
-  if (name === null || name.startsWith('refs/tags/') || attributes.text('vcs.ref.head.type') === 'tag')
-    return { branch: null, pullRequest: null };
-  const pull = /^(?:refs\/pull\/)?(\d{1,9})\/(?:merge|head)$/.exec(name);
-  return { branch: name.replace(/^refs\/heads\//, ''), pullRequest: pull ? Number(pull[1]) || null : null };
 }
 
 function positiveOf(attributes: Attributes, name: string): number | null {

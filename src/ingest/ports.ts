@@ -1,0 +1,25 @@
+/** What the gateway needs of the rest: a queue that holds the work, and what became of it. */
+import type { Rejection, TestRunsJob } from '../queue/test-runs.ts';
+
+/** What became of an upload (design §6). Counts are null while anything of it is queued. */
+export interface Receipt {
+  id: string;
+  status: 'queued' | 'stored' | 'failed';
+  receivedAt: Date;
+  storedAt: Date | null;
+  accepted: number | null;
+  duplicate: number | null;
+  rejected: number;
+  onDefaultBranch: number | null;
+  rejections: Rejection[];
+  warnings: string[];
+  /** Why it failed. */
+  failure: string | null;
+}
+
+export interface IngestPort {
+  /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
+  enqueue(jobs: readonly TestRunsJob[]): Promise<void>;
+  /** The receipt of an upload to this repository, or null when there is none. */
+  receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
+}

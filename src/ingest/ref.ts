@@ -1,0 +1,17 @@
+/** What a git ref says about a run: its branch, or the pull request it tests. */
+
+export interface Head {
+  /** Without `refs/heads/`; null for a tag, which is no branch. */
+  branch: string | null;
+  /** The number in GitHub's `refs/pull/7/merge`, which it also writes as `7/merge`. */
+  pullRequest: number | null;
+}
+
+export function headOf(ref: string | null): Head {
+  if (ref === null || ref.startsWith('refs/tags/')) return { branch: null, pullRequest: null };
+  const pull = /^(?:refs\/pull\/)?(\d{1,9})\/(?:merge|head)$/.exec(ref);
+  return { branch: shortRef(ref), pullRequest: pull ? Number(pull[1]) || null : null };
+}
+
+/** `refs/heads/main` and `main` are the same branch. */
+export const shortRef = (ref: string): string => ref.replace(/^refs\/heads\//, '');
