@@ -7,6 +7,7 @@ import { openTestStores, type TestStores } from './stores.ts';
 export const ORIGIN = 'http://ci.test';
 
 export interface TestApp {
+  app: ReturnType<typeof buildApp>;
   stores: TestStores;
   keys: KeyStore;
   /** A key for every owner. */
@@ -35,6 +36,7 @@ export async function openTestApp(overrides: Partial<AppDeps> = {}): Promise<Tes
     return app.handle(new Request(path.startsWith('http') ? path : `${ORIGIN}${path}`, { ...init, headers }));
   };
   return {
+    app,
     stores,
     keys,
     adminToken,
