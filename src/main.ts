@@ -3,6 +3,8 @@ import { startWorkers } from '../workers/main.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
+import type { IngestDeps } from './ingest/gateway.ts';
+import { mountIngest } from './ingest/routes.ts';
 import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
@@ -43,9 +45,29 @@ export async function startService(config: Config, overrides: Overrides = {}): P
 
 function listen(deps: Deps) {
   const { config, queues } = deps;
-  const probes = { queue: () => queues.ping() };
-  return buildApp({ ...deps, publicUrl: config.publicUrl, probes }).listen({ hostname: config.host, port: config.port });
+  return buildApp({
+    ...deps,
+    publicUrl: config.publicUrl,
+    probes: { queue: () => queues.ping() },
+    features: config.httpIngest ? [(app, http) => mountIngest(app, http, gatewayOf(deps))] : [],
+  }).listen({
+    hostname: config.host,
+    port: config.port,
+    maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
+  });
 }
+
+/** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */
+const BODY_SLACK_BYTES = 64 * 1024 * 1024;
+
+/** What the gateway uses of the rest: it only enqueues. */
+export const gatewayOf = ({ clock, log, config, producer, receipts }: Deps): IngestDeps => ({
+  clock,
+  log,
+  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
+  enqueue: (jobs) => producer.add(jobs),
+  receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
+});
 
 /** Runs the service until SIGTERM or SIGINT; the process ends with it. */
 export async function serve(config: Config): Promise<void> {
