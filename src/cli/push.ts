@@ -44,7 +44,7 @@ const junit = (): Command =>
     .option('--branch <name>', 'the branch that was tested')
     .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
     .option('--default-branch <name>', "the repository's default branch")
-    .option('--started-at <time>', 'when the tests began, for reports that do not say', parseTime)
+    .option('--started-at <time>', "when the tests began: the report's times are shifted there", parseTime)
     .option('--report <name>', 'name of the report within the job; default: its path')
     .option('--wait-timeout <seconds>', 'how long to wait until results are stored', parseWhole, WAIT_SECONDS_DEFAULT)
     .option('--no-wait', 'do not wait until results are stored')
