@@ -101,7 +101,7 @@ export function integerParameter(min: number, max: number, about: Description): 
     .regex(/^\d{1,15}$/, { error, abort: true })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error });
-  return optional(read, { type: 'integer', minimum: min, maximum: max }, about);
+  return optional(read, { type: 'integer', minimum: min, maximum: max }, { example: min, ...about });
 }
 
 /** A date-time with a zone → milliseconds since the epoch (src/domain/moment.ts). */

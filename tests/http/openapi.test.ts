@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import Ajv from 'ajv/dist/2020';
+import { mountIngest } from '../../src/ingest/routes.ts';
+import { gatewayOf } from '../../src/main.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
+import { openTestStores } from '../support/stores.ts';
 
 interface Media {
   schema: object;
@@ -29,6 +32,7 @@ interface Operation {
 }
 interface Document {
   openapi: string;
+  tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object>; securitySchemes: Record<string, unknown> };
 }
@@ -82,7 +86,9 @@ let app: TestApp;
 let document: Document;
 let operations: [string, Operation][];
 beforeAll(async () => {
-  app = await openTestApp();
+  // The whole service, with the gateway.
+  const stores = await openTestStores();
+  app = await openTestApp({ features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores))] });
   document = await app.get<Document>('/docs/json');
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
@@ -96,6 +102,9 @@ describe('the OpenAPI document', () => {
     expect(ajv.validate(STRUCTURE, document) ? [] : ajv.errors).toEqual([]);
     for (const [, name] of JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
       expect(document.components.schemas).toHaveProperty([name as string]);
+    const tags = new Set(document.tags.map(({ name }) => name));
+    for (const [name, operation] of operations)
+      expect([name, operation.tags.filter((tag) => !tags.has(tag))]).toEqual([name, []]);
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });

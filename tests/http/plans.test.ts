@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { InsightsFixture } from '../support/insights.ts';
+import { HOOK_TIMEOUT_MS, InsightsFixture } from '../support/insights.ts';
 import { openTestStores, TEST_NOW, type TestStores } from '../support/stores.ts';
 
 const TESTS = 2_600;
-/** Hooks have 5 s unless told otherwise; a machine that is busy needs more. */
-const HOOK_TIMEOUT_MS = 60_000;
 let stores: TestStores;
 let fixture: InsightsFixture;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { InsightsFixture, queryOf } from '../support/insights.ts';
+import { HOOK_TIMEOUT_MS, InsightsFixture, queryOf } from '../support/insights.ts';
 import { TEST_NOW } from '../support/stores.ts';
 
 interface Found {
@@ -22,9 +22,6 @@ const NAMES = [
   'two\nlines',
   LONG,
 ];
-
-/** Hooks have 5 s unless told otherwise; a machine that is busy needs more. */
-const HOOK_TIMEOUT_MS = 60_000;
 
 let app: TestApp;
 let fixture: InsightsFixture;

@@ -1,8 +1,12 @@
 /** Executions of one repository, brought in as a producer would, and the addresses of their insights. */
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { pullRequests } from '../../src/postgres/schema.ts';
 import { IngestDriver } from './ingest.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
-import { type TestStores, uniqueRepository } from './stores.ts';
+import { TEST_NOW, type TestStores, uniqueRepository } from './stores.ts';
+
+/** Hooks have 5 s unless told otherwise; a machine that is busy needs more. */
+export const HOOK_TIMEOUT_MS = 60_000;
 
 export class InsightsFixture {
   readonly repository = uniqueRepository();
@@ -57,4 +61,75 @@ export function queryOf(query: Record<string, string | string[]>): string {
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? value : [value]) search.append(name, one);
   return search.toString();
+}
+
+/** The test that the history is of. */
+export const NAME = 'Cart > totals > sums [a, b] with 10% tax';
+const HOUR = 3_600_000;
+export const at = (hoursAgo: number): number => TEST_NOW - hoursAgo * HOUR;
+export const iso = (moment: number): string => new Date(moment).toISOString();
+
+/** Two days of one test with every conclusion, and a few others; what is not on the default branch too. */
+export async function ingestHistory(stores: TestStores): Promise<InsightsFixture> {
+  stores.clock.set(TEST_NOW);
+  const fixture = new InsightsFixture(stores);
+  const failure = { type: 'AssertionError', message: 'expected 3 to equal 4', stacktrace: 'at cart.ts:12' };
+  const { run } = fixture;
+  const suite = run.bind(fixture);
+  const meta = { framework: 'vitest', framework_version: '3.2.4', language: 'javascript', job_url: 'https://ci/1' };
+  await fixture.ingest(
+    suite([{ name: NAME, at: at(50), durationSeconds: 2 }], { ...meta, commit: 'a1' }),
+    suite([{ name: NAME, at: at(40), durationSeconds: 4, status: 'failed', failures: [failure] }], {
+      ...meta,
+      commit: 'b2',
+    }),
+    suite(
+      [
+        {
+          name: NAME,
+          at: at(30),
+          durationSeconds: 3,
+          status: 'failed',
+          failures: [{ ...failure, message: 'expected 7 to equal 9' }],
+        },
+      ],
+      { commit: 'c3' },
+    ),
+    suite([{ name: NAME, at: at(5), durationSeconds: 1 }], { ...meta, commit: 'd4' }),
+    suite([{ name: NAME, at: at(4), durationSeconds: 9, status: 'skipped' }], {
+      ...meta,
+      job_name: 'e2e',
+      commit: 'd4',
+    }),
+    // Not on the default branch: in no insight.
+    suite([{ name: NAME, at: at(3), status: 'failed', failures: [failure] }], { branch: 'feature' }),
+    suite([{ name: NAME, at: at(3), status: 'failed', failures: [failure] }], { base_ref: 'main', pull_request: 7 }),
+    suite([{ name: 'only in a pull request', at: at(3) }], { branch: 'feature' }),
+    suite([{ name: 'only skipped', at: at(3), status: 'skipped' }]),
+    suite([
+      { name: 'flaky', at: at(2), isFlaky: true, failures: [{ message: null, type: null }] },
+      { name: 'flaky', at: at(1.5), key: 'second' },
+    ]),
+  );
+  await stores.postgres.db.insert(pullRequests).values([
+    {
+      repositoryId: fixture.id,
+      number: 12,
+      id: 9_007_199_254_740_991,
+      title: 'Round totals',
+      authorId: null,
+      authorLogin: null,
+      mergeCommit: 'b2',
+    },
+    {
+      repositoryId: fixture.id,
+      number: 13,
+      id: 5,
+      title: 'Another',
+      authorId: 1,
+      authorLogin: 'ann',
+      mergeCommit: 'c3',
+    },
+  ]);
+  return fixture;
 }

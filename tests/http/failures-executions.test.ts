@@ -1,0 +1,129 @@
+/** Failures and executions of tests that came in as a producer would send them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
+import { at, HOOK_TIMEOUT_MS, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
+import { TEST_NOW } from '../support/stores.ts';
+
+const DAY = 86_400_000;
+
+let app: TestApp;
+let fixture: InsightsFixture;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  fixture = await ingestHistory(app.stores);
+}, HOOK_TIMEOUT_MS);
+afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+
+interface Failures {
+  failures: { id: string; failure_count: number; exception_message: string }[];
+}
+
+describe('failures', () => {
+  test('are grouped by what they have in common, with the newest message and both times', async () => {
+    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
+    expect(failures).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{14}5/),
+        exception_type: 'AssertionError',
+        exception_message: 'expected 7 to equal 9',
+        failure_count: 2,
+        first_failure_at: iso(at(40)),
+        last_failure_at: iso(at(30)),
+      },
+    ] as never);
+  });
+
+  test('one of them shows its newest events first', async () => {
+    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
+    const one = await app.get<{ latest_events: Record<string, unknown>[] }>(
+      fixture.test(NAME, `/failures/${failures[0]?.id}`),
+    );
+    expect(one).toMatchObject({ ...failures[0] });
+    expect(one.latest_events).toEqual([
+      {
+        id: expect.any(String),
+        failed_at: iso(at(30)),
+        exception_stacktrace: 'at cart.ts:12',
+        test_filepath: null,
+        test_programming_language: null,
+        job_url: null,
+      },
+      {
+        id: expect.any(String),
+        failed_at: iso(at(40)),
+        exception_stacktrace: 'at cart.ts:12',
+        test_filepath: null,
+        test_programming_language: 'javascript',
+        job_url: 'https://ci/1',
+      },
+    ]);
+  });
+
+  test('a failure that reports no exception says so', async () => {
+    const { failures } = await app.get<Failures>(fixture.test('flaky', '/failures'));
+    expect(failures).toMatchObject([
+      { exception_type: 'unknown', exception_message: '(none reported)', failure_count: 1 },
+    ]);
+  });
+
+  test('a test without failures has an empty list; an unknown failure is 404, also one of another test', async () => {
+    expect(await app.get(fixture.test('only skipped', '/failures'))).toEqual({ failures: [] });
+    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
+    expect((await app.request(fixture.test('flaky', `/failures/${failures[0]?.id}`))).status).toBe(404);
+    const unknown = failureIdOf(testIdOf(fixture.id, NAME), 1, 'nothing', 'like it');
+    expect((await app.request(fixture.test(NAME, `/failures/${unknown}`))).status).toBe(404);
+  });
+});
+
+interface Executions {
+  size: number;
+  per_page: number;
+  executions: { job_name: string; pipeline_name: string; executions_count: number }[];
+}
+
+describe('executions', () => {
+  test('count per pipeline and job in the window, skipped ones too', async () => {
+    const query = { start: iso(at(60)), end: iso(TEST_NOW) };
+    const identity = { test_id: testIdOf(fixture.id, NAME), test_name: NAME, pipeline_name: 'CI' };
+    expect(await app.get<Executions>(fixture.test(NAME, '/executions', query))).toEqual({
+      size: 2,
+      per_page: 10,
+      executions: [
+        { ...identity, job_name: 'unit', executions_count: 4 },
+        { ...identity, job_name: 'e2e', executions_count: 1 },
+      ] as Executions['executions'],
+    });
+    const byJob = await app.get<Executions>(fixture.test(NAME, '/executions', { ...query, sort: 'job_name' }));
+    expect(byJob.executions.map(({ job_name }) => job_name)).toEqual(['e2e', 'unit']);
+    const counted = await app.get<Executions>(fixture.test(NAME, '/executions', { ...query, direction: 'asc' }));
+    expect(counted.executions.map(({ job_name }) => job_name)).toEqual(['e2e', 'unit']);
+  });
+
+  test('a window without any is an empty list, in any year', async () => {
+    for (const query of [
+      { start: '2001-01-01T00:00:00Z' },
+      { start: '0001-01-01T00:00:00Z', end: '2001-01-01T00:00:00Z' },
+      { start: '9998-01-01T00:00:00Z', end: '9999-12-31T23:59:59Z' },
+    ] as Record<string, string>[])
+      expect(await app.get<Executions>(fixture.test(NAME, '/executions', query))).toEqual({
+        size: 0,
+        per_page: 10,
+        executions: [],
+      });
+    const all = { start: '0001-01-01T00:00:00Z', end: '9999-12-31T23:59:59Z' };
+    expect((await app.get<Executions>(fixture.test(NAME, '/executions', all))).size).toBe(2);
+  });
+
+  test('the window that defaulted to now does not move between pages', async () => {
+    const first = await app.request(fixture.test(NAME, '/executions', { per_page: '1' }));
+    app.stores.clock.set(TEST_NOW + 30 * DAY);
+    const { next = '', last = '' } = linksOf(first);
+    const page = await app.get<Executions>(next);
+    const end = await app.get<Executions>(last);
+    app.stores.clock.set(TEST_NOW);
+    expect(page).toMatchObject({ size: 1, per_page: 1, executions: [{ job_name: 'unit' }] });
+    expect(end).toEqual(page);
+  });
+});
