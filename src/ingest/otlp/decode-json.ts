@@ -4,6 +4,7 @@
  */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { malformedReason } from '../limits.ts';
 import { SPAN_BYTES_MAX, SpanBudget, type SpanGroup } from './decode.ts';
 import { InstrumentationScopeSchema } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
 import { ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_pb.ts';
@@ -73,9 +74,28 @@ const base64OfHex = (hex: string): string =>
 
 function parse(body: Uint8Array): JsonObject {
   assertBounded(body);
-  const json = understood((): JsonValue => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  const json = understood(
+    (): JsonValue => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body), reviverOf(body)),
+  );
   if (!isObject(json)) throw notAnExport('it is no object');
   return json;
+}
+
+/**
+ * Halves of surrogate pairs, which only an escape can write, are no text for protobuf: they are replaced, except in names,
+ * where that would make another test.
+ */
+function reviverOf(body: Uint8Array): ((key: string, value: unknown) => unknown) | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (!bytes.includes('\\ud') && !bytes.includes('\\uD')) return undefined;
+  return (key, value) => {
+    if (typeof value !== 'string' || value.isWellFormed()) return value;
+    if (key === 'name')
+      throw new InvalidUpload(
+        `A test name ${malformedReason(value)}. Nothing was stored: correct the name and send again.`,
+      );
+    return value.toWellFormed();
+  };
 }
 
 /** Counts and measures the nesting of what is outside of strings. */
@@ -117,6 +137,7 @@ function understood<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
+    if (error instanceof InvalidUpload) throw error;
     throw notAnExport(error instanceof Error ? error.message : String(error), error);
   }
 }
