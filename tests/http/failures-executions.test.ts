@@ -5,7 +5,8 @@ import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { at, HOOK_TIMEOUT_MS, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
 import { TEST_NOW } from '../support/stores.ts';
 
-const DAY = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY = 24 * HOUR_MS;
 
 let app: TestApp;
 let fixture: InsightsFixture;
@@ -126,4 +127,35 @@ describe('executions', () => {
     expect(page).toMatchObject({ size: 1, per_page: 1, executions: [{ job_name: 'unit' }] });
     expect(end).toEqual(page);
   });
+
+  test(
+    'pages stay whole while 10,000 executions come in: what did not change is neither repeated nor skipped',
+    async () => {
+      const busy = fixture.another();
+      const jobs = Array.from({ length: 12 }, (_, i) => `job ${String(i).padStart(2, '0')}`);
+      const run = (job: string, count: number) =>
+        busy.run(
+          Array.from({ length: count }, () => ({ name: NAME })),
+          { job_name: job },
+        );
+      await busy.ingest(...jobs.map((job, i) => run(job, i + 1)));
+      app.stores.clock.set(TEST_NOW + 1_000);
+      let response = await app.request(busy.test(NAME, '/executions', { per_page: '3' }));
+      const seen: string[] = [];
+      for (;;) {
+        expect(response.status).toBe(200);
+        const page = (await response.json()) as Executions;
+        seen.push(...page.executions.map(({ job_name }) => job_name));
+        // Time goes on, and 2,500 more arrive: in the window, but under a job of their own.
+        app.stores.clock.set(app.stores.clock.now() + HOUR_MS);
+        await busy.ingest(run('job that comes in between', 2_500));
+        const { next } = linksOf(response);
+        if (!next) break;
+        response = await app.request(next);
+      }
+      app.stores.clock.set(TEST_NOW);
+      expect(seen).toEqual(jobs.toReversed());
+    },
+    HOOK_TIMEOUT_MS,
+  );
 });

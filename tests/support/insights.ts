@@ -11,12 +11,19 @@ export const HOOK_TIMEOUT_MS = 60_000;
 export class InsightsFixture {
   readonly repository = uniqueRepository();
   readonly id: string;
-  readonly #driver: IngestDriver;
   #runs = 0;
 
-  constructor(private readonly stores: TestStores) {
-    this.#driver = new IngestDriver(stores);
+  /** One driver at a time: two would evaluate each other's blocks, and neither would know when all is done. */
+  constructor(
+    private readonly stores: TestStores,
+    private readonly driver = new IngestDriver(stores),
+  ) {
     this.id = repositoryIdOf(this.repository.host, this.repository.owner, this.repository.name);
+  }
+
+  /** Another repository, on the same driver. */
+  another(): InsightsFixture {
+    return new InsightsFixture(this.stores, this.driver);
   }
 
   /** One run with these executions; of its own run id, so that none is taken for another. */
@@ -32,7 +39,7 @@ export class InsightsFixture {
 
   /** Returns when all of it can be read. */
   async ingest(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {
-    await this.#driver.ingest(...jobs);
+    await this.driver.ingest(...jobs);
   }
 
   get base(): string {
@@ -51,8 +58,8 @@ export class InsightsFixture {
 
   /** Nothing derived may differ from what was stored. */
   async close(): Promise<void> {
-    await this.#driver.verify();
-    await this.#driver.stop();
+    await this.driver.verify();
+    await this.driver.stop();
   }
 }
 
