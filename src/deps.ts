@@ -21,6 +21,8 @@ export interface PostgresDeps {
   config: Config;
   clock: Clock;
   log: Logger;
+  /** Of PostgreSQL, embedded or configured; holds a password. */
+  databaseUrl: string;
   postgres: Postgres;
   repositories: RepositoryStore;
   keys: KeyStore;
@@ -56,12 +58,12 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
   const closers = new Closers();
   try {
     if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
-    const { url, ...base } = await openPostgresParts(config, overrides, closers, false);
+    const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reports an error');
-    if (!config.redisUrl) await migratePostgresQueues(url);
+    if (!config.redisUrl) await migratePostgresQueues(base.databaseUrl);
     const queues = config.redisUrl
       ? await openRedisQueues(config.redisUrl, onQueueError)
-      : await openPostgresQueues(url, onQueueError);
+      : await openPostgresQueues(base.databaseUrl, onQueueError);
     closers.add(() => queues.close());
     const producer = new TestRunsProducer(queues);
     closers.add(() => producer.close());
@@ -82,7 +84,7 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
   try {
     const isServed = !config.databaseUrl && lockHolder(config.dataDir) !== undefined;
     if (!config.databaseUrl && !isServed) closers.add(lockDataDir(config.dataDir));
-    const { url: _, ...base } = await openPostgresParts(config, overrides, closers, isServed);
+    const base = await openPostgresParts(config, overrides, closers, isServed);
     return { ...base, close: closers.close };
   } catch (error) {
     await closers.close();
@@ -93,14 +95,14 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
 async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? createLogger(config.logLevel);
-  const url = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, closers));
-  const postgres = openPostgres(url, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
+  const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, closers));
+  const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
   await migratePostgres(postgres);
   const repositories = new RepositoryStore(postgres.db, clock);
   const keys = new KeyStore(postgres.db, clock);
   const deadLetters = new DeadLetterStore(postgres.db, clock);
-  return { url, config, clock, log, postgres, repositories, keys, deadLetters };
+  return { databaseUrl, config, clock, log, postgres, repositories, keys, deadLetters };
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, closers: Closers): Promise<string> {

@@ -3,6 +3,7 @@ import { startWorkers } from '../workers/main.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
+import { UserError } from './errors.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
@@ -45,16 +46,26 @@ export async function startService(config: Config, overrides: Overrides = {}): P
 
 function listen(deps: Deps) {
   const { config, queues } = deps;
-  return buildApp({
+  const app = buildApp({
     ...deps,
     publicUrl: config.publicUrl,
     probes: { queue: () => queues.ping() },
     features: config.httpIngest ? [(app, http) => mountIngest(app, http, gatewayOf(deps))] : [],
-  }).listen({
-    hostname: config.host,
-    port: config.port,
-    maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
   });
+  try {
+    return app.listen({
+      hostname: config.host,
+      port: config.port,
+      // Processes that share their stores may share a port; anywhere else a second one is a mistake to hear of.
+      reusePort: config.databaseUrl !== undefined && config.clickhouseUrl !== undefined,
+      maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
+    });
+  } catch (cause) {
+    throw new UserError(
+      `The service cannot listen on ${config.host}:${config.port}: ${(cause as Error).message}. Set another PORT or HOST.`,
+      { cause },
+    );
+  }
 }
 
 /** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */

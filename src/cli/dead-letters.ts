@@ -66,14 +66,14 @@ function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
 
 /** The queue alone, on Redis or in the PostgreSQL that is open already. */
 async function withProducer(
-  { config, postgres, log }: import('../deps.ts').PostgresDeps,
+  { config, databaseUrl, log }: import('../deps.ts').PostgresDeps,
   run: (producer: TestRunsProducer) => Promise<void>,
 ): Promise<void> {
   const { openPostgresQueues, openRedisQueues, TestRunsProducer: Producer } = await import('../queue/producer.ts');
   const onError = (error: Error): void => log.warn({ err: error }, 'the queue reports an error');
   const backend = config.redisUrl
     ? await openRedisQueues(config.redisUrl, onError)
-    : await openPostgresQueues(postgres.pool.options.connectionString ?? '', onError);
+    : await openPostgresQueues(databaseUrl, onError);
   const producer = new Producer(backend);
   try {
     await run(producer);

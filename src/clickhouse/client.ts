@@ -4,7 +4,7 @@
  * Reads and writes have connections of their own, so that a large insert does not hold up a read.
  */
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { StoreUnavailable } from '../errors.ts';
 import { openEmbedded } from './embedded.ts';
 import type { Parameters } from './literals.ts';
@@ -112,6 +112,8 @@ function overHttp(url: string): ClickHouseClient {
     // Below the server's keep_alive_timeout of 10 s, or a request meets a socket that is being closed.
     keep_alive: { enabled: true, idle_socket_ttl: 5_000 },
     compression: { request: true, response: true },
+    // What goes wrong is thrown; the client would print it beside, with its stack.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 0,
       cancel_http_readonly_queries_on_client_close: 1,

@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events';
 import { createPostgresBackend, DEFAULT_SCHEMA, type Job, Queue, runMigrations, Worker, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { StoreUnavailable } from '../errors.ts';
 import { backoffMs } from './catalogue.ts';
 
 /** What opens the queues of one process, and closes the connections behind them. */
@@ -79,7 +80,14 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
   const consumer = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
   producer.on('error', onError);
   consumer.on('error', onError);
-  await Promise.all([producer.connect(), consumer.connect()]);
+  try {
+    await Promise.all([producer.connect(), consumer.connect()]);
+  } catch (error) {
+    // Otherwise both would go on trying for ever, and keep the process alive.
+    producer.disconnect();
+    consumer.disconnect();
+    throw new StoreUnavailable('queue', error);
+  }
   return {
     kind: 'redis',
     queue: (name) => listening(new Queue(name, { connection: producer, prefix: KEY_PREFIX }), onError),

@@ -1,0 +1,82 @@
+/** The app with its gateway and a worker behind it: uploads go in as clients send them, answers come out. */
+
+import { mountIngest } from '../../src/ingest/routes.ts';
+import { gatewayOf } from '../../src/main.ts';
+import { openTestApp, type TestApp } from './http.ts';
+import { IngestDriver } from './ingest.ts';
+import { openTestStores, uniqueRepository } from './stores.ts';
+
+type Body = NonNullable<RequestInit['body']>;
+
+export interface Receipt {
+  status: string;
+  accepted: number;
+  duplicate: number;
+  rejected: number;
+  rejections: { reason: string; count: number }[];
+  warnings: string[];
+}
+
+export class Uploads {
+  private constructor(
+    readonly app: TestApp,
+    readonly driver: IngestDriver,
+  ) {}
+
+  static async open(): Promise<Uploads> {
+    const stores = await openTestStores();
+    const app = await openTestApp({ features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores))] });
+    return new Uploads(app, new IngestDriver(stores));
+  }
+
+  /** A repository that no other test uses, and the address of its insights. */
+  repository(): { owner: string; name: string; base: string } {
+    const { owner, name } = uniqueRepository();
+    return { owner, name, base: `/v1/ci/${owner}/repositories/${name}` };
+  }
+
+  /** Sends an OTLP export, gzip and protobuf, as the recorded ones are. */
+  otlp(base: string, body: Uint8Array): Promise<Response> {
+    const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' };
+    return this.app.request(`${base}/traces`, { method: 'POST', headers, body: body as Body });
+  }
+
+  /** Sends a JUnit report and returns the address of its receipt. Throws with what the gateway answered instead of 202. */
+  async junit(base: string, xml: string | Uint8Array, query: Record<string, string> = {}): Promise<string> {
+    const search = new URLSearchParams({
+      pipeline_name: 'CI',
+      job_name: 'unit',
+      branch: 'main',
+      run_id: '1',
+      ...query,
+    });
+    const response = await this.app.request(`${base}/junit?${search}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/xml' },
+      body: xml as Body,
+    });
+    if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
+    return ((await response.json()) as { url: string }).url;
+  }
+
+  /** Sends a report and returns its receipt once it is stored. */
+  async store(base: string, xml: string | Uint8Array, query: Record<string, string> = {}): Promise<Receipt> {
+    const url = await this.junit(base, xml, query);
+    await this.driver.settle();
+    return this.app.get<Receipt>(url);
+  }
+
+  async close(): Promise<void> {
+    await this.driver.verify();
+    await this.driver.stop();
+  }
+}
+
+/** A report of one suite; each case is the inside of its element, or nothing for a pass. */
+export function junitReport(cases: readonly { name: string; inside?: string }[]): string {
+  const escaped = (text: string): string => text.replace(/[&<>"\n]/g, (character) => `&#${character.codePointAt(0)};`);
+  const elements = cases.map(
+    ({ name, inside = '' }) => `<testcase name="${escaped(name)}" time="0.1">${inside}</testcase>`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name="suite">${elements.join('\n')}</testsuite></testsuites>`;
+}
