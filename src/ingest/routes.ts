@@ -78,7 +78,7 @@ function tracesOperation(
       const { encoding, upload } = await understood(async () => {
         const requested = encodingOf(request.headers.get('content-type'));
         const body = await readBody(request, deps.limits ?? BODY_LIMITS);
-        return { encoding: requested, upload: parseOtlp(body, requested, limitsOf(deps)) };
+        return { encoding: requested, upload: await parseOtlp(body, requested, limitsOf(deps)) };
       });
       const { uploadId, jobs } = await queueUpload(deps, { owner: params.owner, name: params.repository }, upload);
       const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });

@@ -8,22 +8,8 @@ import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/ingest/upload.ts';
 import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { otlpProtobuf } from '../support/otlp.ts';
+import { RUN } from '../support/uploads.ts';
 
-const RUN: Run = {
-  pipeline_name: 'CI',
-  job_name: 'unit',
-  run_id: '1001',
-  run_attempt: 1,
-  commit: null,
-  branch: null,
-  base_ref: null,
-  pull_request: null,
-  default_branch: null,
-  framework: null,
-  framework_version: null,
-  language: null,
-  job_url: null,
-};
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'shop' };
 const HEAD = { uploadId: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a', repository: REPOSITORY, receivedAt: new Date(0) };
 
@@ -211,34 +197,35 @@ describe('JUnit', () => {
 });
 
 describe('OTLP', () => {
-  test('any name and message come back as they were', () => {
-    fc.assert(
-      fc.property(anyText, anyText, (name, message) => {
+  test('any name and message come back as they were', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, anyText, async (name, message) => {
         const attributes = { 'test.case.result.status': 'failed', 'exception.message': message };
         const clean = `n${name.replaceAll('\0', '')}`;
-        const [run] = parseOtlp(otlpProtobuf({ spans: [{ name: clean, attributes }] }), 'protobuf').runs;
+        const { runs } = await parseOtlp(otlpProtobuf({ spans: [{ name: clean, attributes }] }), 'protobuf');
+        const [run] = runs;
         expect(run?.executions[0]?.name).toBe(clean);
         expect(run?.executions[0]?.failures[0]?.message).toBe(message.replaceAll('\0', '\uFFFD') || null);
       }),
     );
   });
-  test('any bytes, and any bytes in the place of good ones, are read or refused with a sentence, never a crash', () => {
+  test('any bytes, and any bytes in the place of good ones, are read or refused with a sentence, never a crash', async () => {
     const good = otlpProtobuf({ resource: { 'cicd.pipeline.name': 'CI' }, spans: [{ name: 'a' }, { name: 'b' }] });
     const broken = fc.tuple(fc.nat({ max: good.length - 1 }), fc.uint8Array({ maxLength: 20 })).map(([at, bytes]) => {
       const copy = Buffer.concat([good, Buffer.alloc(20)]);
       copy.set(bytes, at);
       return copy.subarray(0, good.length);
     });
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.oneof(fc.uint8Array({ maxLength: 200 }), broken),
         fc.constantFrom('protobuf', 'json'),
-        (bytes, encoding) => {
-          try {
-            parseOtlp(bytes, encoding);
-          } catch (error) {
-            expect(error instanceof InvalidUpload || error instanceof UploadTooLarge).toBe(true);
-          }
+        async (bytes, encoding) => {
+          const error = await parseOtlp(bytes, encoding).then(
+            () => null,
+            (thrown: unknown) => thrown,
+          );
+          expect(error === null || error instanceof InvalidUpload || error instanceof UploadTooLarge).toBe(true);
         },
       ),
     );

@@ -1,50 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { gzipSync } from 'node:zlib';
-import { BODY_LIMITS } from '../../src/ingest/body.ts';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { reportFiles } from '../../src/ingest/junit/files.ts';
-import { parseJunit } from '../../src/ingest/junit/parse.ts';
+import { InvalidUpload } from '../../src/ingest/errors.ts';
 import { parseSeconds, parseTimestamp } from '../../src/ingest/junit/time.ts';
-import type { ParsedExecution, ParsedUpload } from '../../src/ingest/upload.ts';
-import type { Run } from '../../src/queue/test-runs.ts';
+import { executionOfCase, executionsOf, fixtureBytes, parseXml, statusesOf } from '../support/uploads.ts';
 
-const RUN: Run = {
-  pipeline_name: 'CI',
-  job_name: 'unit',
-  run_id: '1001',
-  run_attempt: 1,
-  commit: null,
-  branch: 'main',
-  base_ref: null,
-  pull_request: null,
-  default_branch: null,
-  framework: null,
-  framework_version: null,
-  language: null,
-  job_url: null,
-};
-const bytes = (text: string): Uint8Array => Buffer.from(text);
-const parse = (
-  xml: string | Uint8Array,
-  options: { startedAtMs?: number; executionsMax?: number } = {},
-): Promise<ParsedUpload> =>
-  parseJunit(typeof xml === 'string' ? bytes(xml) : xml, { run: RUN, report: 'junit.xml', ...options });
-const executionsOf = (upload: ParsedUpload): ParsedExecution[] => upload.runs.flatMap((run) => run.executions);
-const executions = async (xml: string | Uint8Array): Promise<ParsedExecution[]> => executionsOf(await parse(xml));
-const one = async (testcase: string): Promise<ParsedExecution> => {
-  const [execution] = await executions(`<testsuite>${testcase}</testsuite>`);
-  if (!execution) throw new Error('no execution');
-  return execution;
-};
-const fixture = async (name: string): Promise<ParsedUpload> =>
-  parse(await Bun.file(new URL(`../fixtures/junit/${name}.xml`, import.meta.url)).bytes());
-const statuses = (upload: ParsedUpload) =>
-  Object.fromEntries(executionsOf(upload).map(({ name, status }) => [name, status]));
+const fixture = async (name: string) => parseXml(await fixtureBytes(`junit/${name}.xml`));
 
 describe('reports of real runners', () => {
   test('pytest', async () => {
     const upload = await fixture('pytest-9.2');
-    expect(statuses(upload)).toEqual({
+    expect(statusesOf(upload)).toEqual({
       'test_cart.TestCart.test_adds': 'passed',
       'test_cart.TestCart.test_names[a,b]': 'passed',
       'test_cart.TestCart.test_names[[c]]': 'passed',
@@ -67,7 +31,7 @@ describe('reports of real runners', () => {
 
   test('node --test', async () => {
     const upload = await fixture('node-20');
-    expect(statuses(upload)).toEqual({
+    expect(statusesOf(upload)).toEqual({
       'test.adds an item': 'passed',
       'test.sums [a, b] with 10% tax': 'failed',
       'test.prints a receipt': 'skipped',
@@ -80,7 +44,7 @@ describe('reports of real runners', () => {
 
   test('bun test', async () => {
     const upload = await fixture('bun-1.4');
-    expect(Object.values(statuses(upload))).toEqual(['passed', 'failed', 'skipped', 'skipped', 'passed']);
+    expect(Object.values(statusesOf(upload))).toEqual(['passed', 'failed', 'skipped', 'skipped', 'passed']);
     expect(upload.runs[0]?.run.framework).toBe('bun');
     expect(executionsOf(upload)[0]).toMatchObject({
       name: 'Cart.adds an item',
@@ -114,10 +78,10 @@ describe('names', () => {
     ['classname="a.B"', 'a.B'],
     ['name="&quot;&lt;&amp;&gt;&apos; &#x1F34E;"', '"<&>\' 🍎'],
   ])('<testcase %s> is %s', async (attributes, name) => {
-    expect((await one(`<testcase ${attributes}/>`)).name).toBe(name);
+    expect((await executionOfCase(`<testcase ${attributes}/>`)).name).toBe(name);
   });
   test('a testcase without name and classname is refused and counted', async () => {
-    const upload = await parse(
+    const upload = await parseXml(
       '<testsuite><testcase/><testcase name="a"/><testcase classname="" name=""/></testsuite>',
     );
     expect(executionsOf(upload)).toHaveLength(1);
@@ -126,14 +90,14 @@ describe('names', () => {
     ]);
   });
   test('10,000 characters are kept, a row with 10,001 is refused and counted, the others stay', async () => {
-    const upload = await parse(
+    const upload = await parseXml(
       `<testsuite><testcase name="${'🍎'.repeat(10_000)}"/><testcase name="${'x'.repeat(10_001)}"/><testcase name="b"/></testsuite>`,
     );
     expect(executionsOf(upload).map(({ name }) => [...name].length)).toEqual([10_000, 1]);
     expect(upload.rejections).toMatchObject([{ reason: 'the test name is longer than 10000 characters', count: 1 }]);
   });
   test.each(['a\0b', 'a&#0;b', 'a&#x00;b', 'a&#xD800;b'])('%j refuses the report', async (name) => {
-    await expect(parse(`<testsuite><testcase name="${name}"/></testsuite>`)).rejects.toThrow(InvalidUpload);
+    await expect(parseXml(`<testsuite><testcase name="${name}"/></testsuite>`)).rejects.toThrow(InvalidUpload);
   });
 });
 
@@ -150,13 +114,14 @@ describe('outcomes', () => {
     ['<rerunError/>', 'failed'],
     ['<system-out>failure</system-out><properties><property name="a" value="b"/></properties>', 'passed'],
   ])('%j is %s', async (content, status) => {
-    expect((await one(`<testcase name="a">${content}</testcase>`)).status).toBe(status as 'passed');
+    expect((await executionOfCase(`<testcase name="a">${content}</testcase>`)).status).toBe(status as 'passed');
   });
   test('a disabled GoogleTest is skipped', async () => {
-    expect((await one('<testcase name="a" status="notrun" result="suppressed"/>')).status).toBe('skipped');
+    expect((await executionOfCase('<testcase name="a" status="notrun" result="suppressed"/>')).status).toBe('skipped');
   });
   test('the message is the attribute, else the first line of the text; the stack is the text', async () => {
-    const failures = async (failure: string) => (await one(`<testcase name="a">${failure}</testcase>`)).failures;
+    const failures = async (failure: string) =>
+      (await executionOfCase(`<testcase name="a">${failure}</testcase>`)).failures;
     expect(await failures('<failure type="T" message="m">one\ntwo</failure>')).toEqual([
       { attempt: 1, type: 'T', message: 'm', stacktrace: 'one\ntwo' },
     ]);
@@ -166,14 +131,16 @@ describe('outcomes', () => {
     expect(await failures('<failure/>')).toEqual([{ attempt: 1, type: null, message: null, stacktrace: null }]);
   });
   test('several failures of one test are all kept', async () => {
-    const { failures } = await one('<testcase name="a"><failure message="1"/><error message="2"/></testcase>');
+    const { failures } = await executionOfCase(
+      '<testcase name="a"><failure message="1"/><error message="2"/></testcase>',
+    );
     expect(failures.map(({ attempt, message }) => [attempt, message])).toEqual([
       [1, '1'],
       [2, '2'],
     ]);
   });
   test('a message of 100 KiB in an attribute is cut, marked, and costs nothing else', async () => {
-    const upload = await parse(
+    const upload = await parseXml(
       `<testsuite><testcase name="a"><failure message="${'x'.repeat(100_000)}"/></testcase><testcase name="b"/></testsuite>`,
     );
     const [a, b] = executionsOf(upload);
@@ -186,7 +153,7 @@ describe('which execution is which', () => {
   const xml =
     '<testsuites name="all"><testsuite name="s"><testcase name="a"/><testcase name="a"/><testsuite name="t"><testcase name="a"/></testsuite></testsuite></testsuites>';
   test('key: suite path, name and ordinal; source: run, attempt, pipeline, job, report', async () => {
-    const found = await executions(xml);
+    const found = executionsOf(await parseXml(xml));
     expect(found.map(({ key }) => JSON.parse(key))).toEqual([
       [['s'], 'a', 0],
       [['s'], 'a', 1],
@@ -195,8 +162,10 @@ describe('which execution is which', () => {
     expect(new Set(found.map(({ source }) => source))).toEqual(new Set(['["junit","CI","unit","1001",1,"junit.xml"]']));
   });
   test('the file is that of the test, else of the nearest suite around it', async () => {
-    const found = await executions(
-      '<testsuite file="outer"><testcase name="a" file="own"/><testcase name="b"/><testsuite file="inner"><testcase name="c"/></testsuite><testsuite><testcase name="d"/></testsuite></testsuite>',
+    const found = executionsOf(
+      await parseXml(
+        '<testsuite file="outer"><testcase name="a" file="own"/><testcase name="b"/><testsuite file="inner"><testcase name="c"/></testsuite><testsuite><testcase name="d"/></testsuite></testsuite>',
+      ),
     );
     expect(found.map(({ filepath }) => filepath)).toEqual(['own', 'outer', 'inner', 'outer']);
   });
@@ -237,7 +206,7 @@ describe('times', () => {
 
   const at = (iso: string) => Date.parse(iso);
   const finished = async (xml: string, startedAtMs?: number) =>
-    executionsOf(await parse(xml, startedAtMs === undefined ? {} : { startedAtMs })).map(
+    executionsOf(await parseXml(xml, startedAtMs === undefined ? {} : { startedAtMs })).map(
       ({ finishedAtMs }) => finishedAtMs,
     );
   const SUITE =
@@ -268,86 +237,6 @@ describe('times', () => {
   });
 });
 
-describe('reports that break off keep their whole tests and say where', () => {
-  const head = '<testsuites>\n<testsuite name="s">\n<testcase name="a"/>\n<testcase name="b"/>\n';
-  test.each([
-    [
-      'cut within an element',
-      `${head}<testcase name="c"><failure>x`,
-      'is cut short at line 5 within <failure>. The 2 before it are kept',
-    ],
-    ['cut within a tag', `${head}<testcase na`, 'is cut short at line 5 within <testcase>. The 2 before it are kept'],
-    ['cut between tests', head, 'is cut short at line 5 within <testsuite>. The 2 before it are kept'],
-    ['cut before any test', '<testsuites>', 'is cut short at line 1 within <testsuites>. No test before it was whole'],
-    [
-      'ends that do not match',
-      `${head}<testcase name="c"></testsuite>`,
-      'is not well-formed XML at line 5 within <testcase> (Unexpected close tag). The 2',
-    ],
-    [
-      'a bare ampersand',
-      `${head}<testcase name="c&d"/>`,
-      'is not well-formed XML at line 5 within <testcase> (Invalid character in entity name). The 2',
-    ],
-    [
-      'an entity of HTML',
-      `${head}<testcase name="&nbsp;"/>`,
-      'is not well-formed XML at line 5 within <testcase> (Invalid character entity). The 2',
-    ],
-    [
-      'text after the end',
-      '<testsuite><testcase name="a"/></testsuite>oops',
-      'is not well-formed XML at line 1 (Text data outside of root node.). The 1 before it is kept',
-    ],
-  ])('%s', async (_, xml, warning) => {
-    const { warnings } = await parse(xml);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toStartWith(`The report ${warning}`);
-  });
-  test('control characters written as references are no reason to stop', async () => {
-    const [a, b] = await executions(
-      '<testsuite><testcase name="a"><failure>&#27;[31mred</failure></testcase><testcase name="b"/></testsuite>',
-    );
-    expect(a?.failures[0]?.stacktrace).toBe('&#27;[31mred');
-    expect(b?.name).toBe('b');
-  });
-});
-
-describe('what is no JUnit report is refused with a sentence', () => {
-  test.each([
-    ['empty', '', 'it holds no element'],
-    ['text', 'hello', 'it is not well-formed XML at line 1 (Non-whitespace before first tag.)'],
-    ['JSON', '{"a":1}', 'it is not well-formed XML'],
-    ['another root', '<suites><suite/></suites>', 'its root is <suites>, not <testsuites> or <testsuite>'],
-    ['HTML', '<html><body>502</body></html>', 'its root is <html>'],
-    ['an XML declaration only', '<?xml version="1.0"?>', 'it holds no element'],
-    ['a DTD', '<!DOCTYPE testsuite SYSTEM "http://x/y.dtd"><testsuite/>', 'it has a document type declaration (DTD)'],
-    [
-      'a billion laughs',
-      '<!DOCTYPE t [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>',
-      'it has a document type declaration (DTD)',
-    ],
-    ['deep nesting', '<testsuite>'.repeat(1_000_000), 'it nests elements more than 100 deep'],
-    [
-      'many attributes',
-      `<testsuite ${Array.from({ length: 1_000 }, (_, i) => `a${i}=""`).join(' ')}/>`,
-      'an element has more than 200 attributes',
-    ],
-  ])('%s', async (_, xml, why) => {
-    const error = await parse(xml).then(
-      () => null,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(InvalidUpload);
-    expect(String(error)).toContain(`The body is not a JUnit XML report: ${why}`);
-  });
-});
-
-test('more tests than an upload may hold are refused whole', async () => {
-  const xml = `<testsuite>${'<testcase name="a"/>'.repeat(11)}</testsuite>`;
-  await expect(parse(xml, { executionsMax: 10 })).rejects.toThrow(UploadTooLarge);
-});
-
 describe('encodings', () => {
   test.each([
     [
@@ -366,71 +255,13 @@ describe('encodings', () => {
     ],
     [
       'UTF-8 with a byte order mark',
-      bytes('\ufeff<?xml version="1.0" encoding="UTF-8"?><testsuite><testcase name="spät"/></testsuite>'),
+      Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-8"?><testsuite><testcase name="spät"/></testsuite>'),
     ],
     [
       'one nobody knows',
-      bytes('<?xml version="1.0" encoding="x-none"?><testsuite><testcase name="spät"/></testsuite>'),
+      Buffer.from('<?xml version="1.0" encoding="x-none"?><testsuite><testcase name="spät"/></testsuite>'),
     ],
   ])('%s', async (_, body) => {
-    expect((await executions(body)).map(({ name }) => name)).toEqual(['spät']);
-  });
-});
-
-describe('the files of a request', () => {
-  const form = async (files: [name: string, body: string | Uint8Array<ArrayBuffer>][]) => {
-    const data = new FormData();
-    for (const [name, body] of files) data.append('report', new File([body], name));
-    const response = new Response(data);
-    // Bun forgets the boundary once the body is read.
-    const type = response.headers.get('content-type');
-    return { body: await response.bytes(), type };
-  };
-  test('a body of its own, packed or not', async () => {
-    for (const body of [bytes('<a/>'), gzipSync('<a/>')])
-      expect(await reportFiles(body, 'application/xml', BODY_LIMITS)).toEqual([
-        { name: null, body: Buffer.from('<a/>') },
-      ]);
-  });
-  test('each file of a form, packed or not, by its name', async () => {
-    const { body, type } = await form([
-      ['a/junit.xml', '<a/>'],
-      ['b.xml.gz', new Uint8Array(gzipSync('<b/>'))],
-    ]);
-    const files = await reportFiles(body, type, BODY_LIMITS);
-    expect(files.map((file) => [file.name, Buffer.from(file.body).toString()])).toEqual([
-      ['a/junit.xml', '<a/>'],
-      ['b.xml.gz', '<b/>'],
-    ]);
-  });
-  test('two files of one name are refused: one would count as the other sent again', async () => {
-    const { body, type } = await form([
-      ['junit.xml', '<a/>'],
-      ['junit.xml', '<b/>'],
-    ]);
-    await expect(reportFiles(body, type, BODY_LIMITS)).rejects.toThrow('Two files of the form are named junit.xml.');
-  });
-  test.each([
-    [
-      'a form without files',
-      'multipart/form-data; boundary=x',
-      '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n',
-    ],
-    ['a form cut short', 'multipart/form-data; boundary=x', '--x\r\ncontent-dis'],
-    ['a form without a boundary', 'multipart/form-data', 'abc'],
-    ['a form of a million parts', 'multipart/form-data; boundary=x', '--x\r\n\r\n'.repeat(1_000_000)],
-    ['JSON', 'application/json', '{}'],
-  ])('%s is refused', async (_, type, body) => {
-    await expect(reportFiles(bytes(body), type, BODY_LIMITS)).rejects.toThrow(InvalidUpload);
-  });
-  test('packed files of a form are within the limit together', async () => {
-    const packed = new Uint8Array(gzipSync(Buffer.alloc(600_000)));
-    const { body, type } = await form([
-      ['a', packed],
-      ['b', packed],
-    ]);
-    await expect(reportFiles(body, type, { ...BODY_LIMITS, unpackedBytesMax: 1_000_000 })).rejects.toThrow(
-      UploadTooLarge,
-    );
+    expect(executionsOf(await parseXml(body)).map(({ name }) => name)).toEqual(['spät']);
   });
 });

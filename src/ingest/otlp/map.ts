@@ -4,6 +4,7 @@
  */
 import type { Status } from '../../queue/test-runs.ts';
 import { UploadCollector } from '../collect.ts';
+import { Turns } from '../turns.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';
 import { Attributes } from './attributes.ts';
 import { decodeProtobuf, SPAN_BYTES_MAX, type SpanGroup } from './decode.ts';
@@ -22,44 +23,54 @@ export interface OtlpLimits {
   executionsMax?: number;
 }
 
+/** Spans between two looks at the clock. */
+const SPANS_PER_LOOK = 64;
+
 /** Executions of a request body, unpacked. Throws InvalidUpload and UploadTooLarge. */
-export function parseOtlp(body: Uint8Array, encoding: OtlpEncoding, { executionsMax }: OtlpLimits = {}): ParsedUpload {
+export async function parseOtlp(
+  body: Uint8Array,
+  encoding: OtlpEncoding,
+  { executionsMax }: OtlpLimits = {},
+): Promise<ParsedUpload> {
   const collector = new UploadCollector(executionsMax);
-  for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) collectGroup(collector, group);
+  const turns = new Turns();
+  let spanCount = 0;
+  for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) {
+    const collect = collectorOf(collector, group);
+    for (const span of group.spans) {
+      collect(span);
+      if (++spanCount % SPANS_PER_LOOK === 0 && turns.isOver()) await turns.rest();
+    }
+  }
   return collector.finish();
 }
 
-function collectGroup(collector: UploadCollector, { resource, scope, spans }: SpanGroup): void {
+/** Takes the spans of a group one by one. */
+function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup): (span: Span | null) => void {
   const resourceAttributes = resource?.attributes ?? [];
   // Most spans say nothing of their run themselves: it is put together once a trace.
   const runByTrace = new Map<string, ParsedRun>();
-  for (const span of spans) {
+  const runOfSpan = (span: Span, attributes: Attributes, traceId: string): ParsedRun => {
+    if (span.attributes.some(({ key }) => RUN_ATTRIBUTES.has(key))) return collector.run(runOf(attributes, traceId));
+    const run = runByTrace.get(traceId) ?? collector.run(runOf(attributes, traceId));
+    runByTrace.set(traceId, run);
+    return run;
+  };
+  return (span) => {
     if (!span) {
       collector.reject(`a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB`, '');
-      continue;
+      return;
     }
     const attributes = new Attributes(span.attributes, resourceAttributes);
-    if (attributes.text('test.scope') !== 'case') continue;
+    if (attributes.text('test.scope') !== 'case') return;
     const ids = idsOf(span);
-    const reason =
-      span.name === ''
-        ? 'the span has no name, so the test has none'
-        : ids
-          ? null
-          : 'the span has no valid trace id and span id';
-    if (reason !== null || !ids) {
-      collector.reject(reason ?? '', span.name);
-      continue;
+    if (span.name === '') collector.reject('the span has no name, so the test has none', '');
+    else if (!ids) collector.reject('the span has no valid trace id and span id', span.name);
+    else {
+      const run = runOfSpan(span, attributes, ids.traceId);
+      collector.add(run, executionOf(span, attributes, ids, run.run.framework, durationSecondsOf(span, scope)));
     }
-    const isOwnRun = span.attributes.some(({ key }) => RUN_ATTRIBUTES.has(key));
-    let run = isOwnRun ? undefined : runByTrace.get(ids.traceId);
-    if (!run) {
-      run = collector.run(runOf(attributes, ids.traceId));
-      if (!isOwnRun) runByTrace.set(ids.traceId, run);
-    }
-    const durationSeconds = durationSecondsOf(span, scope);
-    collector.add(run, executionOf(span, attributes, ids, run.run.framework, durationSeconds));
-  }
+  };
 }
 
 interface Ids {

@@ -1,0 +1,56 @@
+/** What tests of the parsers share: short ways to parse, and a run to parse for. */
+import { parseJunit } from '../../src/ingest/junit/parse.ts';
+import { parseOtlp } from '../../src/ingest/otlp/map.ts';
+import type { ParsedExecution, ParsedUpload } from '../../src/ingest/upload.ts';
+import type { Run } from '../../src/queue/test-runs.ts';
+import { type ExportInput, otlpProtobuf, type SpanInput } from './otlp.ts';
+
+export const RUN: Run = {
+  pipeline_name: 'CI',
+  job_name: 'unit',
+  run_id: '1001',
+  run_attempt: 1,
+  commit: null,
+  branch: 'main',
+  base_ref: null,
+  pull_request: null,
+  default_branch: null,
+  framework: null,
+  framework_version: null,
+  language: null,
+  job_url: null,
+};
+
+export const executionsOf = (upload: ParsedUpload): ParsedExecution[] => upload.runs.flatMap((run) => run.executions);
+export const statusesOf = (upload: ParsedUpload): Record<string, string> =>
+  Object.fromEntries(executionsOf(upload).map(({ name, status }) => [name, status]));
+
+/** A file of tests/fixtures. */
+export const fixtureBytes = (path: string): Promise<Uint8Array<ArrayBuffer>> =>
+  Bun.file(new URL(`../fixtures/${path}`, import.meta.url)).bytes();
+
+export const parseSpans = (...groups: ExportInput[]): Promise<ParsedUpload> =>
+  parseOtlp(otlpProtobuf(...groups), 'protobuf');
+
+export async function executionOfSpan(
+  span: SpanInput,
+  group: Omit<ExportInput, 'spans'> = {},
+): Promise<ParsedExecution> {
+  return single(await parseSpans({ ...group, spans: [span] }));
+}
+
+export const parseXml = (
+  xml: string | Uint8Array,
+  options: { startedAtMs?: number; executionsMax?: number } = {},
+): Promise<ParsedUpload> =>
+  parseJunit(typeof xml === 'string' ? Buffer.from(xml) : xml, { run: RUN, report: 'junit.xml', ...options });
+
+/** The execution of a `<testcase>`. */
+export const executionOfCase = async (testcase: string): Promise<ParsedExecution> =>
+  single(await parseXml(`<testsuite>${testcase}</testsuite>`));
+
+function single(upload: ParsedUpload): ParsedExecution {
+  const [execution, ...others] = executionsOf(upload);
+  if (!execution || others.length > 0) throw new Error(`one execution expected: ${JSON.stringify(upload)}`);
+  return execution;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { BODY_LIMITS } from '../../src/ingest/body.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
+import { reportFiles } from '../../src/ingest/junit/files.ts';
+
+describe('the files of a request', () => {
+  const form = async (files: [name: string, body: string | Uint8Array<ArrayBuffer>][]) => {
+    const data = new FormData();
+    for (const [name, body] of files) data.append('report', new File([body], name));
+    const response = new Response(data);
+    // Bun forgets the boundary once the body is read.
+    const type = response.headers.get('content-type');
+    return { body: await response.bytes(), type };
+  };
+  test('a body of its own, packed or not', async () => {
+    for (const body of [Buffer.from('<a/>'), gzipSync('<a/>')])
+      expect(await reportFiles(body, 'application/xml', BODY_LIMITS)).toEqual([
+        { name: null, body: Buffer.from('<a/>') },
+      ]);
+  });
+  test('each file of a form, packed or not, by its name', async () => {
+    const { body, type } = await form([
+      ['a/junit.xml', '<a/>'],
+      ['b.xml.gz', new Uint8Array(gzipSync('<b/>'))],
+    ]);
+    const files = await reportFiles(body, type, BODY_LIMITS);
+    expect(files.map((file) => [file.name, Buffer.from(file.body).toString()])).toEqual([
+      ['a/junit.xml', '<a/>'],
+      ['b.xml.gz', '<b/>'],
+    ]);
+  });
+  test('two files of one name are refused: one would count as the other sent again', async () => {
+    const { body, type } = await form([
+      ['junit.xml', '<a/>'],
+      ['junit.xml', '<b/>'],
+    ]);
+    await expect(reportFiles(body, type, BODY_LIMITS)).rejects.toThrow('Two files of the form are named junit.xml.');
+  });
+  test.each([
+    [
+      'a form without files',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n',
+    ],
+    ['a form cut short', 'multipart/form-data; boundary=x', '--x\r\ncontent-dis'],
+    ['a form without a boundary', 'multipart/form-data', 'abc'],
+    ['a form of a million parts', 'multipart/form-data; boundary=x', '--x\r\n\r\n'.repeat(1_000_000)],
+    ['JSON', 'application/json', '{}'],
+  ])('%s is refused', async (_, type, body) => {
+    await expect(reportFiles(Buffer.from(body), type, BODY_LIMITS)).rejects.toThrow(InvalidUpload);
+  });
+  test('packed files of a form are within the limit together', async () => {
+    const packed = new Uint8Array(gzipSync(Buffer.alloc(600_000)));
+    const { body, type } = await form([
+      ['a', packed],
+      ['b', packed],
+    ]);
+    await expect(reportFiles(body, type, { ...BODY_LIMITS, unpackedBytesMax: 1_000_000 })).rejects.toThrow(
+      UploadTooLarge,
+    );
+  });
+});

@@ -1,0 +1,143 @@
+/** Exports that are wrong, as a whole or in a row, and those that are made to do harm. */
+import { describe, expect, test } from 'bun:test';
+import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
+import { parseOtlp } from '../../src/ingest/otlp/map.ts';
+import { type ExportInput, otlpJson, otlpProtobuf, START_NS } from '../support/otlp.ts';
+import { executionOfSpan, executionsOf, parseSpans } from '../support/uploads.ts';
+
+describe('rows that cannot be stored are counted with a reason, the others stay', () => {
+  const fine = { name: 'fine' };
+  test.each([
+    ['an empty name', { name: '' }, 'the span has no name, so the test has none'],
+    ['no trace id', { traceId: '' }, 'the span has no valid trace id and span id'],
+    ['a trace id of zeros', { traceId: '0'.repeat(32) }, 'the span has no valid trace id and span id'],
+    ['a short span id', { spanId: 'ab' }, 'the span has no valid trace id and span id'],
+    ['a name of 10,001 characters', { name: '🍎'.repeat(10_001) }, 'the test name is longer than 10000 characters'],
+    ['a span of 3 MiB', { name: 'x'.repeat(3 << 20) }, 'a span is larger than 2 MiB'],
+  ])('%s', async (_, span, reason) => {
+    const upload = await parseSpans({ spans: [fine, span, fine] });
+    expect(executionsOf(upload)).toHaveLength(2);
+    expect(upload.rejections).toMatchObject([{ reason, count: 1 }]);
+  });
+  test('a name of 10,000 characters is whole', async () => {
+    expect((await executionOfSpan({ name: '🍎'.repeat(10_000) })).name).toBe('🍎'.repeat(10_000));
+  });
+  test('a commit that is too long', async () => {
+    const upload = await parseSpans({ resource: { 'vcs.ref.head.revision': 'c'.repeat(256) }, spans: [{}] });
+    expect(upload.rejections).toMatchObject([{ reason: 'the commit is longer than 255 characters', count: 1 }]);
+  });
+});
+
+describe('JSON', () => {
+  const group: ExportInput = {
+    resource: { 'cicd.pipeline.name': 'CI', 'cicd.pipeline.run.id': 1001, 'test.framework': 'pytest' },
+    scope: { name: 'mergify-cli', version: '2026.1.1' },
+    spans: [
+      { name: 'a', attributes: { 'test.case.result.status': 'passed', 'cicd.test.quarantined': true } },
+      { name: 'b', status: 'error', attributes: { 'exception.message': 'späti 🍎' } },
+      { name: 'c', exceptionEvent: { 'exception.type': 'E' } },
+    ],
+  };
+  const parseJson = (json: string) => parseOtlp(Buffer.from(json), 'json');
+
+  test('says the same as protobuf', async () => {
+    expect(await parseJson(otlpJson(group))).toEqual(await parseSpans(group));
+  });
+  test('takes times as numbers, enums as names, and ignores unknown fields', async () => {
+    const json = JSON.parse(otlpJson({ spans: [{ status: 'error' }] }));
+    const [span] = json.resourceSpans[0].scopeSpans[0].spans;
+    span.endTimeUnixNano = Number(START_NS + 1_000_000_000n);
+    span.status = { code: 'STATUS_CODE_ERROR' };
+    span.isNew = { deep: [1] };
+    span.links = [{ traceId: 'not hex' }];
+    const [execution] = executionsOf(await parseJson(JSON.stringify(json)));
+    expect(execution).toMatchObject({ status: 'failed', durationSeconds: 1 });
+  });
+  test('an id that is not hex refuses its row only', async () => {
+    const upload = await parseJson(otlpJson({ spans: [{ traceId: 'W47/95gDgQPSabYzgT/GDA==' }, {}] }));
+    expect(executionsOf(upload)).toHaveLength(1);
+    expect(upload.rejections).toMatchObject([{ count: 1 }]);
+  });
+  test.each([
+    ['text', 'hello'],
+    ['an array', '[]'],
+    ['cut short', '{"resourceSpans":[{"sco'],
+    ['spans that are no array', '{"resourceSpans":[{"scopeSpans":{}}]}'],
+    ['a span of the wrong type', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":5}]}]}]}'],
+    ['nested a million deep', '['.repeat(1_000_000)],
+  ])('%s is refused with a sentence', async (_, json) => {
+    await expect(parseJson(json)).rejects.toThrow(
+      /^The body is not an OTLP ExportTraceServiceRequest in JSON \(.+\)\.$/,
+    );
+  });
+  test('many values in few bytes are refused before they are made', async () => {
+    await expect(parseJson(`[${'[],'.repeat(5_000_000)}[]]`)).rejects.toThrow(UploadTooLarge);
+  });
+});
+
+describe('bad protobuf', () => {
+  test.each([
+    ['garbage', Buffer.from('this is no protobuf, whatever its header says')],
+    ['JSON', Buffer.from('{"resourceSpans":[]}')],
+    ['cut short', otlpProtobuf({ spans: [{}, {}] }).subarray(0, -5)],
+    [
+      'a name that is not UTF-8',
+      Buffer.from(
+        otlpProtobuf({ spans: [{ name: 'abcd' }] })
+          .toHex()
+          .replace('61626364', 'ff626364'),
+        'hex',
+      ),
+    ],
+  ])('%s is refused with a sentence', async (_, body) => {
+    await expect(parseOtlp(body, 'protobuf')).rejects.toThrow(InvalidUpload);
+  });
+  test('millions of empty spans in few bytes are refused before they are made', async () => {
+    // resource_spans { scope_spans { spans: {} × 4,000,000 } }
+    const spans = Buffer.alloc(8_000_000, Buffer.from([0x12, 0x00]));
+    const wrapped = [1, 2].reduce((inner, field) => wrap(field === 1 ? 2 : 1, inner), spans as Buffer);
+    await expect(parseOtlp(wrapped, 'protobuf')).rejects.toThrow(UploadTooLarge);
+  });
+});
+
+/** A length-delimited field. */
+function wrap(field: number, inner: Buffer): Buffer {
+  const head = [(field << 3) | 2];
+  let length = inner.length;
+  for (; length > 127; length >>>= 7) head.push((length & 127) | 128);
+  return Buffer.concat([Buffer.from([...head, length]), inner]);
+}
+
+describe('NUL and half surrogate pairs', () => {
+  test('in a test name refuse the request', async () => {
+    await expect(parseSpans({ spans: [{ name: 'a\0b' }] })).rejects.toThrow('A test name holds a NUL character.');
+    await expect(parseOtlp(Buffer.from(otlpJson({ spans: [{ name: 'a\ud800b' }] })), 'json')).rejects.toThrow(
+      'A test name holds half of a surrogate pair.',
+    );
+  });
+  test('in a message are replaced', async () => {
+    const attributes = { 'test.case.result.status': 'failed', 'exception.message': 'a\0b' };
+    expect((await executionOfSpan({ attributes })).failures[0]?.message).toBe('a\uFFFDb');
+    const json = otlpJson({ spans: [{ attributes: { ...attributes, 'exception.message': 'a\ud800b' } }] });
+    const [execution] = executionsOf(await parseOtlp(Buffer.from(json), 'json'));
+    expect(execution?.failures[0]?.message).toBe('a\uFFFDb');
+  });
+});
+
+test('more executions than an upload may hold are refused whole', async () => {
+  const spans = Array.from({ length: 11 }, (_, i) => ({ name: `t${i}` }));
+  await expect(parseOtlp(otlpProtobuf({ spans }), 'protobuf', { executionsMax: 10 })).rejects.toThrow(UploadTooLarge);
+});
+
+test('long messages and stacks are cut on a code point, and marked', async () => {
+  const attributes = {
+    'test.case.result.status': 'failed',
+    'exception.message': '🍎'.repeat(20_000),
+    'exception.stacktrace': 'é'.repeat(200_000),
+  };
+  const [failure] = (await executionOfSpan({ attributes })).failures;
+  expect(failure?.message).toEndWith('🍎… [cut, 80000 bytes in all]');
+  expect(failure?.stacktrace).toEndWith('é… [cut, 400000 bytes in all]');
+  expect(Buffer.byteLength(failure?.message ?? '')).toBeLessThanOrEqual(65_536);
+  expect(Buffer.byteLength(failure?.stacktrace ?? '')).toBeLessThanOrEqual(262_144);
+});
