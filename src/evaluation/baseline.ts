@@ -13,7 +13,7 @@ const TESTS_AT_ONCE = 500;
 export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
   const monthEnd = endOfMonth(monthStart);
   const rows = await clickhouse.rows(
-    `SELECT toString(repository_id) AS repository_id, toString(test_id) AS test_id FROM ci.executions
+    `SELECT repository_id, test_id FROM ci.executions
      WHERE on_default AND toYYYYMM(finished_at) = {month: UInt32} AND status != 'skipped'
      GROUP BY repository_id, test_id ORDER BY repository_id, test_id`,
     { month: Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', '')) },

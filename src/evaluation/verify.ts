@@ -9,35 +9,37 @@ import { flakyOf } from './evaluate.ts';
 import { beginning, continueFold } from './fold.ts';
 import { EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey } from './store.ts';
 
-const TESTS_AT_ONCE = 500;
+const TESTS_AT_ONCE = 2_000;
 /** Runs of one commit lie within this time of each other, as good as always. */
 const EDGE_MS = 30 * DAY_MS;
 
 /** A sentence for every difference. */
-export async function verifyJudgements(clickhouse: ClickHouse, db: Database): Promise<string[]> {
+export async function verifyJudgements(clickhouse: ClickHouse, db: Database, repositoryId?: string): Promise<string[]> {
   const settings = await onPostgres(() =>
     db.select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled }).from(repositories),
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
-  for await (const { repositoryId, testIds } of testsOnDefaultBranches(clickhouse)) {
-    const store = new EvaluationStore(clickhouse, repositoryId);
-    differences.push(...(await differencesOf(store, testIds, isEnabled.get(repositoryId) ?? true)));
+  for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
+    const store = new EvaluationStore(clickhouse, id);
+    differences.push(...(await differencesOf(store, testIds, isEnabled.get(id) ?? true)));
   }
   return differences;
 }
 
 /** All tests with executions on a default branch, in groups of one repository. */
-export async function* testsOnDefaultBranches(clickhouse: ClickHouse) {
+export async function* testsOnDefaultBranches(clickhouse: ClickHouse, repositoryId?: string) {
+  const scope = repositoryId === undefined ? '' : 'AND repository_id = {repository_id: UUID}';
   const rows = z.array(z.object({ repository_id: z.string(), test_id: z.string() })).parse(
     await clickhouse.rows(
-      `SELECT DISTINCT toString(repository_id) AS repository_id, toString(test_id) AS test_id
-         FROM ci.executions WHERE on_default AND status != 'skipped' ORDER BY repository_id, test_id`,
+      `SELECT DISTINCT repository_id, test_id FROM ci.executions
+       WHERE on_default AND status != 'skipped' ${scope} ORDER BY repository_id, test_id`,
+      repositoryId === undefined ? {} : { repository_id: repositoryId },
     ),
   );
-  for (const [repositoryId, tests] of Map.groupBy(rows, (row) => row.repository_id))
+  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id))
     for (let from = 0; from < tests.length; from += TESTS_AT_ONCE)
-      yield { repositoryId, testIds: tests.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id) };
+      yield { repositoryId: id, testIds: tests.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id) };
 }
 
 async function differencesOf(store: EvaluationStore, testIds: string[], isEnabled: boolean): Promise<string[]> {

@@ -5,35 +5,42 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import type { Parameters } from '../clickhouse/literals.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 
-/** A comparison: a statement that returns a row for every difference, with a sentence about it. */
+/**
+ * A comparison: a statement that returns a row for every difference, with a sentence about it. `scope` is the condition on the
+ * repository: one of two constants.
+ */
 interface Check {
   name: string;
-  statement: string;
+  statement(scope: string): string;
 }
+
+const EVERYWHERE = 'true';
+const IN_REPOSITORY = 'repository_id = {repository_id: UUID}';
 
 const DIFFERENCES_SHOWN_MAX = 20;
 
 const CHECKS: readonly Check[] = [
   {
     name: 'executions: each is stored once',
-    statement: `
+    statement: (scope) => `
       SELECT format('execution {} of repository {} is stored {} times', toString(execution_id), toString(repository_id), toString(count())) AS difference
-      FROM ci.executions GROUP BY repository_id, execution_id HAVING count() > 1`,
+      FROM ci.executions WHERE ${scope} GROUP BY repository_id, execution_id HAVING count() > 1`,
   },
   {
     name: 'failures: as many as their executions say',
-    statement: `
+    statement: (scope) => `
       SELECT format('execution {} of repository {} says {} failures, {} are stored', toString(execution_id), toString(repository_id), toString(said), toString(stored)) AS difference
       FROM (
         SELECT repository_id, execution_id, sum(failures) AS said, sum(events) AS stored
         FROM (
-          SELECT repository_id, execution_id, toInt64(failures) AS failures, toInt64(0) AS events FROM ci.executions
+          SELECT repository_id, execution_id, toInt64(failures) AS failures, toInt64(0) AS events FROM ci.executions WHERE ${scope}
           UNION ALL
-          SELECT repository_id, execution_id, 0, 1 FROM ci.failures
+          SELECT repository_id, execution_id, 0, 1 FROM ci.failures WHERE ${scope}
         )
         GROUP BY repository_id, execution_id
       )
@@ -41,33 +48,33 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'catalog: totals and newest executions',
-    statement: `
+    statement: (scope) => `
       SELECT format('{} in {} / {} ({}): the catalog has {}, the executions give {}', toString(test_id), pipeline_name, job_name, toString(month), anyIf(row, from = 'catalog'), anyIf(row, from = 'raw')) AS difference
       FROM (
         SELECT 'catalog' AS from, repository_id, test_id, pipeline_name, job_name, month,
           toString((anyLast(test_name), sum(executions), max(last_success_at), max(last_failure_at), max(last))) AS row
-        FROM ci.catalog GROUP BY repository_id, test_id, pipeline_name, job_name, month
+        FROM ci.catalog WHERE ${scope} GROUP BY repository_id, test_id, pipeline_name, job_name, month
         UNION ALL
         SELECT 'raw', repository_id, test_id, pipeline_name, job_name, toStartOfMonth(toDate(finished_at, 'UTC')) AS month,
           toString((anyLast(test_name), count(), maxIf(finished_at, status = 'passed'), maxIf(finished_at, status = 'failed'),
             max((finished_at, execution_id, status, toString(framework), toString(framework_version), toString(language), filepath, function))))
-        FROM ci.executions WHERE on_default GROUP BY repository_id, test_id, pipeline_name, job_name, month
+        FROM ci.executions WHERE on_default AND ${scope} GROUP BY repository_id, test_id, pipeline_name, job_name, month
       )
       GROUP BY repository_id, test_id, pipeline_name, job_name, month
       HAVING count() != 2 OR uniqExact(row) != 1`,
   },
   {
     name: 'first failures: no retained failure is earlier',
-    statement: `
+    statement: (scope) => `
       SELECT format('test {} failed at {} first, remembered is {}', toString(test_id), toString(raw), toString(remembered)) AS difference
       FROM (
         SELECT repository_id, test_id, min(least_raw) AS raw, min(least_remembered) AS remembered, count() AS sides
         FROM (
           SELECT repository_id, test_id, min(finished_at) AS least_raw, toDateTime64('2100-01-01', 3, 'UTC') AS least_remembered
-          FROM ci.executions WHERE on_default AND status = 'failed' GROUP BY repository_id, test_id
+          FROM ci.executions WHERE on_default AND status = 'failed' AND ${scope} GROUP BY repository_id, test_id
           UNION ALL
           SELECT repository_id, test_id, toDateTime64('2100-01-01', 3, 'UTC'), tupleElement(min(first), 1)
-          FROM ci.first_failures GROUP BY repository_id, test_id
+          FROM ci.first_failures WHERE ${scope} GROUP BY repository_id, test_id
         )
         GROUP BY repository_id, test_id
       )
@@ -89,10 +96,15 @@ export interface VerifyDeps {
   log: Logger;
 }
 
-export async function verify({ clickhouse, postgres }: VerifyDeps): Promise<VerifyReport> {
+/** Of everything, or of one repository; the ledger is always compared whole. */
+export async function verify({ clickhouse, postgres }: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
+  const scope = repositoryId === undefined ? EVERYWHERE : IN_REPOSITORY;
+  const parameters: Parameters = repositoryId === undefined ? {} : { repository_id: repositoryId };
   const checks: VerifyReport['checks'] = [];
   for (const { name, statement } of CHECKS) {
-    const rows = z.array(z.object({ difference: z.string() })).parse(await clickhouse.rows(statement));
+    const rows = z
+      .array(z.object({ difference: z.string() }))
+      .parse(await clickhouse.rows(statement(scope), parameters));
     checks.push({
       name,
       count: rows.length,
@@ -100,7 +112,7 @@ export async function verify({ clickhouse, postgres }: VerifyDeps): Promise<Veri
     });
   }
   const ledger = await compareLedger(clickhouse, postgres.db);
-  const judged = await verifyJudgements(clickhouse, postgres.db);
+  const judged = await verifyJudgements(clickhouse, postgres.db, repositoryId);
   for (const [name, differences] of [
     ['ledger: as many executions stored as claimed', ledger.differences],
     ['flaky verdicts and health: as the rules give them', judged],
