@@ -10,6 +10,7 @@ import { beginning, continueFold } from './fold.ts';
 import { EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey } from './store.ts';
 
 const TESTS_AT_ONCE = 2_000;
+const EXECUTIONS_AT_ONCE = 100_000;
 /** Runs of one commit lie within this time of each other, as good as always. */
 const EDGE_MS = 30 * DAY_MS;
 
@@ -27,19 +28,32 @@ export async function verifyJudgements(clickhouse: ClickHouse, db: Database, rep
   return differences;
 }
 
-/** All tests with executions on a default branch, in groups of one repository. */
+/** All tests with conclusive executions on a default branch, in groups of one repository that fit into memory. */
 export async function* testsOnDefaultBranches(clickhouse: ClickHouse, repositoryId?: string) {
   const scope = repositoryId === undefined ? '' : 'AND repository_id = {repository_id: UUID}';
-  const rows = z.array(z.object({ repository_id: z.string(), test_id: z.string() })).parse(
+  const rows = z.array(z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() })).parse(
     await clickhouse.rows(
-      `SELECT DISTINCT repository_id, test_id FROM ci.executions
-       WHERE on_default AND status != 'skipped' ${scope} ORDER BY repository_id, test_id`,
+      `SELECT repository_id, test_id, count() AS executions FROM ci.executions
+       WHERE on_default AND status != 'skipped' ${scope}
+       GROUP BY repository_id, test_id ORDER BY repository_id, test_id`,
       repositoryId === undefined ? {} : { repository_id: repositoryId },
     ),
   );
-  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id))
-    for (let from = 0; from < tests.length; from += TESTS_AT_ONCE)
-      yield { repositoryId: id, testIds: tests.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id) };
+  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id)) {
+    let testIds: string[] = [];
+    let executions = 0;
+    for (const test of tests) {
+      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > EXECUTIONS_AT_ONCE;
+      if (testIds.length > 0 && isFull) {
+        yield { repositoryId: id, testIds };
+        testIds = [];
+        executions = 0;
+      }
+      testIds.push(test.test_id);
+      executions += test.executions;
+    }
+    yield { repositoryId: id, testIds };
+  }
 }
 
 async function differencesOf(store: EvaluationStore, testIds: string[], isEnabled: boolean): Promise<string[]> {

@@ -106,7 +106,7 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
           health_status: healthOf(row),
           last_conclusion: row.last_status,
           failure_ratio: share(row.failed),
-          flakiness_ratio: share(row.flaky),
+          flakiness_ratio: share(repository.flakyDetectionEnabled ? row.flaky : 0),
           success_ratio: conclusive === 0 ? 0 : 1 - share(row.failed),
           flaky_detection_enabled: repository.flakyDetectionEnabled,
           first_failure_at: timeOrNull(firstFailureAt),

@@ -80,14 +80,15 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
           },
         ]);
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const buckets = await readBuckets(deps, path.stat, {
+      const found = await readBuckets(deps, path.stat, {
         repository_id: repository.id,
         test_id: path.test_id,
         start_ms: window.start,
         end_ms: window.end,
         width_ms: width,
       });
-      return { body: series(path.stat, buckets, window, width) };
+      const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
+      return { body: series(path.stat, isJudged ? found : [], window, width) };
     },
   });
 

@@ -17,7 +17,7 @@ import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts
 import type { Clock } from '../clock.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
-import { lineOf, type Touched, touch } from './block.ts';
+import { lineOf, type Touched, touch, touchedBy } from './block.ts';
 import { LEDGER_LOCK, lockBuckets, packIds, unpackIds } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
@@ -119,21 +119,21 @@ export class Ledger {
   async #store(blockId: number, known?: WrittenBlock): Promise<void> {
     try {
       const stored = await onPostgres(() =>
-        this.db.transaction(async (tx) => {
+        this.db.transaction(async (tx): Promise<StoredBlock | undefined> => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
           const [block] = await tx
             .select({ body: ingestBlocks.body })
             .from(ingestBlocks)
             .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
             .for('update');
-          if (!block) return false;
+          if (!block) return undefined;
           const lines = known?.lines ?? (await linesOf(block.body));
           await this.clickhouse.insert('ci.ingest', lines, `b${blockId}`);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
-          return true;
+          return { blockId, touched: known?.touched ?? touchedBy(lines) };
         }),
       );
-      if (stored && known) this.onStored({ blockId, touched: known.touched });
+      if (stored) this.onStored(stored);
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#takeBack(blockId);
       throw error;

@@ -1,0 +1,59 @@
+/** A real redis-server on a free port, with a folder of its own; undefined where there is none to start. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TestRedis {
+  url: string;
+  stop(): Promise<void>;
+}
+
+export const hasRedis = Bun.which('redis-server') !== null;
+if (!hasRedis && process.env.CI === 'true') throw new Error('redis-server is missing: in CI nothing is skipped');
+if (!hasRedis) console.error('skipped: tests on Redis, because there is no redis-server here');
+
+export async function startRedis(): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-redis-'));
+  const port = await freePort();
+  const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+  const server = spawn('redis-server', [...settings, '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' });
+  await untilListening(port, server);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+async function untilListening(port: number, server: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (server.exitCode !== null) break;
+    try {
+      const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch {
+      await Bun.sleep(25);
+    }
+  }
+  throw new Error('redis-server did not start');
+}
