@@ -10,7 +10,7 @@ import { Batcher } from './batcher.ts';
 import { testRunsHandler } from './test-runs.ts';
 
 /** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */
-const CONCURRENCY = 32;
+const CONCURRENCY = 24;
 
 export interface RunningWorkers {
   /** For tests: returns when everything stored is evaluated. */

@@ -57,16 +57,18 @@ const UNAVAILABLE_ERRORS = new Set([
 export const isPermanentInsertError = (error: unknown): error is StatementRefused =>
   error instanceof StatementRefused && PERMANENT_INSERT_ERRORS.has(error.code);
 
-/** ClickHouse answered, and the answer is an error. The message is shortened: the engine quotes the data it could not read. */
+/**
+ * ClickHouse answered, and the answer is an error. The message is shortened and the original left behind: the engine quotes
+ * the data it could not read, which is no business of a log.
+ */
 export class StatementRefused extends Error {
   override name = 'StatementRefused';
   constructor(
     /** ClickHouse's number of the error. */
     readonly code: string,
     message: string,
-    cause: unknown,
   ) {
-    super(message.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX), { cause });
+    super(message.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX));
   }
 }
 
@@ -196,7 +198,7 @@ function classified(error: unknown): unknown {
   const stated = 'code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code) ? error.code : undefined;
   const code = stated ?? /^Code: (\d+)\./.exec(error.message)?.[1];
   if (code === undefined) return isConnectionTrouble(error) ? new StoreUnavailable('clickhouse', error) : error;
-  const refused = new StatementRefused(code, error.message, error);
+  const refused = new StatementRefused(code, error.message);
   return UNAVAILABLE_ERRORS.has(code) ? new StoreUnavailable('clickhouse', refused) : refused;
 }
 

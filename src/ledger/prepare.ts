@@ -75,6 +75,10 @@ export const originOf = (run: Run): RunOrigin => ({
   pullRequest: run.pull_request ?? 0,
 });
 
+/** One for all executions that have none, which is most of them. */
+const NO_FAILURES: PreparedFailure[] = [];
+const NO_ROWS: number[] = [];
+
 const testIds = new TestIds();
 
 export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
@@ -114,7 +118,7 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
       isFlaky: columns.is_flaky[i] as boolean,
       isQuarantined: columns.is_quarantined[i] as boolean,
       isRetried: columns.is_retried[i] as boolean,
-      failures: preparedFailures(job, failures.get(i)?.slice(0, FAILURES_MAX) ?? [], testId, status),
+      failures: preparedFailures(job, failures.get(i)?.slice(0, FAILURES_MAX) ?? NO_ROWS, testId, status),
     });
   }
   return {
@@ -144,7 +148,7 @@ function failuresByExecution(job: TestRunsJob): Map<number, number[]> {
 
 /** Every failed execution has at least one failure event, so that it stands in a group. */
 function preparedFailures(job: TestRunsJob, rows: number[], testId: string, status: Status): PreparedFailure[] {
-  if (rows.length === 0) return status === 'failed' ? [preparedFailure(testId, 1, null, null, null)] : [];
+  if (rows.length === 0) return status === 'failed' ? [preparedFailure(testId, 1, null, null, null)] : NO_FAILURES;
   const { attempt, type, message, stacktrace } = job.failures;
   return rows.map((row) =>
     preparedFailure(testId, attempt[row] as number, type[row] ?? null, message[row] ?? null, stacktrace[row] ?? null),
