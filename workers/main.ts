@@ -3,10 +3,10 @@ import type { Worker } from 'bullmq';
 import type { Deps } from '../src/deps.ts';
 import { Evaluator } from '../src/evaluation/evaluator.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
-import { Sweeper } from '../src/ledger/sweeper.ts';
 import { RetentionTask } from '../src/maintenance/retention.ts';
 import { testRuns } from '../src/queue/catalogue.ts';
 import { Batcher } from './batcher.ts';
+import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 
 /** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */

@@ -1,28 +1,12 @@
 /** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
 import { eq } from 'drizzle-orm';
 import { z } from 'zod';
+import type { Receipt } from '../ingest/ports.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import type { TestRunsProducer } from '../queue/producer.ts';
 import { type Rejection, rejectionSchema } from '../queue/test-runs.ts';
-
-export interface UploadReceipt {
-  id: string;
-  status: 'queued' | 'stored' | 'failed';
-  receivedAt: Date;
-  /** When the last of it was stored and could be read. */
-  storedAt: Date | null;
-  /** Null until the counts are known: while any chunk is queued. */
-  accepted: number | null;
-  duplicate: number | null;
-  rejected: number;
-  onDefaultBranch: number | null;
-  rejections: Rejection[];
-  warnings: string[];
-  /** Why it failed. */
-  failure: string | null;
-}
 
 export class ReceiptStore {
   constructor(
@@ -32,7 +16,7 @@ export class ReceiptStore {
   ) {}
 
   /** The receipt of an upload to this repository, or null when there is none. */
-  async find(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+  async find(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const written = await this.#written(owner, name, uploadId);
     if (written) return written;
     const queued = await this.#queued(owner, name, uploadId);
@@ -40,7 +24,7 @@ export class ReceiptStore {
     return queued ?? (await this.#written(owner, name, uploadId));
   }
 
-  async #written(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+  async #written(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const repository = await this.repositories.find(owner, name);
     if (!repository) return null;
     const [chunks, letters] = await onPostgres(() =>
@@ -82,7 +66,7 @@ export class ReceiptStore {
     };
   }
 
-  async #queued(owner: string, name: string, uploadId: string): Promise<UploadReceipt | null> {
+  async #queued(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const chunk = await this.producer.find(uploadId, 0);
     if (!chunk) return null;
     const { repository, received_at, rejections, warnings } = chunk.job;
