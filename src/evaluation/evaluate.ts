@@ -4,9 +4,13 @@
  */
 import { comparePositions } from '../domain/execution.ts';
 import { type FlakyRule, flakyOnCommit } from '../domain/flakiness.ts';
+import { DAY_MS } from '../domain/judgement-constants.ts';
 import type { TouchedTest } from '../ledger/block.ts';
 import { beginning, continueFold, type Fold, isBehind } from './fold.ts';
 import { type EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey, type Verdict } from './store.ts';
+
+/** What is read in one statement from one moment on lies within this time. */
+const RECENT_MS = 2 * DAY_MS;
 
 export interface EvaluateOptions {
   /** Off: nothing is judged flaky. */
@@ -66,13 +70,16 @@ function changedVerdicts(
 
 /** Verdicts on the touched commits that differ from what is stored. */
 async function judgeFlaky(store: EvaluationStore, touched: ReadonlyMap<string, TouchedTest>): Promise<Verdict[]> {
-  const testIds = [...touched.keys()];
-  const commits = [...new Set([...touched.values()].flatMap((test) => [...test.commits]))].filter(
-    (commit) => commit !== '',
-  );
+  const onKnownCommits = [...touched].filter(([, test]) => test.commits.some((commit) => commit !== ''));
+  const commits = [...new Set(onKnownCommits.flatMap(([, test]) => test.commits))].filter((commit) => commit !== '');
   if (commits.length === 0) return [];
+  const testIds = await store.failingOn(
+    onKnownCommits.map(([testId]) => testId),
+    commits,
+  );
+  if (testIds.length === 0) return [];
   const executions = (await store.onCommits(testIds, commits)).filter((execution) =>
-    touched.get(execution.testId)?.commits.has(execution.commit),
+    touched.get(execution.testId)?.commits.includes(execution.commit),
   );
   if (executions.length === 0) return [];
   const oldest = executions.reduce(
@@ -92,14 +99,16 @@ async function judgeHealth(
 ): Promise<HealthRow[]> {
   const known = new Map((await store.folds([...since.keys()])).map((fold) => [identityKey(fold), fold]));
   const { onward, anew } = splitByCheckpoint(known.values(), since);
+  const { recent, older } = splitByTime(onward);
   const rows: HealthRow[] = [];
   for (const [tests, start] of [
-    [onward, 'checkpoint'],
+    [recent, 'checkpoint'],
+    [older, 'checkpoint'],
     [anew, 'baseline'],
   ] as const) {
     if (tests.size === 0) continue;
     const testIds = [...tests.keys()];
-    const from = Math.min(...tests.values());
+    const from = [...tests.values()].reduce((least, at) => Math.min(least, at));
     const executions = await store.history(testIds, from);
     const flaky = isFlakyDetectionEnabled ? await store.flaky(testIds, from) : new Set<bigint>();
     for (const [key, group] of Map.groupBy(executions, identityKey)) {
@@ -128,6 +137,16 @@ function splitByCheckpoint(
   }
   for (const testId of anew.keys()) onward.delete(testId);
   return { onward, anew };
+}
+
+/** Tests that run often stand at recent checkpoints; read together with one that seldom runs, they would be read from its on. */
+function splitByTime(tests: ReadonlyMap<string, number>): { recent: Map<string, number>; older: Map<string, number> } {
+  const newest = [...tests.values()].reduce((most, at) => Math.max(most, at), 0);
+  const isRecent = (at: number): boolean => at >= newest - RECENT_MS;
+  return {
+    recent: new Map([...tests].filter(([, at]) => isRecent(at))),
+    older: new Map([...tests].filter(([, at]) => !isRecent(at))),
+  };
 }
 
 function healthOf(

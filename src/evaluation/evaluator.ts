@@ -17,9 +17,8 @@ import { EvaluationStore } from './store.ts';
 const TESTS_MAX = 2_000;
 const RETRY_MS = 1_000;
 /**
- * The least pause between two passes; after a long pass it is as long as that was, so that storing always has half of the
- * machine. What came in meanwhile is evaluated together: a test that ran in ten blocks is read and written once. Verdicts are to
- * be visible within two seconds.
+ * The pause between two passes. Under load, what came in meanwhile is evaluated together: a test that ran in ten blocks is read
+ * and written once. Verdicts are to be visible within two seconds.
  */
 const PAUSE_MS = 1_000;
 
@@ -59,14 +58,12 @@ export class Evaluator {
     while (this.#waiting.length > 0 && !this.#isStopping) {
       const blocks = this.#waiting;
       this.#waiting = [];
-      const startedAt = performance.now();
       try {
         const touched: Touched = new Map();
         for (const block of blocks) mergeTouched(touched, block.touched);
         for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
         await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
-        const pauseMs = this.pauseMs === 0 ? 0 : Math.max(this.pauseMs, performance.now() - startedAt);
-        if (!this.#isStopping) await Bun.sleep(pauseMs);
+        if (!this.#isStopping) await Bun.sleep(this.pauseMs);
       } catch (error) {
         this.log.warn({ err: error, blocks: blocks.length }, 'evaluation failed, it is tried again');
         this.#waiting.unshift(...blocks);

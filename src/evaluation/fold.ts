@@ -31,23 +31,23 @@ export interface Fold {
   /** The last execution folded; null before the first. */
   at: Position | null;
   state: HealthState;
-  toJSON?: () => unknown;
 }
 
-/** Read back from the JSON that {@link makeFold} writes. */
+const foldJson = z.object({ at: positionSchema, state: stateSchema });
+
+/** As it is stored: nothing before the first execution. */
+export function writeFold({ at, state }: Fold): string {
+  if (at === null) return '';
+  const { finishedAt, runId, runAttempt, executionId } = at;
+  return JSON.stringify({ at: { finishedAt, runId, runAttempt, executionId: executionId.toString() }, state });
+}
+
+/** Read back from what {@link writeFold} writes. */
 export const foldSchema = z
   .string()
-  .transform((text): unknown => JSON.parse(text))
-  .pipe(z.object({ at: positionSchema.nullable(), state: stateSchema }))
-  .transform(({ at, state }) => makeFold(at, state));
+  .transform((text): Fold => (text === '' ? beginning() : foldJson.parse(JSON.parse(text))));
 
-export function makeFold(at: Position | null, state: HealthState): Fold {
-  const position = at && { finishedAt: at.finishedAt, runId: at.runId, runAttempt: at.runAttempt };
-  const toJSON = () => ({ at: position && at && { ...position, executionId: at.executionId.toString() }, state });
-  return { at, state, toJSON };
-}
-
-export const beginning = (): Fold => makeFold(null, healthyState());
+export const beginning = (): Fold => ({ at: null, state: healthyState() });
 
 /** Whether an execution finished at this time would have to be folded in before the place where the fold stands. */
 export const isBehind = (fold: Fold, finishedAt: number): boolean =>
@@ -75,7 +75,7 @@ export function continueFold(
   let checkpoint = from;
   for (const execution of ordered) {
     state = foldHealth(state, execution, flaky.has(execution.executionId));
-    if (execution.finishedAt < newest.finishedAt - CHECKPOINT_LAG_MS) checkpoint = makeFold(execution, state);
+    if (execution.finishedAt < newest.finishedAt - CHECKPOINT_LAG_MS) checkpoint = { at: execution, state };
   }
-  return { end: makeFold(newest, state), checkpoint };
+  return { end: { at: newest, state }, checkpoint };
 }

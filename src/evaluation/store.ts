@@ -5,7 +5,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
-import { type Fold, foldSchema } from './fold.ts';
+import { type Fold, foldSchema, writeFold } from './fold.ts';
 
 /** Which series of executions a health is of. */
 export interface Identity {
@@ -51,6 +51,10 @@ const executionRow = z
 
 type Tests = { repository_id: string; test_ids: string[] };
 
+const failingOnCommits = defineQuery<Tests & { commits: string[] }, { test_id: string }>(
+  'evaluation/failing_on_commits',
+  z.object({ test_id: z.string() }),
+);
 const commitExecutions = defineQuery<Tests & { commits: string[] }, IdentifiedExecution>(
   'evaluation/commit_executions',
   executionRow,
@@ -105,6 +109,12 @@ export class EvaluationStore {
     private readonly repositoryId: string,
   ) {}
 
+  /** Those of the tests that failed on one of the commits. */
+  async failingOn(testIds: string[], commits: string[]): Promise<string[]> {
+    const parameters = { repository_id: this.repositoryId, test_ids: testIds, commits };
+    return (await this.clickhouse.select(failingOnCommits, parameters)).map((row) => row.test_id);
+  }
+
   onCommits(testIds: string[], commits: string[]): Promise<IdentifiedExecution[]> {
     return this.clickhouse.select(commitExecutions, { repository_id: this.repositoryId, test_ids: testIds, commits });
   }
@@ -145,8 +155,8 @@ export class EvaluationStore {
       job_name: row.jobName,
       health: row.health,
       newest_at: timestamp(row.newestAt),
-      checkpoint: JSON.stringify(row.checkpoint),
-      baseline: JSON.stringify(row.baseline),
+      checkpoint: writeFold(row.checkpoint),
+      baseline: writeFold(row.baseline),
     }));
   }
 

@@ -17,7 +17,7 @@ const lineSchema = z.object({
 export interface TouchedTest {
   /** The earliest new execution; milliseconds since the epoch. */
   since: number;
-  commits: Set<string>;
+  commits: string[];
 }
 /** By repository id, then by test id. */
 export type Touched = Map<string, Map<string, TouchedTest>>;
@@ -86,19 +86,34 @@ export function touch(
   finishedAt: number,
   commit: string,
 ): void {
-  const tests = touched.get(repositoryId) ?? new Map<string, TouchedTest>();
-  touched.set(repositoryId, tests);
+  let tests = touched.get(repositoryId);
+  if (tests === undefined) {
+    tests = new Map();
+    touched.set(repositoryId, tests);
+  }
   const test = tests.get(testId);
-  if (!test) tests.set(testId, { since: finishedAt, commits: new Set([commit]) });
+  if (test === undefined) tests.set(testId, { since: finishedAt, commits: [commit] });
   else {
-    test.since = Math.min(test.since, finishedAt);
-    test.commits.add(commit);
+    if (finishedAt < test.since) test.since = finishedAt;
+    // Few commits a test: an array is smaller and faster than a set, and there are thousands of tests a block.
+    if (!test.commits.includes(commit)) test.commits.push(commit);
   }
 }
 
-/** Adds what `from` touches to `into`. */
+/** Adds what `from` touches to `into`; what it holds belongs to `into` from then on. */
 export function mergeTouched(into: Touched, from: Touched): void {
-  for (const [repositoryId, tests] of from)
-    for (const [testId, { since, commits }] of tests)
-      for (const commit of commits) touch(into, repositoryId, testId, since, commit);
+  for (const [repositoryId, tests] of from) {
+    const known = into.get(repositoryId);
+    if (known === undefined) into.set(repositoryId, tests);
+    else for (const [testId, test] of tests) mergeTest(known, testId, test);
+  }
+}
+
+function mergeTest(tests: Map<string, TouchedTest>, testId: string, { since, commits }: TouchedTest): void {
+  const known = tests.get(testId);
+  if (known === undefined) tests.set(testId, { since, commits });
+  else {
+    known.since = Math.min(known.since, since);
+    for (const commit of commits) if (!known.commits.includes(commit)) known.commits.push(commit);
+  }
 }

@@ -6,7 +6,7 @@ import { cleanPassesNeeded, foldHealth, healthyState } from '../../src/domain/he
 import { CLEAN_PASSES_MAX, CLEAN_PASSES_MIN, DAY_MS } from '../../src/domain/judgement-constants.ts';
 import { HEALTHS } from '../../src/domain/status.ts';
 import { flakyOf } from '../../src/evaluation/evaluate.ts';
-import { beginning, continueFold, foldSchema } from '../../src/evaluation/fold.ts';
+import { beginning, continueFold, foldSchema, writeFold } from '../../src/evaluation/fold.ts';
 
 const HOUR = 3_600_000;
 
@@ -117,7 +117,7 @@ describe('health', () => {
         const flaky = new Set(flakyOf(identified(all)).keys());
         const early = all.filter((one) => one.finishedAt <= hours * HOUR);
         const { checkpoint } = continueFold(beginning(), early, flaky);
-        const readBack = foldSchema.parse(JSON.stringify(checkpoint));
+        const readBack = foldSchema.parse(writeFold(checkpoint));
         expect(continueFold(readBack, all, flaky).end.state).toEqual(foldAll(all).end.state);
       }),
     );
