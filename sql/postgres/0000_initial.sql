@@ -88,4 +88,5 @@ CREATE INDEX "ingest_blocks_pending" ON "ci_insights"."ingest_blocks" USING btre
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
-CREATE INDEX "upload_chunks_block" ON "ci_insights"."upload_chunks" USING btree ("block_id");
+CREATE INDEX "upload_chunks_block" ON "ci_insights"."upload_chunks" USING btree ("block_id");--> statement-breakpoint
+CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btree ("received_at");

@@ -1,12 +1,24 @@
 /** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
-import { eq } from 'drizzle-orm';
+import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
+import { DAY_MS } from '../domain/judgement-constants.ts';
 import type { Receipt } from '../ingest/ports.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import type { TestRunsProducer } from '../queue/producer.ts';
 import { type Rejection, rejectionSchema } from '../queue/test-runs.ts';
+
+/** How long a receipt can be asked for: long after any job that waits for one. */
+const RECEIPT_DAYS = 30;
+
+/** Removes receipts that nobody asks for any more. What they were of stays. */
+export async function forgetOldReceipts(db: Database, now: number): Promise<void> {
+  const before = new Date(now - RECEIPT_DAYS * DAY_MS);
+  await onPostgres(() =>
+    db.delete(uploadChunks).where(and(lt(uploadChunks.receivedAt, before), isNotNull(uploadChunks.storedAt))),
+  );
+}
 
 export class ReceiptStore {
   constructor(

@@ -11,6 +11,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { isRetained } from '../domain/retention.ts';
 import { moveBaselines } from '../evaluation/baseline.ts';
+import { forgetOldReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 
@@ -49,7 +50,7 @@ export class RetentionTask {
     await this.#running;
   }
 
-  /** Drops every month that is past its retention. Returns them as YYYYMM. */
+  /** Drops every month that is past its retention, and old receipts. Returns the months as YYYYMM. */
   async run(): Promise<number[]> {
     const expired = (await this.#months()).filter(
       (month) => !isRetained(startOf(month), this.clock.now(), this.retentionDays),
@@ -65,6 +66,7 @@ export class RetentionTask {
       );
       this.log.info({ month }, 'a month was past its retention and is gone');
     }
+    await forgetOldReceipts(this.db, this.clock.now());
     return expired;
   }
 

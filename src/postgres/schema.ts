@@ -129,6 +129,8 @@ export const uploadChunks = schema.table(
   (table) => [
     primaryKey({ columns: [table.uploadId, table.chunkIndex] }),
     index('upload_chunks_block').on(table.blockId),
+    // By age: receipts are kept for a month.
+    index('upload_chunks_received').on(table.receivedAt),
   ],
 );
 

@@ -74,6 +74,24 @@ describe('with the clock moved past retention', () => {
     });
   });
 
+  test('a receipt can be asked for for a month, and what it was of stays', async () => {
+    const repository = uniqueRepository();
+    app.stores.clock.set(TEST_NOW);
+    const upload = makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 't' }] });
+    await driver.ingest(upload);
+    const receipt = () => app.stores.receipts.find(repository.owner, repository.name, upload.upload_id);
+    app.stores.clock.set(TEST_NOW + 29 * 86_400_000);
+    await driver.retention.run();
+    expect(await receipt()).toMatchObject({ status: 'stored' });
+    app.stores.clock.set(TEST_NOW + 31 * 86_400_000);
+    await driver.retention.run();
+    expect(await receipt()).toBeNull();
+    expect(
+      await app.get(`/v1/ci/${repository.owner}/repositories/${repository.name}/search/tests?test_name=t`),
+    ).toMatchObject({ size: 1 });
+    await driver.verify();
+  });
+
   test('a late execution is judged from the health that was remembered, and one of a month that has left is refused', async () => {
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
