@@ -31,6 +31,7 @@ const UNPRIVILEGED_UID = 65_534;
 const SOCKET_FOLDER_BYTES_MAX = 85;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
+const RESTART_MS = 500;
 const DATABASE = 'ci_insights';
 
 export interface EmbeddedPostgres {
@@ -55,20 +56,51 @@ export async function startEmbeddedPostgres(dataDir: string, attach: boolean): P
   if (!existsSync(join(folder, 'PG_VERSION'))) await initialise(binaries, folder, passwordFile);
   const password = readFileSync(passwordFile, 'utf8');
   const socketFolder = socketFolderOf(folder);
-  const server = launch(join(binaries, 'postgres'), serverArguments(folder, socketFolder.path), folder);
+  const server = new SupervisedServer(() =>
+    launch(join(binaries, 'postgres'), serverArguments(folder, socketFolder.path), folder),
+  );
   try {
     await untilReady(server, urlOf(socketFolder.path, password, 'postgres'));
   } catch (error) {
-    server.process.kill('SIGQUIT');
+    await server.stop();
     throw error;
   }
   return {
     url: urlOf(socketFolder.path, password),
     stop: async () => {
-      if (server.process.pid !== undefined && server.process.exitCode === null) await stopServer(server.process.pid);
+      await server.stop();
       if (socketFolder.temporary) rmSync(socketFolder.path, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts the server again when it ends without being told to; whoever asks meanwhile hears that the store is unavailable. */
+class SupervisedServer {
+  current: Launched;
+  #isStopping = false;
+  #restart: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly start: () => Launched) {
+    this.current = this.#run();
+  }
+
+  #run(): Launched {
+    const launched = this.start();
+    launched.process.once('exit', () => {
+      if (this.#isStopping) return;
+      this.#restart = setTimeout(() => {
+        this.current = this.#run();
+      }, RESTART_MS);
+    });
+    return launched;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    const { pid, exitCode, signalCode } = this.current.process;
+    if (pid !== undefined && exitCode === null && signalCode === null) await stopServer(pid);
+  }
 }
 
 /** The server that `postmaster.pid` names, if its process is alive. */
@@ -211,9 +243,9 @@ function isReachable(path: string): boolean {
   }
 }
 
-async function untilReady(server: Launched, url: string): Promise<void> {
+async function untilReady(server: SupervisedServer, url: string): Promise<void> {
   for (const until = performance.now() + START_TIMEOUT_MS; performance.now() < until; ) {
-    if (server.process.exitCode !== null || server.process.pid === undefined) break;
+    if (server.current.process.exitCode !== null || server.current.process.pid === undefined) break;
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
     client.on('error', () => {});
     try {
@@ -227,7 +259,7 @@ async function untilReady(server: Launched, url: string): Promise<void> {
       await client.end().catch(() => {});
     }
   }
-  throw new UserError(`The embedded PostgreSQL did not start:\n${server.output()}`);
+  throw new UserError(`The embedded PostgreSQL did not start:\n${server.current.output()}`);
 }
 
 const urlOf = (socketFolder: string, password: string, database = DATABASE): string =>

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { migratePostgres } from '../../src/postgres/migrate.ts';
+import { RepositoryStore } from '../../src/postgres/repositories.ts';
+
+let dataDir: string;
+let server: EmbeddedPostgres;
+let postgres: Postgres;
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+  server = await startEmbeddedPostgres(dataDir, false);
+  postgres = openPostgres(server.url, () => {});
+  await migratePostgres(postgres);
+});
+afterAll(async () => {
+  await postgres.close();
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const postmaster = (folder: string): number =>
+  Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+describe('the embedded PostgreSQL', () => {
+  test('is started again when it is killed, with all that was committed', async () => {
+    const repositories = new RepositoryStore(postgres.db, { now: () => 0 });
+    const recorded = await repositories.record({ host: 'github.com', owner: 'acme', name: 'shop' });
+    const before = postmaster(dataDir);
+    process.kill(before, 'SIGKILL');
+    while (await postgres.ping()) await Bun.sleep(10);
+    while (!(await postgres.ping())) await Bun.sleep(50);
+    expect(postmaster(dataDir)).not.toBe(before);
+    expect(await new RepositoryStore(postgres.db, { now: () => 0 }).find('ACME', 'Shop')).toEqual(recorded);
+  });
+
+  test('migrations may run again, and several at once', async () => {
+    await Promise.all([migratePostgres(postgres), migratePostgres(postgres), migratePostgres(postgres)]);
+  });
+
+  test('is reached through a socket that only its owner can open, by a password that only its owner can read', async () => {
+    expect(statSync(join(dataDir, 'postgres')).mode & 0o077).toBe(0);
+    expect(statSync(join(dataDir, 'postgres.password')).mode & 0o077).toBe(0);
+    expect(readFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'utf8')).not.toMatch(/^\w.*\btrust$/m);
+  });
+
+  test('what a killed service left running is stopped and started again; a stop leaves nothing', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+    const module = new URL('../../src/postgres/embedded.ts', import.meta.url).href;
+    const script = `const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});
+      await startEmbeddedPostgres(${JSON.stringify(other)}, false);
+      process.kill(process.pid, 'SIGKILL');`;
+    await Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'ignore' }).exited;
+    const left = postmaster(other);
+    expect(() => process.kill(left, 0)).not.toThrow();
+    const again = await startEmbeddedPostgres(other, false);
+    expect(postmaster(other)).not.toBe(left);
+    await again.stop();
+    expect(existsSync(join(other, 'postgres', 'postmaster.pid'))).toBe(false);
+    rmSync(other, { recursive: true, force: true });
+  });
+});
