@@ -42,6 +42,12 @@ CREATE TABLE "ci_insights"."ingest_claims" (
 	CONSTRAINT "ingest_claims_source_key_block_id_pk" PRIMARY KEY("source_key","block_id")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."installation" (
+	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."pull_requests" (
 	"repository_id" uuid NOT NULL,
 	"number" integer NOT NULL,

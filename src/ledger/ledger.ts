@@ -2,7 +2,7 @@
  * Exactly once in effect: executions are claimed in PostgreSQL in the transaction that writes their block down; the block
  * is then inserted, and replayed by anyone, under a deduplication token of its own.
  *
- *     claimed and written down ──insert, token b<id>──► stored ──evaluation──► evaluated (the body is dropped)
+ *     claimed and written down ──insert, own token──► stored ──evaluation──► evaluated (the body is dropped)
  *
  * Invariants, on which everything else leans (docs/architecture.md says why each holds):
  * 1. An execution is claimed by at most one block: claims of a source are read and written under its lock.
@@ -16,6 +16,7 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
 import { lineOf, type Touched, touch, touchedBy } from './block.ts';
 import { LEDGER_LOCK, lockBuckets, packIds, unpackIds } from './claims.ts';
@@ -47,6 +48,8 @@ interface WrittenBlock {
 }
 
 export class Ledger {
+  #installation: Installation | undefined;
+
   constructor(
     private readonly db: Database,
     private readonly clickhouse: ClickHouse,
@@ -128,7 +131,7 @@ export class Ledger {
             .for('update');
           if (!block) return undefined;
           const lines = known?.lines ?? (await linesOf(block.body));
-          await this.clickhouse.insert('ci.ingest', lines, `b${blockId}`);
+          await this.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
           return { blockId, touched: known?.touched ?? touchedBy(lines) };
         }),
@@ -138,6 +141,12 @@ export class Ledger {
       if (isPermanentInsertError(error)) await this.#takeBack(blockId);
       throw error;
     }
+  }
+
+  /** Names the block for ever, and among the blocks of every PostgreSQL that this ClickHouse has served. */
+  async #token(blockId: number): Promise<string> {
+    this.#installation ??= await readInstallation(this.db);
+    return `b${blockId}-${this.#installation.id}`;
   }
 
   /** Removes a block that ClickHouse refuses, with its claims and receipts: its jobs are written anew, one by one. */

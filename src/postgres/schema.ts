@@ -50,6 +50,16 @@ export const repositories = schema.table(
   ],
 );
 
+/**
+ * The one row that tells this PostgreSQL from another: part of every deduplication token, so that a ClickHouse whose
+ * PostgreSQL was made anew, and counts its blocks from 1 again, does not take new blocks for old ones.
+ */
+export const installation = schema.table('installation', {
+  isOnly: boolean('is_only').primaryKey().default(true),
+  id: uuid().notNull().defaultRandom(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+});
+
 /** Versions of evaluations: a later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 

@@ -2,10 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
+import { makeJob } from '../support/jobs.ts';
+import { openTestStores, TEST_NOW } from '../support/stores.ts';
 
 let dataDir: string;
 let server: EmbeddedPostgres;
@@ -24,6 +28,46 @@ afterAll(async () => {
 
 const postmaster = (folder: string): number =>
   Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () => {
+  test('counts its blocks from 1 again, and ClickHouse takes none of them for an old one', async () => {
+    const { clickhouse, clock } = await openTestStores();
+    const repositoryId = crypto.randomUUID();
+    const write = async (on: Postgres, name: string): Promise<void> => {
+      const job = makeJob({ repository: { owner: 'acme', name }, receivedAt: TEST_NOW, executions: [{ name }] });
+      const options = { repositoryId, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
+      await new Ledger(on.db, clickhouse, clock).write([prepareChunk(job, options)]);
+    };
+    await write(postgres, 'first');
+    const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+    const anew = await startEmbeddedPostgres(other, false);
+    const second = openPostgres(anew.url, () => {});
+    await migratePostgres(second);
+    await write(second, 'second');
+    await second.close();
+    await anew.stop();
+    rmSync(other, { recursive: true, force: true });
+    const names = await clickhouse.rows(
+      'SELECT test_name FROM ci.executions WHERE repository_id = {id: UUID} ORDER BY test_name',
+      {
+        id: repositoryId,
+      },
+    );
+    await clickhouse.command(
+      'ALTER TABLE ci.executions DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2',
+      {
+        id: repositoryId,
+      },
+    );
+    await clickhouse.command(
+      'ALTER TABLE ci.catalog DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2',
+      {
+        id: repositoryId,
+      },
+    );
+    expect(names).toEqual([{ test_name: 'first' }, { test_name: 'second' }]);
+  });
+});
 
 describe('the embedded PostgreSQL', () => {
   test('is started again when it is killed, with all that was committed', async () => {
