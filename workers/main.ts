@@ -10,7 +10,7 @@ import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 
 /** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */
-const CONCURRENCY = 24;
+const CONCURRENCY = 32;
 
 export interface RunningWorkers {
   /** For tests: returns when everything stored is evaluated. */

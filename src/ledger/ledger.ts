@@ -124,8 +124,9 @@ export class Ledger {
       const stored = await onPostgres(() =>
         this.db.transaction(async (tx): Promise<StoredBlock | undefined> => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
+          // Whoever has just written the block down has its lines; reading them back would cost as much as the insert.
           const [block] = await tx
-            .select({ body: ingestBlocks.body })
+            .select({ body: known ? sql<null>`null` : ingestBlocks.body })
             .from(ingestBlocks)
             .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
             .for('update');
