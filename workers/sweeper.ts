@@ -11,7 +11,7 @@ const BLOCKS_MAX = 20;
 
 export class Sweeper {
   #timer: ReturnType<typeof setInterval> | undefined;
-  #running: Promise<void> = Promise.resolve();
+  #running: Promise<void> | undefined;
 
   constructor(
     private readonly ledger: Ledger,
@@ -21,10 +21,15 @@ export class Sweeper {
 
   start(): void {
     this.#timer = setInterval(() => {
-      this.#running = this.sweep().then(
-        () => {},
-        (error) => this.log.warn({ err: error }, 'sweep failed, it is tried again'),
-      );
+      // A round that takes longer than the interval is not joined by another.
+      this.#running ??= this.sweep()
+        .then(
+          () => {},
+          (error) => this.log.warn({ err: error }, 'sweep failed, it is tried again'),
+        )
+        .finally(() => {
+          this.#running = undefined;
+        });
     }, EVERY_MS);
   }
 
@@ -35,7 +40,8 @@ export class Sweeper {
 
   /** One round; `ageSeconds` of 0 takes every unfinished block. Returns how many it took up. */
   async sweep(ageSeconds = AGE_SECONDS): Promise<number> {
-    const blocks = await this.ledger.leftBehind(ageSeconds, BLOCKS_MAX);
+    const found = await this.ledger.leftBehind(ageSeconds, BLOCKS_MAX);
+    const blocks = found.filter(({ blockId }) => !this.evaluator.has(blockId));
     for (const { blockId, isStored } of blocks) {
       this.log.info({ block: blockId, isStored }, 'a block was left behind, it is finished now');
       if (!isStored) {

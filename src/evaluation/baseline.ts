@@ -1,6 +1,7 @@
 /** Before a month leaves, every fold that a late execution could start anew is moved up past it: health outlives retention. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { comparePositions } from '../domain/execution.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import type { Executor } from '../postgres/client.ts';
 import { continueFold } from './fold.ts';
@@ -43,6 +44,9 @@ async function moved(
     const group = byIdentity.get(identityKey(fold));
     if (!group) return [];
     const { end } = continueFold(fold.baseline, group, flaky);
-    return [{ ...fold, baseline: end }];
+    // What the checkpoint still lacks of this month leaves with it: no fold may go on from behind the baseline.
+    const isBehindBaseline =
+      end.at !== null && (fold.checkpoint.at === null || comparePositions(fold.checkpoint.at, end.at) < 0);
+    return [{ ...fold, baseline: end, checkpoint: isBehindBaseline ? end : fold.checkpoint }];
   });
 }

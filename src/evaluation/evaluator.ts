@@ -24,6 +24,8 @@ const PAUSE_MS = 1_000;
 
 export class Evaluator {
   #waiting: StoredBlock[] = [];
+  /** Blocks that are waiting or being evaluated: the sweeper, which sees them too, need not bring them again. */
+  readonly #inHand = new Set<number>();
   #running: Promise<void> | undefined;
   #isStopping = false;
 
@@ -37,10 +39,17 @@ export class Evaluator {
 
   /** Takes a stored block up for evaluation. */
   add(block: StoredBlock): void {
+    if (this.#inHand.has(block.blockId)) return;
+    this.#inHand.add(block.blockId);
     this.#waiting.push(block);
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
+  }
+
+  /** Whether this process is about to evaluate the block. */
+  has(blockId: number): boolean {
+    return this.#inHand.has(blockId);
   }
 
   /** Returns when nothing is waiting, or when stopped. */
@@ -63,6 +72,7 @@ export class Evaluator {
         for (const block of blocks) mergeTouched(touched, block.touched);
         for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
         await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
+        for (const block of blocks) this.#inHand.delete(block.blockId);
         if (!this.#isStopping) await Bun.sleep(this.pauseMs);
       } catch (error) {
         this.log.warn({ err: error, blocks: blocks.length }, 'evaluation failed, it is tried again');

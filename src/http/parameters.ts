@@ -53,16 +53,6 @@ function optional<T>(
 export const textParameter = (min: number, max: number, about: Description): QueryParameter<string | undefined> =>
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
 
-/** Text that must be there. */
-export function requiredTextParameter(min: number, max: number, about: Description): QueryParameter<string> {
-  const { schema, description, example } = textParameter(min, max, about);
-  const read = z
-    .array(text(min, max), { error: 'is required' })
-    .max(1, { error: 'is given more than once' })
-    .transform((values) => values[0] as string);
-  return { read, schema, description, example, required: true, isRepeated: false };
-}
-
 /** Repeated text: every value by itself, none split. Sorted and without repeats, because the order means nothing. */
 export function textsParameter(
   max: number,

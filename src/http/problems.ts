@@ -26,8 +26,6 @@ export class HttpProblem extends Error {
   }
 }
 
-export const badRequest = (detail: string): HttpProblem => new HttpProblem(400, 'Bad request', detail);
-
 /** No acceptable access. The spec answers a missing credential with 403 too, never 401. */
 export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
 
@@ -37,8 +35,6 @@ export const methodNotAllowed = (allowed: readonly string[]): HttpProblem => {
   const allow = allowed.join(', ');
   return new HttpProblem(405, 'Method not allowed', `This address answers ${allow} only.`, { allow });
 };
-
-export const conflict = (detail: string): HttpProblem => new HttpProblem(409, 'Conflict', detail);
 
 export const payloadTooLarge = (detail: string): HttpProblem => new HttpProblem(413, 'Payload too large', detail);
 

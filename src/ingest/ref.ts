@@ -1,4 +1,5 @@
 /** What a git ref says about a run: its branch, or the pull request it tests. */
+import { shortBranch } from '../domain/default-branch.ts';
 
 export interface Head {
   /** Without `refs/heads/`; null for a tag, which is no branch. */
@@ -10,8 +11,5 @@ export interface Head {
 export function headOf(ref: string | null): Head {
   if (ref === null || ref.startsWith('refs/tags/')) return { branch: null, pullRequest: null };
   const pull = /^(?:refs\/pull\/)?(\d{1,9})\/(?:merge|head)$/.exec(ref);
-  return { branch: shortRef(ref), pullRequest: pull ? Number(pull[1]) || null : null };
+  return { branch: shortBranch(ref), pullRequest: pull ? Number(pull[1]) || null : null };
 }
-
-/** `refs/heads/main` and `main` are the same branch. */
-export const shortRef = (ref: string): string => ref.replace(/^refs\/heads\//, '');

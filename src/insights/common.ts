@@ -34,7 +34,6 @@ export const pipelineNameOut = z.string().meta({ example: 'CI' });
 export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
-export const isoTime = (at: number): string => new Date(at).toISOString();
 
 export const unknownTest = (): HttpProblem =>
   notFound(

@@ -4,6 +4,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { DAY_MS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
+import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, worstHealth } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
@@ -131,7 +132,7 @@ function healthOf(row: Row) {
   return worstHealth(recent.map(([health]) => health));
 }
 
-const timeOrNull = (at: number): string | null => (at > 0 ? common.isoTime(at) : null);
+const timeOrNull = (at: number): string | null => (at > 0 ? formatMoment(at) : null);
 
 const summaryOf = (pull: PullRequest) => ({
   id: pull.id,

@@ -3,6 +3,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import { formatMoment } from '../domain/moment.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
@@ -87,8 +88,8 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
         exception_type: type,
         exception_message: message,
         failure_count: count,
-        first_failure_at: common.isoTime(first),
-        last_failure_at: common.isoTime(last),
+        first_failure_at: formatMoment(first),
+        last_failure_at: formatMoment(last),
       }));
       return { body: { failures } };
     },
@@ -127,11 +128,11 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
         exception_type: newest[3],
         exception_message: newest[4],
         failure_count: row.events,
-        first_failure_at: common.isoTime(row.first_ms),
-        last_failure_at: common.isoTime(row.last_ms),
+        first_failure_at: formatMoment(row.first_ms),
+        last_failure_at: formatMoment(row.last_ms),
         latest_events: row.latest_events.map(([at, execution, attempt, , , stack, filepath, language, url]) => ({
           id: `${execution}.${attempt}`,
-          failed_at: common.isoTime(at),
+          failed_at: formatMoment(at),
           exception_stacktrace: stack || null,
           test_filepath: filepath || null,
           test_programming_language: language || null,

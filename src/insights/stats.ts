@@ -3,6 +3,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import { formatMoment } from '../domain/moment.ts';
 import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
@@ -117,8 +118,8 @@ function series(stat: Stat, buckets: readonly Bucket[], window: Window, width: n
   const valueOverTime = bucketStarts(window, width).map((start) => {
     const bucket = byStart.get(start);
     return {
-      start: common.isoTime(start),
-      end: common.isoTime(start + width),
+      start: formatMoment(start),
+      end: formatMoment(start + width),
       value: bucket ? summaryOf([bucket]) : 0,
     };
   });

@@ -74,6 +74,27 @@ describe('with the clock moved past retention', () => {
     });
   });
 
+  test('what ran in the month that left only, hours before its end, is remembered too', async () => {
+    const repository = uniqueRepository();
+    const { id } = await app.stores.repositories.record(repository);
+    app.stores.clock.set(TEST_NOW);
+    const run = (day: string, status: 'passed' | 'failed') =>
+      makeJob({
+        repository,
+        receivedAt: at(day),
+        source: day,
+        run: { run_id: day, commit: day },
+        executions: [{ name: 't', key: 't', status, at: at(day) }],
+      });
+    await driver.ingest(run('2026-09-10', 'failed'));
+    app.stores.clock.set(at('2027-01-02'));
+    await driver.retention.run();
+    await driver.ingest(run('2027-01-01', 'passed'));
+    const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
+    expect(await app.get(details)).toMatchObject({ health_status: 'broken' });
+    await driver.verify();
+  });
+
   test('a receipt can be asked for for a month, and what it was of stays', async () => {
     const repository = uniqueRepository();
     app.stores.clock.set(TEST_NOW);

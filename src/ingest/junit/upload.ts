@@ -1,8 +1,10 @@
 /** From the reports of a request and its query to one upload (design §6 "Gateway"). */
+
+import { shortBranch } from '../../domain/default-branch.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { UNKNOWN, UPLOAD_EXECUTIONS_MAX } from '../limits.ts';
-import { headOf, shortRef } from '../ref.ts';
+import { headOf } from '../ref.ts';
 import { mergeRejections } from '../rejections.ts';
 import type { ParsedUpload } from '../upload.ts';
 import type { ReportFile } from './files.ts';
@@ -73,7 +75,7 @@ function runOf(query: JunitQuery, digest: string): Run {
     branch: head.branch,
     base_ref: null,
     pull_request: query.pull_request ?? head.pullRequest,
-    default_branch: query.default_branch === undefined ? null : shortRef(query.default_branch),
+    default_branch: query.default_branch === undefined ? null : shortBranch(query.default_branch),
     framework: null,
     framework_version: null,
     language: null,

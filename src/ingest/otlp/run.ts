@@ -1,7 +1,9 @@
 /** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
+
+import { shortBranch } from '../../domain/default-branch.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { UNKNOWN } from '../limits.ts';
-import { headOf, shortRef } from '../ref.ts';
+import { headOf } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
 
 const UINT32_MAX = 4_294_967_295;
@@ -39,7 +41,7 @@ export function runOf(attributes: Attributes, traceId: string): Run {
     run_attempt: positiveOf(attributes, 'cicd.pipeline.run.attempt') ?? 1,
     commit: attributes.text('vcs.ref.head.revision'),
     branch: head.branch,
-    base_ref: baseRef === null ? null : shortRef(baseRef),
+    base_ref: baseRef === null ? null : shortBranch(baseRef),
     pull_request: head.pullRequest ?? positiveOf(attributes, 'vcs.change.id'),
     default_branch: null,
     framework: attributes.text('test.framework'),
