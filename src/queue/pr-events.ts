@@ -1,0 +1,93 @@
+/**
+ * The `pr-events` job, version 1: what happened on pull requests of one repository, and what is known of those pull requests.
+ *
+ * The envelope is checked here; each event's type and `metadata` are checked one by one with {@link readEvent}, so that one bad
+ * event is told of without the others being held up. `docs/pr-events.v1.schema.json` is generated from both.
+ */
+import { z } from 'zod';
+import { EVENT_METADATA, EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
+import { DEFAULT_HOST } from '../domain/identity.ts';
+
+/** More in one job and a retry repeats too much. */
+export const JOB_EVENTS_MAX = 1_000;
+
+const PULL_NUMBER_MAX = 2_147_483_647;
+const NAME_LENGTH_MAX = 255;
+const KEY_LENGTH_MAX = 1_000;
+const TITLE_LENGTH_MAX = 10_000;
+
+const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+const text = (max: number) =>
+  z.string().max(max).refine(wellFormed, { error: 'holds a NUL character or half of a surrogate pair' });
+
+const eventSchema = z.object({
+  key: text(KEY_LENGTH_MAX)
+    .min(1)
+    .describe(
+      'Names the event at its source, within the repository: the same key again is the same event, and counts once',
+    ),
+  type: z.string().describe('One of the event types'),
+  trigger: text(NAME_LENGTH_MAX).describe('What brought it about: @login of a user, or the name of a rule'),
+  pull_request: z.int().min(1).max(PULL_NUMBER_MAX).nullable().default(null),
+  base_ref: text(NAME_LENGTH_MAX).nullable().default(null).describe('Branch that the pull request targets'),
+  metadata: z.record(z.string(), z.unknown()).default({}).describe('What the type says of it'),
+});
+
+export const pullRequestSchema = z.object({
+  number: z.int().min(1).max(PULL_NUMBER_MAX),
+  id: z.int().min(0).describe("The host's id of the pull request"),
+  title: text(TITLE_LENGTH_MAX),
+  author: z
+    .object({ id: z.int().min(0), login: text(NAME_LENGTH_MAX) })
+    .nullable()
+    .default(null)
+    .describe('Null when the account is gone'),
+  base_ref: text(NAME_LENGTH_MAX).nullable().default(null),
+  head_ref: text(NAME_LENGTH_MAX).nullable().default(null),
+  head_commit: text(NAME_LENGTH_MAX).nullable().default(null),
+  merge_commit: text(NAME_LENGTH_MAX).nullable().default(null).describe('The commit it was merged as; null until then'),
+  updated_at: z.iso.datetime({ offset: true }).describe('Of two versions the later one is kept'),
+});
+export type PullRequestVersion = z.infer<typeof pullRequestSchema>;
+
+export const prEventsSchema = z
+  .object({
+    v: z.literal(1),
+    repository: z.object({
+      host: text(NAME_LENGTH_MAX).min(1).default(DEFAULT_HOST),
+      owner: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/),
+      name: z.string().regex(/^[\w.-]{1,1000}$/),
+    }),
+    default_branch: text(NAME_LENGTH_MAX)
+      .nullable()
+      .default(null)
+      .describe("The repository's default branch, as the host knows it"),
+    pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
+    events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
+  })
+  .describe('What happened on pull requests of one repository');
+
+export type PrEventsJob = z.infer<typeof prEventsSchema>;
+export type JobEvent = PrEventsJob['events'][number];
+
+/** An event as the log takes it, or the reason why it cannot. */
+export function readEvent(event: JobEvent): { event: NewEvent } | { reason: string } {
+  const type = eventTypeOf(event.type);
+  if (type === undefined) return { reason: `there is no event type ${JSON.stringify(event.type.slice(0, 100))}` };
+  const metadata = EVENT_METADATA[type].safeParse(event.metadata);
+  if (!metadata.success) return { reason: `metadata of ${type}: ${z.prettifyError(metadata.error)}` };
+  return {
+    event: {
+      type,
+      trigger: event.trigger,
+      pullRequest: event.pull_request,
+      baseRef: event.base_ref,
+      metadata: metadata.data,
+    },
+  };
+}
+
+/** For the JSON Schema: the type together with its metadata. */
+export const typedEventSchemas = EVENT_TYPES.map((type) =>
+  eventSchema.extend({ type: z.literal(type), metadata: EVENT_METADATA[type] }),
+);
