@@ -43,12 +43,21 @@ export const pullRequestSchema = z.object({
     .default(null)
     .describe('Null when the account is gone'),
   base_ref: text(NAME_LENGTH_MAX).nullable().default(null),
-  head_ref: text(NAME_LENGTH_MAX).nullable().default(null),
+  head_ref: text(NAME_LENGTH_MAX)
+    .nullable()
+    .default(null)
+    .describe('Branch that is merged; `owner:branch` when it is of another repository (a fork)'),
   head_commit: text(NAME_LENGTH_MAX).nullable().default(null),
   merge_commit: text(NAME_LENGTH_MAX).nullable().default(null).describe('The commit it was merged as; null until then'),
   updated_at: z.iso.datetime({ offset: true }).describe('Of two versions the later one is kept'),
 });
 export type PullRequestVersion = z.infer<typeof pullRequestSchema>;
+
+const deletedBranchSchema = z.object({
+  key: text(KEY_LENGTH_MAX).min(1).describe('Names the event that comes of it, as the key of an event does'),
+  branch: text(NAME_LENGTH_MAX).min(1).describe('Without `refs/heads/`'),
+  trigger: text(NAME_LENGTH_MAX).describe('Who deleted it: @login of a user'),
+});
 
 export const prEventsSchema = z
   .object({
@@ -64,6 +73,13 @@ export const prEventsSchema = z
       .describe("The repository's default branch, as the host knows it"),
     pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
     events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
+    deleted_branches: z
+      .array(deletedBranchSchema)
+      .max(JOB_EVENTS_MAX)
+      .default([])
+      .describe(
+        'Branches that were deleted. Where the newest pull request of such a head_ref was merged, it gets an action.delete_head_branch; otherwise nothing comes of it',
+      ),
   })
   .describe('What happened on pull requests of one repository');
 
