@@ -11,9 +11,11 @@ import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres } from './postgres/client.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { migratePostgres } from './postgres/migrate.ts';
+import { Notifications } from './postgres/notifications.ts';
+import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
 import { migratePostgresQueues, openPostgresQueues, openRedisQueues, type QueueBackend } from './queue/backend.ts';
-import { TestRunsProducer } from './queue/producer.ts';
+import { PrEventsProducer, TestRunsProducer } from './queue/producer.ts';
 import { lockDataDir, lockHolder } from './service-lock.ts';
 
 /** What needs PostgreSQL only: enough for keys, settings and dead letters, also while the service runs. */
@@ -27,6 +29,7 @@ export interface PostgresDeps {
   repositories: RepositoryStore;
   keys: KeyStore;
   deadLetters: DeadLetterStore;
+  quarantines: QuarantineStore;
   close(): Promise<void>;
 }
 
@@ -34,7 +37,10 @@ export interface Deps extends PostgresDeps {
   clickhouse: ClickHouse;
   queues: QueueBackend;
   producer: TestRunsProducer;
+  prEvents: PrEventsProducer;
   receipts: ReceiptStore;
+  /** Not connected yet: whoever listens registers first, then `connect` is called once. */
+  notifications: Notifications;
 }
 
 export interface Overrides {
@@ -67,11 +73,20 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     closers.add(() => queues.close());
     const producer = new TestRunsProducer(queues);
     closers.add(() => producer.close());
+    const prEvents = new PrEventsProducer(queues);
+    closers.add(() => prEvents.close());
     const clickhouse = await openClickHouse({ url: config.clickhouseUrl, path: join(config.dataDir, 'clickhouse') });
     closers.add(() => clickhouse.close());
     await migrateClickHouse(clickhouse);
     const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);
-    return { ...base, queues, producer, clickhouse, receipts, close: closers.close };
+    const notifications = new Notifications(
+      base.databaseUrl,
+      (channel) => base.postgres.pool.query('select pg_notify($1, $2)', [channel, '']),
+      (error) =>
+        base.log.warn({ err: error }, 'changes of other processes are looked for until notifications are back'),
+    );
+    closers.add(() => notifications.close());
+    return { ...base, queues, producer, prEvents, clickhouse, receipts, notifications, close: closers.close };
   } catch (error) {
     await closers.close();
     throw error;
@@ -102,7 +117,8 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   const repositories = new RepositoryStore(postgres.db, clock);
   const keys = new KeyStore(postgres.db, clock);
   const deadLetters = new DeadLetterStore(postgres.db, clock);
-  return { databaseUrl, config, clock, log, postgres, repositories, keys, deadLetters };
+  const quarantines = new QuarantineStore(postgres.db, clock);
+  return { databaseUrl, config, clock, log, postgres, repositories, keys, deadLetters, quarantines };
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, closers: Closers): Promise<string> {

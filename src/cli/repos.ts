@@ -48,7 +48,7 @@ const set = (): Command =>
       const { before, after } = await withPostgres(async ({ repositories }) => {
         const before = await repositories.find(owner, name);
         const known = before ?? (await repositories.record({ host: options.host, owner, name }));
-        return { before, after: await repositories.set(known, settings) };
+        return { before, after: await repositories.set(known, settings, 'ci-insights repos set') };
       });
       print(table([after]));
       const wantsRebuild =

@@ -60,3 +60,8 @@ export function sourceKeyOf(repositoryId: string, source: string): string {
 export function executionIdOf(sourceKey: string, key: string): bigint {
   return hash('sha1', `${sourceKey}\0${key}`, 'buffer').readBigUInt64BE(0);
 }
+
+/** An event that a producer may send again, as the event log knows it. */
+export function eventKeyOf(repositoryId: string, key: string): string {
+  return uuid5(`event\0${key}`, repositoryId);
+}

@@ -1,6 +1,6 @@
 /** Pull requests, as host webhooks and `pr-events` tell of them. */
-import { and, desc, eq } from 'drizzle-orm';
-import { type Database, onPostgres } from './client.ts';
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { type Database, type Executor, onPostgres } from './client.ts';
 import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
@@ -20,4 +20,55 @@ export async function pullRequestMergedAs(
       .limit(1),
   );
   return row;
+}
+
+/** Keeps versions of pull requests: of two, the later one, in whatever order they come. */
+export async function keepPullRequests(tx: Executor, versions: readonly PullRequest[]): Promise<void> {
+  // One statement cannot change a row twice, and rows are locked in one order by everybody.
+  const newest = new Map<number, PullRequest>();
+  for (const version of versions) {
+    const known = newest.get(version.number);
+    if (!known || known.updatedAt <= version.updatedAt) newest.set(version.number, version);
+  }
+  const rows = [...newest.values()].sort((a, b) => a.number - b.number);
+  if (rows.length === 0) return;
+  await tx
+    .insert(pullRequests)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [pullRequests.repositoryId, pullRequests.number],
+      set: {
+        id: sql`excluded.id`,
+        title: sql`excluded.title`,
+        authorId: sql`excluded.author_id`,
+        authorLogin: sql`excluded.author_login`,
+        baseRef: sql`excluded.base_ref`,
+        headRef: sql`excluded.head_ref`,
+        headCommit: sql`excluded.head_commit`,
+        mergeCommit: sql`coalesce(excluded.merge_commit, ${pullRequests.mergeCommit})`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+      setWhere: sql`excluded.updated_at >= ${pullRequests.updatedAt}`,
+    });
+}
+
+/** The newest merged pull request of each of the branches that had one. */
+export async function mergedFromBranches(
+  tx: Executor,
+  repositoryId: string,
+  branches: readonly string[],
+): Promise<Map<string, PullRequest>> {
+  if (branches.length === 0) return new Map();
+  const rows = await tx
+    .select()
+    .from(pullRequests)
+    .where(
+      and(
+        eq(pullRequests.repositoryId, repositoryId),
+        inArray(pullRequests.headRef, [...branches]),
+        isNotNull(pullRequests.mergeCommit),
+      ),
+    )
+    .orderBy(pullRequests.number);
+  return new Map(rows.flatMap((row) => (row.headRef === null ? [] : [[row.headRef, row] as const])));
 }

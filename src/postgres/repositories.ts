@@ -1,8 +1,10 @@
 /** Repositories: found by path without regard to case, recorded at their first write. */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
+import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import { type Database, onPostgres } from './client.ts';
+import { recordEvents } from './event-log.ts';
 import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;
@@ -83,18 +85,30 @@ export class RepositoryStore {
     );
   }
 
-  /** Changes settings that are given; the default branch set here overrules every other source. */
-  async set(repository: Repository, settings: RepositorySettings): Promise<Repository> {
+  /**
+   * Changes settings that are given; the default branch set here overrules every other source. A change of auto-quarantine writes
+   * its event in the same transaction.
+   *
+   * @param trigger who or what sets them, for the event
+   */
+  async set(repository: Repository, settings: RepositorySettings, trigger: string): Promise<Repository> {
     const branch = settings.defaultBranch ? { defaultBranchSource: 'setting' as const } : {};
-    const [changed] = await onPostgres(() =>
-      this.db
-        .update(repositories)
-        .set({ ...settings, ...branch })
-        .where(eq(repositories.id, repository.id))
-        .returning(),
+    const changed = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const isThis = eq(repositories.id, repository.id);
+        const [before] = await tx.select().from(repositories).where(isThis).for('update');
+        const [after] = await tx
+          .update(repositories)
+          .set({ ...settings, ...branch })
+          .where(isThis)
+          .returning();
+        if (!before || !after) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
+        const event = autoQuarantineEvent(before.autoQuarantine, after.autoQuarantine, trigger);
+        if (event) await recordEvents(tx, repository.id, [event], this.clock.now());
+        return after;
+      }),
     );
     this.#forget(repository.owner, repository.name);
-    if (!changed) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
     return changed;
   }
 
@@ -121,4 +135,14 @@ export class RepositoryStore {
   #forget(owner: string, name: string): void {
     this.#cache.delete(`${owner}/${name}`.toLowerCase());
   }
+}
+
+function autoQuarantineEvent(
+  before: Repository['autoQuarantine'],
+  after: Repository['autoQuarantine'],
+  trigger: string,
+): NewEvent | undefined {
+  if (before === after) return undefined;
+  const change = before === 'off' ? 'enabled' : after === 'off' ? 'disabled' : 'modified';
+  return newEvent(`ci_insights.auto_quarantine.${change}`, { mode: after, previous_mode: before }, { trigger });
 }

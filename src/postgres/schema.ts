@@ -38,6 +38,10 @@ export const repositories = schema.table(
     autoQuarantine: text({ enum: ['off', 'flaky', 'flaky+broken'] })
       .notNull()
       .default('off'),
+    /** Goes up with every change of its quarantines, in the same transaction: which of two lists is the newer one. */
+    quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
+    /** When its newest event was received. Its row is locked to write events, so ids and times go up together. */
+    lastEventAt: moment('last_event_at'),
     createdAt: moment('created_at').notNull(),
   },
   (table) => [
@@ -174,11 +178,88 @@ export const pullRequests = schema.table(
     /** Null when the account is gone. */
     authorId: bigint('author_id', { mode: 'number' }),
     authorLogin: text('author_login'),
+    baseRef: text('base_ref'),
+    headRef: text('head_ref'),
+    headCommit: text('head_commit'),
+    /** The commit it was merged as; null until then. */
     mergeCommit: text('merge_commit'),
+    /** The host's time of this version: an older one that comes later changes nothing. */
+    updatedAt: moment('updated_at').notNull().default(sql`'epoch'`),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.number] }),
     // "The pull request whose merge commit this was": first_failure_pull.
     index('pull_requests_merge_commit').on(table.repositoryId, table.mergeCommit),
+    // "The pull request whose branch this was": the deletion of a merged branch.
+    index('pull_requests_head_ref').on(table.repositoryId, table.headRef),
   ],
+);
+
+/** Quarantines. One that is removed is kept, so that the same evidence does not bring it back by itself. */
+export const quarantines = schema.table(
+  'quarantines',
+  {
+    id: uuid().primaryKey(),
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    testName: text('test_name').notNull(),
+    reason: text().notNull(),
+    /** Branch or pattern of branches; null: every branch. Never empty. */
+    branch: text(),
+    source: text({ enum: ['manual', 'auto'] }).notNull(),
+    /** Who made it: a key's name or a login. */
+    actor: text().notNull(),
+    createdAt: moment('created_at').notNull(),
+    /** Written by the evaluation (design §7 "Recovered"). */
+    isRecovered: boolean('is_recovered').notNull().default(false),
+    removedAt: moment('removed_at'),
+    removedBy: text('removed_by'),
+  },
+  (table) => [
+    // The list, in its order; and what keeps one test and branch from being quarantined twice: null is a branch of its own, which
+    // no branch is called. By id and not by name, because an index entry cannot hold 10,000 characters.
+    index('quarantines_open').on(table.repositoryId, table.createdAt, table.id).where(sql`${table.removedAt} is null`),
+    uniqueIndex('quarantines_once')
+      .on(table.repositoryId, table.testId, sql`coalesce(${table.branch}, '')`)
+      .where(sql`${table.removedAt} is null`),
+    // The releases of a test.
+    index('quarantines_removed').on(table.repositoryId, table.testId).where(sql`${table.removedAt} is not null`),
+  ],
+);
+
+/**
+ * Ids of events. Starts at the microsecond of the migration: a PostgreSQL that is made anew goes on above every id that
+ * the event log has, as long as there was less than one event a microsecond. Reaches 2^53 in the year 2255.
+ */
+export const eventIds = schema.sequence('event_ids');
+
+/** Events on their way to ClickHouse, written in the transaction of the change that they tell of. */
+export const eventOutbox = schema.table('event_outbox', {
+  /** Goes up with `receivedAt` within a repository. The relay's order. */
+  id: bigint({ mode: 'number' }).primaryKey().default(sql`nextval('ci_insights.event_ids')`),
+  repositoryId: uuid('repository_id').notNull(),
+  receivedAt: moment('received_at').notNull(),
+  type: text().notNull(),
+  trigger: text().notNull(),
+  pullRequest: integer('pull_request'),
+  baseRef: text('base_ref'),
+  /** JSON, as text: jsonb cannot hold every string that JSON can. */
+  metadata: text().notNull(),
+});
+
+/** Which events one insert into ClickHouse holds: written down before it is sent, so that a repeat has the same bytes. */
+export const eventBatches = schema.table('event_batches', {
+  batchId: bigint('batch_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  eventIds: bigint('event_ids', { mode: 'number' }).array().notNull(),
+});
+
+/** Events of producers that were taken already, by their key: what is sent again counts once. */
+export const eventKeys = schema.table(
+  'event_keys',
+  {
+    key: uuid().primaryKey(),
+    takenAt: moment('taken_at').notNull(),
+  },
+  // By age: keys are kept as long as events.
+  (table) => [index('event_keys_taken').on(table.takenAt)],
 );

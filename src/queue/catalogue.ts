@@ -2,6 +2,7 @@
  * The catalogue of jobs: which queue, which payload, how often a job is tried. Producers and workers get their types here.
  */
 import type { z } from 'zod';
+import { prEventsSchema } from './pr-events.ts';
 import { testRunsSchema } from './test-runs.ts';
 
 /**
@@ -21,6 +22,10 @@ export interface JobKind<S extends z.ZodType> {
 
 export const testRuns = { name: 'test-runs', schema: testRunsSchema, attempts: ATTEMPTS_MAX } satisfies JobKind<
   typeof testRunsSchema
+>;
+
+export const prEvents = { name: 'pr-events', schema: prEventsSchema, attempts: ATTEMPTS_MAX } satisfies JobKind<
+  typeof prEventsSchema
 >;
 
 /** Doubles from a quarter of a second up to 30 s. `attempts` counts from 1. */

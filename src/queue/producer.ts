@@ -14,6 +14,8 @@ import { compress, unpack } from './encoding.ts';
 import { type TestRunsJob, testRunsSchema } from './test-runs.ts';
 
 export { openPostgresQueues, openRedisQueues, type QueueBackend } from './backend.ts';
+export { JOB_EVENTS_MAX, type PrEventsJob, prEventsSchema } from './pr-events.ts';
+export { PrEventsProducer } from './pr-events-producer.ts';
 export { CHUNK_EXECUTIONS_MAX, type TestRunsJob, testRunsSchema } from './test-runs.ts';
 
 /** The job of one chunk; adding it twice while it is queued is one job. A job id has no colon and is not all digits. */

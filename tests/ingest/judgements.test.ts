@@ -134,7 +134,7 @@ describe('rebuild', () => {
     // Other tests write blocks beside the settings; only this change is to be counted.
     await rebuild(stores);
     const recorded = await stores.repositories.record(repository);
-    await stores.repositories.set(recorded, { defaultBranch: 'develop' });
+    await stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'test');
     expect(await rebuild(stores)).toMatchObject({ moved: 4 });
     expect(await healthOf(repository, 'a')).toEqual(['flaky']);
     expect(await healthOf(repository, 'b')).toEqual(['healthy']);

@@ -1,0 +1,137 @@
+/**
+ * The event log's outbox: events are written down in the transaction of the change that they tell of, and the relay
+ * (workers/relay.ts) carries them to ClickHouse.
+ *
+ * Events of a repository are written one transaction after another: its row is locked until the commit. So their ids and times go
+ * up together and become visible in that order, which is what lets a poller follow the log (docs/api.md).
+ */
+import { eq, inArray, sql } from 'drizzle-orm';
+import type { NewEvent } from '../domain/events.ts';
+import { eventKeyOf } from '../domain/identity.ts';
+import type { Executor } from './client.ts';
+import { eventKeys, eventOutbox, repositories } from './schema.ts';
+
+/** The relay listens here; the payload is empty. */
+export const EVENTS_CHANNEL = 'ci_insights_events';
+
+/** Rows of one statement: it binds eight parameters a row, and there is room for 65,535. */
+const ROWS_MAX = 5_000;
+
+/** Writes events down, in order. Call it last in a transaction: it holds the repository's row until the commit. */
+export async function recordEvents(
+  tx: Executor,
+  repositoryId: string,
+  events: readonly NewEvent[],
+  now: number,
+): Promise<void> {
+  if (events.length === 0) return;
+  const receivedAt = await lockRepository(tx, repositoryId, now);
+  await insertEvents(tx, repositoryId, events, receivedAt);
+}
+
+/** The same for events that may be sent again: each key counts once. Returns how many were new. */
+export async function recordKeyedEvents(
+  tx: Executor,
+  repositoryId: string,
+  events: readonly { key: string; event: NewEvent }[],
+  now: number,
+): Promise<number> {
+  const byKey = new Map(events.map(({ key, event }) => [eventKeyOf(repositoryId, key), event]));
+  if (byKey.size === 0) return 0;
+  const receivedAt = await lockRepository(tx, repositoryId, now);
+  const taken = await tx
+    .insert(eventKeys)
+    .values([...byKey.keys()].map((key) => ({ key, takenAt: new Date(now) })))
+    .onConflictDoNothing()
+    .returning({ key: eventKeys.key });
+  const isNew = new Set(taken.map(({ key }) => key));
+  const fresh = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
+  await insertEvents(tx, repositoryId, fresh, receivedAt);
+  return fresh.length;
+}
+
+/** Forgets the keys of events that have left the log. */
+export async function forgetEventKeys(db: Executor, before: number): Promise<void> {
+  await db.delete(eventKeys).where(sql`${eventKeys.takenAt} < ${new Date(before).toISOString()}::timestamptz`);
+}
+
+/** Locks the repository's row; the time of its next event, which is never before that of its last one. */
+async function lockRepository(tx: Executor, repositoryId: string, now: number): Promise<Date> {
+  const [row] = await tx
+    .update(repositories)
+    .set({ lastEventAt: sql`greatest(${repositories.lastEventAt}, ${new Date(now).toISOString()}::timestamptz)` })
+    .where(eq(repositories.id, repositoryId))
+    .returning({ at: repositories.lastEventAt });
+  if (!row?.at) throw new Error(`repository ${repositoryId} is not recorded`);
+  return row.at;
+}
+
+async function insertEvents(
+  tx: Executor,
+  repositoryId: string,
+  events: readonly NewEvent[],
+  receivedAt: Date,
+): Promise<void> {
+  for (let from = 0; from < events.length; from += ROWS_MAX)
+    await tx.insert(eventOutbox).values(
+      events.slice(from, from + ROWS_MAX).map(({ metadata, ...event }) => ({
+        ...event,
+        repositoryId,
+        receivedAt,
+        metadata: JSON.stringify(metadata),
+      })),
+    );
+  if (events.length > 0) await tx.execute(sql`select pg_notify(${EVENTS_CHANNEL}, '')`);
+}
+
+export type PendingEvent = typeof eventOutbox.$inferSelect;
+
+/** What one insert may hold. */
+const BATCH_EVENTS_MAX = 5_000;
+const BATCH_METADATA_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * The batch that is to be inserted next: the one that was written down and not finished, else one that is written down now, of
+ * the oldest events. Undefined when nothing waits. The caller's transaction must commit before the batch is inserted.
+ */
+export async function nextBatch(tx: Executor): Promise<number | undefined> {
+  const unfinished = await tx.execute<{ batch_id: string }>(
+    sql`select batch_id from ci_insights.event_batches order by batch_id limit 1`,
+  );
+  const made =
+    unfinished.rows[0] ??
+    (
+      await tx.execute<{ batch_id: string }>(sql`
+        insert into ci_insights.event_batches (event_ids)
+        select array_agg(id order by id) from (
+          select id, row_number() over (order by id) as place, sum(octet_length(metadata)) over (order by id) as bytes
+          from (select id, metadata from ci_insights.event_outbox order by id limit ${BATCH_EVENTS_MAX}) as oldest
+        ) as counted
+        where place = 1 or bytes <= ${BATCH_METADATA_BYTES_MAX}
+        having count(*) > 0
+        returning batch_id`)
+    ).rows[0];
+  return made === undefined ? undefined : Number(made.batch_id);
+}
+
+/** The events of a batch, in order; none when somebody else has finished it. */
+export async function eventsOfBatch(tx: Executor, batchId: number): Promise<PendingEvent[]> {
+  return tx
+    .select()
+    .from(eventOutbox)
+    .where(
+      sql`${eventOutbox.id} = any((select event_ids from ci_insights.event_batches where batch_id = ${batchId})::bigint[])`,
+    )
+    .orderBy(eventOutbox.id);
+}
+
+/** ClickHouse has the batch: its events leave the outbox. */
+export async function finishBatch(tx: Executor, batchId: number, events: readonly PendingEvent[]): Promise<void> {
+  await tx.delete(eventOutbox).where(
+    inArray(
+      eventOutbox.id,
+      events.map(({ id }) => id),
+    ),
+  );
+  await tx.execute(sql`delete from ci_insights.event_batches where batch_id = ${batchId}`);
+}
