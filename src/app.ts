@@ -27,7 +27,7 @@ export interface AppDeps {
   postgres: Pick<Postgres, 'db' | 'ping'>;
   repositories: RepositoryStore;
   keys: KeyStore;
-  /** Credentials of other kinds, asked after the application keys. */
+  /** Credentials of other kinds, which know their own by a prefix; asked before the application keys. */
   credentials?: readonly CredentialSource[];
   /** Whether further stores answer, such as the queue. */
   probes?: Probes;
@@ -46,7 +46,7 @@ export type Feature = (app: AnyElysia, http: Http) => void;
 export function buildApp(deps: AppDeps) {
   const { clock, log, publicUrl, clickhouse, postgres, repositories, keys } = deps;
   allowLongQueries();
-  const credentials = [new KeyCredentials(keys), ...(deps.credentials ?? [])];
+  const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
   const handle = (request: Request): Promise<Response> => Promise.resolve(app.handle(request));
   const app = new Elysia({ name: 'ci-insights' })

@@ -10,6 +10,7 @@ import { UserError } from './errors.ts';
 const DEFAULTS = {
   port: 3000,
   retentionDays: 90,
+  githubApiUrl: 'https://api.github.com',
   compressedBytesMax: 25 * 1024 * 1024,
   unpackedBytesMax: 200 * 1024 * 1024,
 };
@@ -30,6 +31,15 @@ const url = (...protocols: string[]) =>
     `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   );
 
+/** Tokens travel to it: in clear at most within the machine. Paths are added to it, so it ends with one. */
+const hostApiUrl = url('http:', 'https:')
+  .refine((value) => {
+    const parsed = URL.parse(value);
+    if (parsed === null || parsed.protocol === 'https:') return true;
+    return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(parsed.hostname);
+  }, 'must begin with https:// (http:// is for this machine only, because tokens are sent there)')
+  .refine((value) => !/[?#@]/.test(value), 'must be an address alone, without a user, a query or a fragment');
+
 const environmentSchema = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().optional(),
@@ -40,6 +50,8 @@ const environmentSchema = z.object({
   CLICKHOUSE_URL: url('http:', 'https:').optional(),
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
+  GITHUB_AUTH: onOff.optional(),
+  GITHUB_API_URL: hostApiUrl.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -64,6 +76,8 @@ export interface Config {
   /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
   publicUrl: string | undefined;
   retentionDays: number;
+  /** REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and nothing is ever sent. */
+  githubApiUrl: string | undefined;
   httpIngest: boolean;
   /** Largest request body as sent, and after unpacking, in bytes. */
   compressedBytesMax: number;
@@ -99,11 +113,18 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     clickhouseUrl: env.CLICKHOUSE_URL,
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
+    githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,
     logLevel: env.LOG_LEVEL ?? 'info',
   };
+}
+
+/** An address alone turns host tokens on, so that an enterprise host needs one variable; `GITHUB_AUTH=off` wins. */
+function githubApiUrlOf(auth: boolean | undefined, apiUrl: string | undefined): string | undefined {
+  if (!(auth ?? apiUrl !== undefined)) return undefined;
+  return (apiUrl ?? DEFAULTS.githubApiUrl).replace(/\/+$/, '');
 }
 
 /** The same for a command that is one part of the service, whatever ROLE says. */

@@ -1,0 +1,45 @@
+/** Learns the default branch of recorded repositories from what the host says anyway (design §5), beside the requests. */
+import type { RepositoryName } from '../http/auth.ts';
+import type { Logger } from '../observability/log.ts';
+import type { RepositoryStore } from '../postgres/repositories.ts';
+import type { HostRepository } from './github-client.ts';
+
+export class HostDefaultBranches {
+  /** Answers of the host that need no further look. */
+  readonly #done = new WeakSet<HostRepository>();
+
+  constructor(
+    private readonly repositories: RepositoryStore,
+    private readonly log: Logger,
+  ) {}
+
+  /** Returns at once. Reads once for each answer of the host, and writes only when the branch is another one. */
+  learn(repository: RepositoryName, answer: HostRepository): void {
+    if (answer.defaultBranch === null || this.#done.has(answer)) return;
+    this.#done.add(answer);
+    this.#learn(repository, answer.defaultBranch).then(
+      (isRecorded) => {
+        // The next use of this answer may come after the first upload.
+        if (!isRecorded) this.#done.delete(answer);
+      },
+      (error) => {
+        this.#done.delete(answer);
+        this.log.warn({ err: error, ...repository }, 'the default branch that the host names could not be kept');
+      },
+    );
+  }
+
+  async #learn({ owner, name }: RepositoryName, branch: string): Promise<boolean> {
+    const recorded = await this.repositories.find(owner, name);
+    if (!recorded) return false;
+    if (recorded.defaultBranch === branch && recorded.defaultBranchSource === 'host') return true;
+    if (recorded.defaultBranchSource === 'setting') return true;
+    await this.repositories.learnDefaultBranch(recorded, branch, 'host');
+    if (recorded.defaultBranch !== null && recorded.defaultBranch !== branch)
+      this.log.info(
+        { owner, name, before: recorded.defaultBranch, now: branch },
+        'the host names another default branch; `rebuild` judges the stored executions by it',
+      );
+    return true;
+  }
+}
