@@ -4,19 +4,25 @@ import type { Deps } from '../src/deps.ts';
 import { Evaluator } from '../src/evaluation/evaluator.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { RetentionTask } from '../src/maintenance/retention.ts';
-import { testRuns } from '../src/queue/catalogue.ts';
+import { EVENTS_CHANNEL } from '../src/postgres/event-log.ts';
+import { prEvents, testRuns } from '../src/queue/catalogue.ts';
 import { Batcher } from './batcher.ts';
+import { prEventsHandler } from './pr-events.ts';
+import { Relay } from './relay.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 
 /** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */
 const CONCURRENCY = 32;
+/** Events of one repository are written one transaction after another, so more would wait for each other. */
+const PR_EVENTS_CONCURRENCY = 8;
 
 export interface RunningWorkers {
   /** For tests: returns when everything stored is evaluated. */
   evaluator: Evaluator;
   sweeper: Sweeper;
   retention: RetentionTask;
+  relay: Relay;
   /** Lets the jobs in hand finish, then stops. */
   stop(): Promise<void>;
 }
@@ -27,7 +33,7 @@ export interface WorkerOptions {
 }
 
 export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, postgres, clickhouse, repositories, deadLetters, queues, config } = deps;
+  const { clock, log, postgres, clickhouse, repositories, deadLetters, queues, config, notifications } = deps;
   const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
   const evaluator: Evaluator = new Evaluator(postgres.db, clickhouse, ledger, log, options.evaluationPauseMs);
   const sweeper = new Sweeper(ledger, evaluator, log);
@@ -41,16 +47,26 @@ export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWo
     batcher,
     retentionDays: config.retentionDays,
   });
-  const worker: Worker = queues.worker(testRuns.name, handler, CONCURRENCY);
-  worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'a job failed, it is tried again'));
+  const eventsHandler = prEventsHandler({ clock, log, db: postgres.db, repositories, deadLetters });
+  const workers: Worker[] = [
+    queues.worker(testRuns.name, handler, CONCURRENCY),
+    queues.worker(prEvents.name, eventsHandler, PR_EVENTS_CONCURRENCY),
+  ];
+  for (const worker of workers)
+    worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'a job failed, it is tried again'));
+  const relay = new Relay(postgres.db, clickhouse, log);
+  notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
+  relay.start();
   sweeper.start();
   retention.start();
   return {
     evaluator,
     sweeper,
     retention,
+    relay,
     stop: async () => {
-      await worker.close();
+      await Promise.all(workers.map((worker) => worker.close()));
+      await relay.stop();
       await sweeper.stop();
       await retention.stop();
       await evaluator.stop();

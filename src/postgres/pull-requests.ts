@@ -1,5 +1,5 @@
 /** Pull requests, as host webhooks and `pr-events` tell of them. */
-import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { pullRequests } from './schema.ts';
 
@@ -52,8 +52,8 @@ export async function keepPullRequests(tx: Executor, versions: readonly PullRequ
     });
 }
 
-/** The newest merged pull request of each of the branches that had one. */
-export async function mergedFromBranches(
+/** The newest pull request of each branch that had one, merged or not. */
+export async function newestOfBranches(
   tx: Executor,
   repositoryId: string,
   branches: readonly string[],
@@ -62,13 +62,7 @@ export async function mergedFromBranches(
   const rows = await tx
     .select()
     .from(pullRequests)
-    .where(
-      and(
-        eq(pullRequests.repositoryId, repositoryId),
-        inArray(pullRequests.headRef, [...branches]),
-        isNotNull(pullRequests.mergeCommit),
-      ),
-    )
+    .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.headRef, [...branches])))
     .orderBy(pullRequests.number);
   return new Map(rows.flatMap((row) => (row.headRef === null ? [] : [[row.headRef, row] as const])));
 }

@@ -112,9 +112,12 @@ export class RepositoryStore {
     return changed;
   }
 
-  /** Learns the default branch from a source, unless the same or a stronger one has spoken before. */
+  /**
+   * Learns the default branch from a source, unless the same or a stronger one has spoken before. The host may change its mind:
+   * it names what is set there now.
+   */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
-    const stronger = SOURCES.slice(SOURCES.indexOf(source));
+    const stronger = SOURCES.slice(SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));
     const [changed] = await onPostgres(() =>
       this.db
         .update(repositories)

@@ -18,6 +18,12 @@ import { prEvents } from './catalogue.ts';
 import { compress } from './encoding.ts';
 import type { prEventsSchema } from './pr-events.ts';
 
+/**
+ * A host deletes the branch in the second in which it merges the pull request, and tells of both in no order: the deletion is looked at
+ * a little later, when the merge is known.
+ */
+const DELETED_BRANCH_DELAY_MS = 2_000;
+
 export class PrEventsProducer {
   readonly #queue: Queue;
 
@@ -31,12 +37,18 @@ export class PrEventsProducer {
    * @param id names the job at its source: added twice while it is queued, it is one job
    */
   async add(id: string, job: z.input<typeof prEventsSchema>): Promise<void> {
-    await this.addAgain(jobIdOf(id), compress(job));
+    const delay = job.deleted_branches?.length ? DELETED_BRANCH_DELAY_MS : 0;
+    await this.#queueJob(jobIdOf(id), compress(job), delay);
   }
 
   /** Puts the data of a dead letter back as it was. */
   async addAgain(jobId: string, data: unknown): Promise<void> {
+    await this.#queueJob(jobId, data, 0);
+  }
+
+  async #queueJob(jobId: string, data: unknown, delay: number): Promise<void> {
     const opts = {
+      delay,
       jobId,
       attempts: prEvents.attempts,
       backoff: { type: 'custom' },

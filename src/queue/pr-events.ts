@@ -59,6 +59,8 @@ const deletedBranchSchema = z.object({
   trigger: text(NAME_LENGTH_MAX).describe('Who deleted it: @login of a user'),
 });
 
+export type DeletedBranch = z.infer<typeof deletedBranchSchema>;
+
 export const prEventsSchema = z
   .object({
     v: z.literal(1),
