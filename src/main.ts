@@ -7,8 +7,7 @@ import { UserError } from './errors.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
-import { GitHubClient } from './keys/github-client.ts';
-import { HostCredentials } from './keys/host-credentials.ts';
+import { hostCredentials } from './keys/host-credentials.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
@@ -51,7 +50,7 @@ function listen(deps: Deps) {
   const app = buildApp({
     ...deps,
     publicUrl: config.publicUrl,
-    credentials: hostCredentials(deps),
+    credentials: hostCredentials(config.githubApiUrl, deps),
     probes: { queue: () => queues.ping() },
     features: config.httpIngest ? [(app, http) => mountIngest(app, http, gatewayOf(deps))] : [],
   });
@@ -70,19 +69,6 @@ function listen(deps: Deps) {
     );
   }
 }
-
-/** Host tokens, where the configuration names a host to ask. */
-const hostCredentials = ({ clock, log, config, repositories }: Deps): HostCredentials[] =>
-  config.githubApiUrl === undefined
-    ? []
-    : [
-        new HostCredentials({
-          clock,
-          log,
-          repositories,
-          client: new GitHubClient({ clock, apiUrl: config.githubApiUrl }),
-        }),
-      ];
 
 /** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */
 const BODY_SLACK_BYTES = 64 * 1024 * 1024;

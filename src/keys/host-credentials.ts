@@ -8,7 +8,7 @@ import type { Access, Credential, CredentialSource, Permission, RepositoryName }
 import { forbidden, HttpProblem } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import type { GitHubClient, HostRepository } from './github-client.ts';
+import { GitHubClient, type HostRepository } from './github-client.ts';
 import type { HostAnswer, Unavailable } from './host-answer.ts';
 import { AnswerCache } from './host-cache.ts';
 import { Circuit } from './host-circuit.ts';
@@ -54,17 +54,20 @@ export class HostUnavailable extends HttpProblem {
 export interface HostCredentialsDeps {
   clock: Clock;
   log: Logger;
-  client: GitHubClient;
   repositories: RepositoryStore;
 }
 
+/**
+ * The credentials of a host by the address of its REST API; none without an address.
+ *
+ * @example
+ * buildApp({ …, credentials: hostCredentials(config.githubApiUrl, deps) });
+ */
+export const hostCredentials = (apiUrl: string | undefined, deps: HostCredentialsDeps): HostCredentials[] =>
+  apiUrl === undefined ? [] : [new HostCredentials(new GitHubClient({ clock: deps.clock, apiUrl }), deps)];
+
 type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 
-/**
- * @example
- * const client = new GitHubClient({ clock, apiUrl: 'https://api.github.com' });
- * buildApp({ …, credentials: [new HostCredentials({ clock, log, client, repositories })] });
- */
 export class HostCredentials implements CredentialSource {
   readonly #client: GitHubClient;
   readonly #circuit: Circuit;
@@ -72,7 +75,7 @@ export class HostCredentials implements CredentialSource {
   readonly #repositories: AnswerCache<Settled<HostRepository>>;
   readonly #defaultBranches: HostDefaultBranches;
 
-  constructor({ clock, log, client, repositories }: HostCredentialsDeps) {
+  constructor(client: GitHubClient, { clock, log, repositories }: HostCredentialsDeps) {
     this.#client = client;
     this.#circuit = new Circuit(clock, (isOpen) => {
       if (isOpen) log.warn('the repository host does not answer: it is left alone for a while, its tokens get 503');
