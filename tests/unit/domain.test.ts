@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { guessDefaultBranch, isOnDefaultBranch, shortBranch } from '../../src/domain/default-branch.ts';
-import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { executionIdOf, repositoryIdOf, sourceKeyOf, testIdOf } from '../../src/domain/identity.ts';
 import { effectiveTime, endOfMonth, isRetained } from '../../src/domain/retention.ts';
 
@@ -57,36 +56,5 @@ describe('time and retention', () => {
     expect(endOfMonth(august)).toBe(Date.parse('2026-09-01T00:00:00Z'));
     expect(isRetained(august, Date.parse('2026-11-29T23:59:59Z'), 90)).toBe(true);
     expect(isRetained(august, Date.parse('2026-11-30T00:00:00Z'), 90)).toBe(false);
-  });
-});
-
-describe('fingerprint v1', () => {
-  test.each([
-    [
-      'the same timeout with another port',
-      'connect ECONNREFUSED 127.0.0.1:5432',
-      'connect ECONNREFUSED 127.0.0.1:5433',
-    ],
-    ['another uuid', 'no row 3f2b1c4d-1111-4111-8111-123456789abc', 'no row 0e0e0e0e-2222-4222-8222-abcdefabcdef'],
-    ['another temporary path', "ENOENT: '/tmp/a1/x.json'", "ENOENT: '/tmp/b2/y.json'"],
-    ['another moment', 'late at 2026-11-21T03:04:05Z', 'late at 2026-11-22 13:14:15.123'],
-    ['another address in memory', '<Foo at 0x7f001>', '<Foo at 0x7f9ff>'],
-    ['different numbers that are equal among themselves', 'expected 3 got 3', 'expected 4 got 4'],
-    ['different numbers', 'expected 3 got 4', 'expected 5 got 6'],
-    ['white space', 'a  b\n c', 'a b c'],
-  ])('%s is the same failure', (_, one, other) => expect(normaliseMessage(one)).toBe(normaliseMessage(other)));
-
-  test.each([
-    ['HTTP 404 and 500', 'HTTP 404 not found', 'HTTP 500 not found'],
-    ['status codes', 'request failed with status code 404', 'request failed with status code 500'],
-    ['keys', "KeyError: 'a'", "KeyError: 'b'"],
-    ['quoted identifiers with numbers', "no column 'user_1'", "no column 'user_2'"],
-    ['texts', 'expected true to be false', 'expected undefined to be defined'],
-    ['equal and unequal numbers', 'expected 3 got 3', 'expected 3 got 4'],
-  ])('%s differ', (_, one, other) => expect(normaliseMessage(one)).not.toBe(normaliseMessage(other)));
-
-  test('a long message of one kind takes linear time', () => {
-    for (const part of ['9', 'a1', '0x', '[::', '/tmp', "'a", '2026-'])
-      expect(normaliseMessage(part.repeat(50_000)).length).toBeLessThan(20_000);
   });
 });
