@@ -20,10 +20,18 @@ export const BODY_LIMITS: BodyLimits = { sentBytesMax: 25 * MEBIBYTE, unpackedBy
 /** The body of a request, unpacked. Throws InvalidUpload and UploadTooLarge. */
 export async function readBody(request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> {
   const isGzip = isGzipEncoding(request.headers.get('content-encoding'));
+  const sent = sentChunks(request, limits);
+  return isGzip ? gunzip(sent, limits) : joined(bounded(sent, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+}
+
+/** The bytes of a body exactly as they were sent, for a signature over them. Throws UploadTooLarge. */
+export const readSentBody = (request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> =>
+  joined(sentChunks(request, limits));
+
+async function* sentChunks(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limits.sentBytesMax) throw sentTooLarge(limits);
-  const sent = bounded(request.body ?? [], limits.sentBytesMax, () => sentTooLarge(limits));
-  return isGzip ? gunzip(sent, limits) : joined(bounded(sent, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+  yield* bounded(request.body ?? [], limits.sentBytesMax, () => sentTooLarge(limits));
 }
 
 /** Whether a Content-Encoding is gzip; others than it and none are refused. */

@@ -1,4 +1,5 @@
 /** What the gateway needs of the rest: a queue that holds the work, and what became of it. */
+import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { Rejection, TestRunsJob } from '../queue/test-runs.ts';
 
 /** What became of an upload (design §6). Counts are null while anything of it is queued. */
@@ -22,4 +23,9 @@ export interface IngestPort {
   enqueue(jobs: readonly TestRunsJob[]): Promise<void>;
   /** The receipt of an upload to this repository, or null when there is none. */
   receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
+}
+
+export interface EventsPort {
+  /** Returns once the queue holds the job; throws StoreUnavailable when it cannot. The same id again, while queued, is the same job. */
+  enqueueEvents(jobId: string, job: PrEventsJob): Promise<void>;
 }

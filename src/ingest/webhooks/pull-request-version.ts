@@ -1,0 +1,27 @@
+/** The pull request of a payload, as the service keeps it. */
+import type { PullRequestVersion } from '../../queue/pr-events.ts';
+import type { PullRequest } from './payloads.ts';
+import { fit, fitName, TITLE_LENGTH_MAX } from './texts.ts';
+
+/** Of an open pull request `merge_commit_sha` is the host's test merge, not a commit of the branch. */
+export const mergeCommitOf = (pull: PullRequest): string | null =>
+  pull.merged_at && pull.merge_commit_sha ? fitName(pull.merge_commit_sha) : null;
+
+/** @param repositoryId the host's id of the repository that was told of, to tell a fork's branch from one of its own */
+export const versionOf = (pull: PullRequest, repositoryId: number): PullRequestVersion => ({
+  number: pull.number,
+  id: pull.id,
+  title: fit(pull.title, TITLE_LENGTH_MAX),
+  author: pull.user ? { id: pull.user.id, login: fitName(pull.user.login) } : null,
+  base_ref: fitName(pull.base.ref),
+  head_ref: headRefOf(pull, repositoryId),
+  head_commit: fitName(pull.head.sha),
+  merge_commit: mergeCommitOf(pull),
+  updated_at: pull.updated_at,
+});
+
+/** `owner:branch` when the branch is of a fork: a branch of the same name in this repository is another one. */
+function headRefOf({ head }: PullRequest, repositoryId: number): string | null {
+  if (head.repo?.id === repositoryId) return fitName(head.ref);
+  return head.label ? fitName(head.label) : null;
+}

@@ -1,0 +1,94 @@
+/** `POST /webhooks/github`: deliveries of the repository host, checked, read, and handed to the queue (design §6). */
+import type { AnyElysia } from 'elysia';
+import { ZodError } from 'zod';
+import { StoreUnavailable } from '../../errors.ts';
+import { type Http, mount } from '../../http/operation.ts';
+import { forbidden, payloadTooLarge, unprocessable } from '../../http/problems.ts';
+import type { Logger } from '../../observability/log.ts';
+import { BODY_LIMITS, type BodyLimits, readSentBody } from '../body.ts';
+import { UploadTooLarge } from '../errors.ts';
+import type { EventsPort } from '../ports.ts';
+import { type Delivery, readDelivery } from './delivery.ts';
+import { type DeliveryJob, jobIdOf, jobOf } from './job.ts';
+import { deliverySchema, NO_SECRET_DETAIL, NOT_SIGNED_DETAIL, WEBHOOK_BODY, WEBHOOK_PROBLEMS } from './schemas.ts';
+import { type SignatureCheck, signatureCheck } from './signature.ts';
+
+export interface WebhookDeps extends EventsPort {
+  log: Logger;
+  /** Any of them may have signed a delivery; without one every delivery is refused. */
+  secrets: readonly string[];
+  /** BODY_LIMITS unless configured. */
+  limits?: BodyLimits;
+}
+
+/** @example buildApp({ …, features: [(app, http) => mountWebhooks(app, http, webhookDeps)] }) */
+export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): void {
+  const isSigned = signatureCheck(deps.secrets);
+  mount(app, http, 'POST', '/webhooks/github', {
+    operationId: 'takeWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'Take a delivery of the repository host',
+    description:
+      'Turns what happens on pull requests into events of the log, and keeps the pull requests. Takes deliveries with the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once.',
+    access: 'public',
+    rawBody: WEBHOOK_BODY,
+    responses: {
+      202: { description: 'Queued, or ignored with the reason.', schema: deliverySchema },
+      ...WEBHOOK_PROBLEMS,
+    },
+    handle: async ({ request }) => {
+      const body = await signedBody(request, deps, isSigned);
+      const delivery = readDelivery(request.headers, body);
+      const { job, reason } = read(delivery, deps.log);
+      if (job) await enqueue(deps, delivery, job);
+      return {
+        status: 202,
+        body: { delivery: delivery.id, status: job ? 'queued' : 'ignored', reason, events: job?.events.length ?? 0 },
+      };
+    },
+  });
+}
+
+/** The body of a delivery whose signature is right; 403 otherwise, whatever was wrong with it. */
+async function signedBody(request: Request, deps: WebhookDeps, isSigned: SignatureCheck): Promise<Uint8Array> {
+  if (deps.secrets.length === 0) throw forbidden(NO_SECRET_DETAIL);
+  const signature = request.headers.get('x-hub-signature-256');
+  if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
+  const limits = deps.limits ?? BODY_LIMITS;
+  const body = await readSentBody(request, limits).catch((error) => {
+    throw error instanceof UploadTooLarge ? payloadTooLarge(tooLargeDetail(limits)) : error;
+  });
+  if (!(await isSigned(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
+  return body;
+}
+
+const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>
+  `The delivery is larger than ${sentBytesMax} bytes. Have the host send JSON and not a form, or raise INGEST_COMPRESSED_BYTES_MAX.`;
+
+/** A payload that is not what the host sends is a 422, so that the host's list of deliveries shows it as failed. */
+function read(delivery: Delivery, log: Logger): DeliveryJob {
+  try {
+    return jobOf(delivery);
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery is not what the host sends');
+    throw unprocessable(
+      error.issues.map(({ path, message, code }) => ({
+        loc: ['body', ...path.map((part) => (typeof part === 'symbol' ? String(part) : part))],
+        msg: message,
+        type: code ?? 'invalid_value',
+      })),
+    );
+  }
+}
+
+async function enqueue(deps: WebhookDeps, delivery: Delivery, job: NonNullable<DeliveryJob['job']>): Promise<void> {
+  try {
+    await deps.enqueueEvents(jobIdOf(delivery), job);
+  } catch (error) {
+    // The host shows it as failed, and sends it again only when somebody asks it to.
+    if (error instanceof StoreUnavailable)
+      deps.log.error({ err: error, delivery: delivery.id }, 'a webhook delivery was refused and may be lost');
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+/** What the webhook operation takes and answers, for the OpenAPI document. */
+import { z } from 'zod';
+import type { RawBodyDescription, ResponseDescription } from '../../http/operation.ts';
+
+const DELIVERY_EXAMPLE = '72d3162e-cc78-11e3-81ab-4c9367dc0958';
+
+const PAYLOAD_EXAMPLE = {
+  action: 'labeled',
+  label: { name: 'urgent' },
+  pull_request: {
+    id: 279147437,
+    number: 7,
+    title: 'Round totals per line',
+    user: { id: 583231, login: 'octocat' },
+    base: { ref: 'main' },
+    head: { ref: 'round-totals', sha: '2222222222222222222222222222222222222222', repo: { id: 186853002 } },
+    merged_at: null,
+    merge_commit_sha: null,
+    updated_at: '2026-11-21T09:30:00Z',
+  },
+  repository: {
+    id: 186853002,
+    name: 'shop',
+    owner: { login: 'acme' },
+    html_url: 'https://github.com/acme/shop',
+    default_branch: 'main',
+  },
+  sender: { id: 583231, login: 'octocat' },
+};
+
+export const WEBHOOK_BODY: RawBodyDescription = {
+  description: 'A delivery as the host sends it: JSON, or a form with the JSON in its field `payload`.',
+  content: {
+    'application/json': { schema: { type: 'object' }, example: PAYLOAD_EXAMPLE },
+    'application/x-www-form-urlencoded': {
+      schema: { type: 'object', required: ['payload'], properties: { payload: { type: 'string' } } },
+      example: { payload: JSON.stringify(PAYLOAD_EXAMPLE) },
+    },
+  },
+};
+
+export const deliverySchema = z.object({
+  delivery: z.string().meta({ description: "The host's id of the delivery", example: DELIVERY_EXAMPLE }),
+  status: z.enum(['queued', 'ignored']).meta({
+    description: '`queued`: the queue holds what the delivery tells. `ignored`: there is nothing to keep of it',
+    example: 'queued',
+  }),
+  reason: z.string().nullable().meta({
+    description: 'Why there is no event in it, in a sentence; null when there is one',
+    example: null,
+  }),
+  events: z.int().min(0).meta({ description: 'Events that were queued', example: 1 }),
+});
+
+const problem = (status: number, title: string, description: string, detail: string): ResponseDescription => ({
+  description,
+  mediaType: 'application/problem+json',
+  example: { type: 'about:blank', title, status, detail },
+});
+
+export const NOT_SIGNED_DETAIL =
+  'The delivery is not signed as this service asks: X-Hub-Signature-256 must be the HMAC-SHA256 of the body with the secret in GITHUB_WEBHOOK_SECRET. Set the same secret at the host.';
+export const NO_SECRET_DETAIL =
+  'Deliveries are refused because this service knows no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
+
+export const WEBHOOK_PROBLEMS = {
+  403: problem(
+    403,
+    'Forbidden',
+    'The signature is missing or wrong, or no secret is configured. Nothing of the body was read.',
+    NOT_SIGNED_DETAIL,
+  ),
+  413: problem(
+    413,
+    'Payload too large',
+    'The body is larger than uploads may be (25 MiB).',
+    'The delivery is larger than 25 MiB. Have the host send JSON and not a form, or raise INGEST_COMPRESSED_BYTES_MAX.',
+  ),
+  422: problem(
+    422,
+    'Unprocessable entity',
+    'The signature is right, but a header is missing, or the body is not JSON, or not what the host sends for this event.',
+    'body: is not JSON.',
+  ),
+  503: {
+    ...problem(
+      503,
+      'Service unavailable',
+      'The queue cannot take the delivery now. Hosts do not try again by themselves: redeliver it.',
+      'The service cannot reach its queue store now. Try again later.',
+    ),
+    headers: {
+      'retry-after': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', example: 5 } },
+    },
+  },
+} as const;
