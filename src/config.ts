@@ -40,6 +40,16 @@ const hostApiUrl = url('http:', 'https:')
   }, 'must begin with https:// (http:// is for this machine only, because tokens are sent there)')
   .refine((value) => !/[?#@]/.test(value), 'must be an address alone, without a user, a query or a fragment');
 
+/** Short ones can be guessed, and a comma inside a secret would cut it into such. */
+const SECRET_LENGTH_MIN = 16;
+const secrets = z
+  .string()
+  .transform((value) => value.split(',').map((secret) => secret.trim()))
+  .refine(
+    (list) => list.every((secret) => secret.length >= SECRET_LENGTH_MIN),
+    `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma while one replaces the other`,
+  );
+
 const environmentSchema = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().optional(),
@@ -52,6 +62,7 @@ const environmentSchema = z.object({
   RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
   GITHUB_API_URL: hostApiUrl.optional(),
+  GITHUB_WEBHOOK_SECRET: secrets.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -78,6 +89,8 @@ export interface Config {
   retentionDays: number;
   /** REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and nothing is ever sent. */
   githubApiUrl: string | undefined;
+  /** Any of them may have signed a host's webhook; none: every delivery is refused. */
+  webhookSecrets: readonly string[];
   httpIngest: boolean;
   /** Largest request body as sent, and after unpacking, in bytes. */
   compressedBytesMax: number;
@@ -114,6 +127,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
+    webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,

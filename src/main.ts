@@ -6,6 +6,7 @@ import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
+import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
 import { hostCredentials } from './keys/host-credentials.ts';
 
@@ -52,7 +53,12 @@ function listen(deps: Deps) {
     publicUrl: config.publicUrl,
     credentials: hostCredentials(config.githubApiUrl, deps),
     probes: { queue: () => queues.ping() },
-    features: config.httpIngest ? [(app, http) => mountIngest(app, http, gatewayOf(deps))] : [],
+    features: config.httpIngest
+      ? [
+          (app, http) => mountIngest(app, http, gatewayOf(deps)),
+          (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
+        ]
+      : [],
   });
   try {
     return app.listen({
@@ -80,6 +86,14 @@ export const gatewayOf = ({ clock, log, config, producer, receipts }: Deps): Ing
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueue: (jobs) => producer.add(jobs),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
+});
+
+/** What the host's webhooks use of the rest: they only enqueue, too. */
+export const webhooksOf = ({ log, config, prEvents }: Deps): WebhookDeps => ({
+  log,
+  secrets: config.webhookSecrets,
+  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
+  enqueueEvents: (jobId, job) => prEvents.add(jobId, job),
 });
 
 /** Runs the service until SIGTERM or SIGINT; the process ends with it. */

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import Ajv from 'ajv/dist/2020';
 import { mountIngest } from '../../src/ingest/routes.ts';
-import { gatewayOf } from '../../src/main.ts';
+import { mountWebhooks } from '../../src/ingest/webhooks/routes.ts';
+import { gatewayOf, webhooksOf } from '../../src/main.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -88,7 +89,12 @@ let operations: [string, Operation][];
 beforeAll(async () => {
   // The whole service, with the gateway.
   const stores = await openTestStores();
-  app = await openTestApp({ features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores))] });
+  app = await openTestApp({
+    features: [
+      (elysia, http) => mountIngest(elysia, http, gatewayOf(stores)),
+      (elysia, http) => mountWebhooks(elysia, http, webhooksOf(stores)),
+    ],
+  });
   document = await app.get<Document>('/docs/json');
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
