@@ -17,7 +17,7 @@ import { versionOf } from './pull-request-version.ts';
 import { queueCommandOf } from './queue-command.ts';
 import { retriedCheck, retriedWorkflowJob } from './retried-jobs.ts';
 import { fitMessage, fitName } from './texts.ts';
-import { type About, nothing, type Told, told, triggerOf } from './told.ts';
+import { type About, nothing, otherAction, type Told, told, triggerOf } from './told.ts';
 
 /** Who did it, and where: what all payloads have in common. */
 export interface Context {
@@ -37,7 +37,7 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     const read = pullRequestSchema.parse(payload);
     const version = versionOf(read.pull_request, context.repository.id);
     const events = pullRequestEvents(read, aboutPull(read.pull_request, context));
-    return events ? told(events, version) : nothing(`is of a pull request that is ${read.action}`, version);
+    return events ? told(events, version) : otherAction(read.action, version);
   },
 
   pull_request_review: (payload, context) => {
@@ -52,7 +52,7 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     }
     if (action === 'dismissed')
       return told([newEvent('action.dismiss_reviews', { users: reviewer ? [reviewer] : [] }, about)], version);
-    return nothing(`is of a review that is ${action}`, version);
+    return otherAction(action, version);
   },
 
   pull_request_review_comment: (payload, context) =>
@@ -70,7 +70,7 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
   issue_comment: (payload, { sender }) => {
     const { action, issue, comment } = issueCommentSchema.parse(payload);
     if (!issue.pull_request) return nothing('is of a comment on an issue');
-    if (action !== 'created') return nothing(`is of a comment that is ${action}`);
+    if (action !== 'created') return otherAction(action);
     const command = queueCommandOf(comment.body);
     if (!command) return nothing('is of a comment without a queue command');
     const { type, line, queueName } = command;

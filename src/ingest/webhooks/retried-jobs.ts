@@ -2,7 +2,7 @@
 import { newEvent } from '../../domain/events.ts';
 import type { CheckRunPayload, WorkflowJobPayload } from './payloads.ts';
 import { fitLabel, fitName } from './texts.ts';
-import { nothing, type Told, told } from './told.ts';
+import { nothing, otherAction, type Told, told } from './told.ts';
 
 /** The host's own pipelines report as checks too; `workflow_job` tells of them, with run and attempt. */
 const HOST_PIPELINES = 'github-actions';
@@ -10,7 +10,7 @@ const HOST_PIPELINES = 'github-actions';
 /** A later attempt of a job is told of when it is queued, and again when it begins: both are the same event. */
 export function retriedWorkflowJob({ action, workflow_job: job }: WorkflowJobPayload, trigger: string): Told {
   const attempt = job.run_attempt ?? 1;
-  if (action !== 'queued' && action !== 'in_progress') return nothing(`is of a job that is ${action}`);
+  if (action !== 'queued' && action !== 'in_progress') return otherAction(action);
   if (attempt < 2) return nothing('is of the first attempt of a job');
   const event = newEvent(
     'ci_insights.job_retried',
@@ -33,7 +33,7 @@ export function retriedCheck(
   trigger: string,
   repositoryId: number,
 ): Told {
-  if (action !== 'rerequested') return nothing(`is of a check that is ${action ?? 'told of'}`);
+  if (action !== 'rerequested') return otherAction(action);
   if (check.app?.slug === HOST_PIPELINES) return nothing('is of a job of which workflow_job deliveries tell');
   const pulls = (check.pull_requests ?? []).filter(({ base }) => base.repo.id === repositoryId);
   // A commit of several pull requests: the host does not say for which one it was.

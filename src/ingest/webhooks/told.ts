@@ -26,6 +26,10 @@ export const nothing = (reason: string, pullRequest: PullRequestVersion | null =
   reason,
 });
 
+/** For actions that change nothing that the log tells of. */
+export const otherAction = (action: string | undefined, pullRequest: PullRequestVersion | null = null): Told =>
+  nothing(`has the action ${action ?? '(none)'}, of which the event log has nothing`, pullRequest);
+
 export const told = (events: ToldEvent[], pullRequest: PullRequestVersion | null = null): Told => ({
   events,
   pullRequest,

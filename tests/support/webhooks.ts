@@ -1,0 +1,72 @@
+/** Deliveries of a repository host, signed as it signs them: the payloads of octokit's collection, and any other. */
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { v5 as uuid5 } from 'uuid';
+import { z } from 'zod';
+
+export const WEBHOOK_SECRET = 'a secret of the tests only';
+const DELIVERIES_NAMESPACE = '0c1b8f3e-7d0e-4f7a-9a51-3a3a3b0e5c11';
+
+const payloadSchema = z.looseObject({ action: z.string().optional() });
+export type Payload = z.infer<typeof payloadSchema>;
+const collectionSchema = z.array(z.object({ name: z.string(), examples: z.array(payloadSchema) }));
+
+export interface Example {
+  /** Where it stands in the collection, such as `api.github.com pull_request[3] closed`. */
+  name: string;
+  /** `X-GitHub-Event` */
+  event: string;
+  /** `X-GitHub-Delivery`: the same in every run. */
+  delivery: string;
+  payload: Payload;
+  body: string;
+  /** The headers with which the host sends it. */
+  headers(secret?: string): Record<string, string>;
+}
+
+/** The signature over a body, as the host makes it. */
+export const signatureOf = (body: string | Uint8Array, secret = WEBHOOK_SECRET): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+/** A delivery of any payload. */
+export function delivery(
+  event: string,
+  payload: Payload,
+  name = event,
+  id = uuid5(name, DELIVERIES_NAMESPACE),
+): Example {
+  const body = JSON.stringify(payload);
+  return {
+    name,
+    event,
+    delivery: id,
+    payload,
+    body,
+    headers: (secret = WEBHOOK_SECRET) => ({
+      'content-type': 'application/json',
+      'user-agent': 'GitHub-Hookshot/044aadd',
+      'x-github-event': event,
+      'x-github-delivery': id,
+      'x-hub-signature-256': signatureOf(body, secret),
+    }),
+  };
+}
+
+/** Every payload of `@octokit/webhooks-examples`: of the public host and of five versions of the enterprise one. */
+export function webhookExamples(): Example[] {
+  const root = dirname(dirname(fileURLToPath(import.meta.resolve('@octokit/webhooks-examples'))));
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((host) => {
+      const collection = collectionSchema.parse(JSON.parse(readFileSync(join(root, host, 'index.json'), 'utf8')));
+      return collection.flatMap(({ name: event, examples }) =>
+        examples.map((payload, i) =>
+          delivery(event, payload, `${host} ${event}[${i}]${payload.action ? ` ${payload.action}` : ''}`),
+        ),
+      );
+    });
+}

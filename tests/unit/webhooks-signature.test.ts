@@ -1,0 +1,62 @@
+/** Signatures of deliveries, against Node's own HMAC over the bytes. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { signatureCheck } from '../../src/ingest/webhooks/signature.ts';
+import { signatureOf } from '../support/webhooks.ts';
+
+const SECRET = 'first of two secrets';
+const isSigned = signatureCheck([SECRET]);
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+describe('a signature', () => {
+  test('holds for every text that was signed with the secret, and for no other text, secret or signature', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ minLength: 1 }),
+        async (text, other, garbage) => {
+          const signature = signatureOf(utf8(text), SECRET);
+          expect(await isSigned(utf8(text), signature)).toBe(true);
+          expect(await isSigned(utf8(text), garbage)).toBe(false);
+          expect(await isSigned(utf8(other), signature)).toBe(other === text);
+          expect(await isSigned(utf8(text), signatureOf(utf8(text), `${SECRET}.`))).toBe(false);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['none', null],
+    ['an empty one', ''],
+    ['the digest alone', signatureOf('{}', SECRET).slice('sha256='.length)],
+    ['SHA-1', 'sha1=2aae6c35c94fcfb415dbe95f408b9ce91ee846ed'],
+    ['one that is cut short', signatureOf('{}', SECRET).slice(0, -1)],
+    ['one that is too long', `${signatureOf('{}', SECRET)}0`],
+    ['one in upper case', signatureOf('{}', SECRET).toUpperCase()],
+    ['text that is not ASCII', 'sha256=ÿÿ'],
+  ])('%s is wrong', async (_, signature) => {
+    expect(await isSigned(utf8('{}'), signature)).toBe(false);
+  });
+
+  test('holds with a byte order mark only where the mark was signed', async () => {
+    const marked = utf8('\uFEFF{}');
+    expect(await isSigned(marked, signatureOf(marked, SECRET))).toBe(true);
+    expect(await isSigned(marked, signatureOf('{}', SECRET))).toBe(false);
+  });
+
+  test('never holds for bytes that are not UTF-8, nor for no bytes', async () => {
+    const bytes = Uint8Array.of(0x22, 0xff, 0xfe, 0x22);
+    expect(await isSigned(bytes, signatureOf(bytes, SECRET))).toBe(false);
+    // What a lenient reader would make of them is another body.
+    expect(await isSigned(bytes, signatureOf('"\uFFFD\uFFFD"', SECRET))).toBe(false);
+    expect(await isSigned(new Uint8Array(), signatureOf('', SECRET))).toBe(false);
+  });
+
+  test('holds with either of two secrets', async () => {
+    const either = signatureCheck([SECRET, 'second of two secrets']);
+    for (const secret of [SECRET, 'second of two secrets'])
+      expect(await either(utf8('{}'), signatureOf('{}', secret))).toBe(true);
+    expect(await either(utf8('{}'), signatureOf('{}', 'another'))).toBe(false);
+  });
+});
