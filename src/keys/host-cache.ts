@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { Unavailable } from './host-answer.ts';
 
-/** Two answers a token; beyond this the oldest go, so that made-up tokens cannot fill the memory. */
+/** Beyond this the oldest go, so that made-up tokens cannot fill the memory. */
 const ENTRIES_MAX = 10_000;
 
 interface Entry<T> {
@@ -17,10 +17,13 @@ interface Entry<T> {
 export class AnswerCache<T extends { kind: string }> {
   readonly #entries = new Map<string, Entry<T>>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly entriesMax = ENTRIES_MAX,
+  ) {}
 
   /**
-   * The answer under this key, from memory while it holds, else by asking.
+   * The answer under this key, from memory while it holds, else by asking. Throws what `ask` throws, and remembers nothing of it.
    *
    * @param holdsMs how long this answer serves the caller, counted from the moment at which it was asked for. Callers may
    *   differ: for one that it refuses, it holds shorter.
@@ -44,26 +47,29 @@ export class AnswerCache<T extends { kind: string }> {
   #ask(key: string, entry: Entry<T>, ask: () => Promise<T | Unavailable>, askedAt: number): Promise<T | Unavailable> {
     const settle = (answer: T | Unavailable): T | Unavailable => {
       if (isUnavailable(answer)) entry.failed = { answer, until: this.clock.now() + answer.retryAfterMs };
-      else {
-        entry.known = { answer, askedAt };
-        entry.failed = undefined;
-      }
+      else entry.known = { answer, askedAt };
+      this.#forgetOldest();
       return answer;
     };
     const pending = ask()
       .then(settle)
       .finally(() => {
         entry.pending = undefined;
+        // A question that was not put leaves nothing behind.
+        if (!entry.known && !entry.failed && this.#entries.get(key) === entry) this.#entries.delete(key);
       });
     entry.pending = pending;
     // The newest question stands last, so that the first is the one to forget.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+    return pending;
+  }
+
+  #forgetOldest(): void {
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= ENTRIES_MAX) break;
+      if (this.#entries.size <= this.entriesMax) return;
       this.#entries.delete(oldest);
     }
-    return pending;
   }
 }
 

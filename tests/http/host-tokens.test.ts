@@ -144,6 +144,12 @@ describe('where host tokens are on', () => {
     expect(await hidden.json()).toEqual(await absent.json());
   });
 
+  test('so does one that is shown to somebody who may not pull it', async () => {
+    t.host.allow('sam', t.fullName, { pull: false, push: false });
+    expect(await t.statusOf(STRANGER)).toBe(404);
+    expect(await t.statusOf(STRANGER, t.probe('upload'))).toBe(404);
+  });
+
   test('everyone with an account reads what is public, and nobody writes to it for that', async () => {
     t.host.addRepository(`${t.path.owner}/open`, { isPrivate: false });
     expect(await t.statusOf(STRANGER, `/v1/probe/read/${t.path.owner}/open`)).toBe(200);

@@ -159,6 +159,8 @@ describe('the circuit', () => {
     t.host.beInTrouble();
     expect(await t.outcomeOf(READER)).toEqual([503, '15']);
     expect(t.host.requests.length).toBe(1);
+    t.clock.set(TEST_NOW + 30 * SECOND);
+    expect(await t.statusOf(READER)).toBe(200);
   });
 
   test('the first answer closes it for everyone', async () => {
