@@ -1,6 +1,6 @@
 /**
  * Who asks, and what they may do (design §4 "Authentication"). Kinds of credentials are sources behind one interface:
- * application keys now; a token of the repository host is another source.
+ * application keys, and tokens of the repository host.
  */
 import { forbidden, notFound } from './problems.ts';
 
@@ -17,7 +17,7 @@ export type Access = 'granted' | 'forbidden' | 'hidden';
 
 /** An accepted credential. */
 export interface Credential {
-  /** Who acts, for the record: a key's name or a login. */
+  /** Who acts, for the record: a key's name, or a login of the repository host without `@`. */
   readonly actor: string;
   /** Shown by `GET /v1/application`; undefined for credentials that are no application key. */
   readonly application?: Application;
@@ -65,5 +65,7 @@ export async function requireAccess(
   const access = await credential.access(repository, permission);
   if (access === 'hidden') throw notFound('There is no such repository for this credential: check owner and name.');
   if (access === 'forbidden')
-    throw forbidden('The credential does not allow this: use one of this owner, with the scope that is needed.');
+    throw forbidden(
+      'The credential does not allow this: use a key of this owner with the scope that is needed, or a token that may push.',
+    );
 }

@@ -98,7 +98,8 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
     [SECURITY_SCHEME]: {
       type: 'http',
       scheme: 'bearer',
-      description: 'An application key: `ci-insights keys create --owner acme --scope ci`.',
+      description:
+        'An application key: `ci-insights keys create --owner acme --scope ci`. Where the service is set up for it (`GITHUB_AUTH`), a token of the repository host as well.',
     },
   };
   return { paths, components: { schemas, securitySchemes } };

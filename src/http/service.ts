@@ -36,7 +36,10 @@ export function mountService(app: AnyElysia, http: Http, probes: Probes): void {
     responses: { 200: { description: 'The key in use.', schema: application } },
     handle: ({ credential }) => {
       const key = credential?.application;
-      if (!key) throw forbidden('The credential of this request is no application key.');
+      if (!key)
+        throw forbidden(
+          'A token of the repository host is no application key, so there is none to describe. Send a key.',
+        );
       const { id, name, scope, owner, repositories } = key;
       return { body: { id, name, scope, account_scope: { owner, repositories } } };
     },
