@@ -2,6 +2,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import type { ClickHouse } from './clickhouse/client.ts';
 import type { Clock } from './clock.ts';
+import { mountEvents } from './events/routes.ts';
 import type { CredentialSource } from './http/auth.ts';
 import { docsPlugin } from './http/docs.ts';
 import { createFallback } from './http/fallback.ts';
@@ -16,7 +17,11 @@ import { KeyCredentials } from './keys/credential.ts';
 import type { KeyStore } from './keys/store.ts';
 import type { Logger } from './observability/log.ts';
 import type { Postgres } from './postgres/client.ts';
+import type { Notifications } from './postgres/notifications.ts';
+import type { QuarantineStore } from './postgres/quarantines.ts';
 import type { RepositoryStore } from './postgres/repositories.ts';
+import { QuarantineLists } from './quarantines/lists.ts';
+import { mountQuarantines } from './quarantines/routes.ts';
 
 export interface AppDeps {
   clock: Clock;
@@ -26,6 +31,9 @@ export interface AppDeps {
   clickhouse: ClickHouse;
   postgres: Pick<Postgres, 'db' | 'ping'>;
   repositories: RepositoryStore;
+  quarantines: QuarantineStore;
+  /** Not connected yet: the app listens for changes of quarantines. */
+  notifications: Notifications;
   keys: KeyStore;
   /** Credentials of other kinds, which know their own by a prefix; asked before the application keys. */
   credentials?: readonly CredentialSource[];
@@ -44,7 +52,7 @@ export type Feature = (app: AnyElysia, http: Http) => void;
  * app.listen({ hostname: config.host, port: config.port });
  */
 export function buildApp(deps: AppDeps) {
-  const { clock, log, publicUrl, clickhouse, postgres, repositories, keys } = deps;
+  const { clock, log, publicUrl, clickhouse, postgres, repositories, quarantines, keys } = deps;
   allowLongQueries();
   const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
@@ -62,6 +70,12 @@ export function buildApp(deps: AppDeps) {
     });
   mountService(app, http, { clickhouse: () => clickhouse.ping(), postgres: () => postgres.ping(), ...deps.probes });
   mountInsights(app, http, { clock, clickhouse, repositories, db: postgres.db });
+  mountQuarantines(app, http, {
+    repositories,
+    quarantines,
+    lists: new QuarantineLists(quarantines, deps.notifications),
+  });
+  mountEvents(app, http, { clock, clickhouse, repositories });
   for (const feature of deps.features ?? []) feature(app, http);
   app.use(docsPlugin(http));
   const fallback = createFallback(app.routes);

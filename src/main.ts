@@ -30,6 +30,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
     const app = config.role === 'worker' ? undefined : listen(deps);
+    void deps.notifications.connect();
     return {
       deps,
       url: app?.server?.url.origin,

@@ -1,8 +1,8 @@
 /** Which executions are flaky (design §7). Pure: the same executions in any order give the same verdicts. */
 import { attemptOf, type JudgedExecution } from './execution.ts';
 
-/** Why an execution is flaky. */
-export type FlakyRule = 'within_run' | 'contradicted';
+/** Why an execution is flaky; the first that holds. `repeated`: see repetition.ts. */
+export type FlakyRule = 'within_run' | 'contradicted' | 'repeated';
 
 /**
  * Verdicts on the executions of one test, pipeline and job on **one commit**.
@@ -11,6 +11,8 @@ export type FlakyRule = 'within_run' | 'contradicted';
  * - `contradicted`: failed, while another attempt or run of the same commit passed. When one attempt holds both results
  *   without a retry flag (matrix legs, namesakes), the name is ambiguous on this commit and contradicts nothing; so does
  *   an unknown commit. Skipped executions prove nothing.
+ *
+ * Executions that are held back are not to be among them (infrastructure.ts).
  *
  * @returns the flaky ones by execution id, with the rule.
  */

@@ -66,6 +66,23 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
+/** A body of a 200 that was checked and encoded before, for reads that are answered from memory. */
+export interface EncodedReply {
+  encoded: EncodedBody;
+  headers?: Record<string, string>;
+}
+
+export interface EncodedBody {
+  bytes: Uint8Array;
+  etag: string;
+}
+
+/** Checks a body against its schema and encodes it, once for all the times that it is sent. */
+export function encodeBody(schema: z.ZodType, body: unknown): EncodedBody {
+  const text = JSON.stringify(schema.parse(body));
+  return { bytes: new TextEncoder().encode(text), etag: etagOf(text) };
+}
+
 export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = unknown> {
   operationId: string;
   tag: string;
@@ -83,7 +100,9 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   responses: Readonly<Record<number, ResponseDescription>>;
   /** Reads only: identical concurrent requests share one run of the handler, which then must not look at `credential`. */
   isCoalesced?: boolean;
-  handle(input: OperationInput<P, QueryOf<Q>, B>): Promise<Reply | Response> | Reply | Response;
+  handle(
+    input: OperationInput<P, QueryOf<Q>, B>,
+  ): Promise<Reply | EncodedReply | Response> | Reply | EncodedReply | Response;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -136,7 +155,8 @@ function handlerOf<P, Q extends QueryShape, B>(
     const { query, body } = await readInput(operation, request, url);
     const run = async (): Promise<Prepared> => {
       const reply = await operation.handle({ params: params as P, query, body, credential, request, url, requestId });
-      return reply instanceof Response ? { response: reply } : prepare(operation, reply);
+      if (reply instanceof Response) return { response: reply };
+      return 'encoded' in reply ? ofEncoded(reply) : prepare(operation, reply);
     };
     const prepared = await (operation.isCoalesced ? flights.run(url.href, run) : run());
     return respond(prepared, isRead ? request.headers.get('if-none-match') : null, isRead, requestId);
@@ -211,7 +231,19 @@ async function readInput<P, Q extends QueryShape, B>(
 /** An answer made once and sent to every request that shares it. */
 type Prepared =
   | { response: Response }
-  | { status: number; text: string | undefined; etag: string | undefined; headers: Record<string, string> };
+  | {
+      status: number;
+      body: string | Uint8Array | undefined;
+      etag: string | undefined;
+      headers: Record<string, string>;
+    };
+
+const ofEncoded = ({ encoded, headers = {} }: EncodedReply): Prepared => ({
+  status: 200,
+  body: encoded.bytes,
+  etag: encoded.etag,
+  headers,
+});
 
 function prepare<P, Q extends QueryShape, B>(operation: Operation<P, Q, B>, reply: Reply): Prepared {
   const status = reply.status ?? 200;
@@ -219,7 +251,7 @@ function prepare<P, Q extends QueryShape, B>(operation: Operation<P, Q, B>, repl
   if (!description) throw new Error(`${operation.operationId} answered ${status}, which it does not describe`);
   const text = description.schema ? JSON.stringify(description.schema.parse(reply.body)) : undefined;
   const etag = status === 200 && text !== undefined ? etagOf(text) : undefined;
-  return { status, text, etag, headers: reply.headers ?? {} };
+  return { status, body: text, etag, headers: reply.headers ?? {} };
 }
 
 function respond(prepared: Prepared, ifNoneMatch: string | null, isRead: boolean, requestId: string): Response {
@@ -227,7 +259,7 @@ function respond(prepared: Prepared, ifNoneMatch: string | null, isRead: boolean
     prepared.response.headers.set('x-request-id', requestId);
     return prepared.response;
   }
-  const { status, text, etag } = prepared;
+  const { status, body, etag } = prepared;
   const headers: Record<string, string> = { ...prepared.headers, 'x-request-id': requestId };
   if (isRead && etag !== undefined) {
     headers.etag = etag;
@@ -235,8 +267,8 @@ function respond(prepared: Prepared, ifNoneMatch: string | null, isRead: boolean
     headers['cache-control'] = 'private, no-cache';
     if (isNotModified(ifNoneMatch, etag)) return new Response(null, { status: 304, headers });
   }
-  if (text !== undefined) headers['content-type'] = 'application/json';
-  return new Response(text ?? null, { status, headers });
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  return new Response(body ?? null, { status, headers });
 }
 
 /** The answer to HEAD: as to GET, without its body. */

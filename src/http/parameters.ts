@@ -6,6 +6,7 @@
  * shows. A value that cannot be decoded (`%ZZ`, bytes that are not UTF-8, as of a lone surrogate) is 422, unlike with
  * URLSearchParams, which makes U+FFFD of it.
  */
+import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
 import { parseMoment } from '../domain/moment.ts';
 import type { InputError } from './problems.ts';
@@ -53,18 +54,23 @@ function optional<T>(
 export const textParameter = (min: number, max: number, about: Description): QueryParameter<string | undefined> =>
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
 
-/** Repeated text: every value by itself, none split. Sorted and without repeats, because the order means nothing. */
-export function textsParameter(
-  max: number,
+/** Repeated text: every value by itself, none split. */
+export const textsParameter = (max: number, about: Description & { required?: boolean }): QueryParameter<string[]> =>
+  repeated(text(1, max), { type: 'string', minLength: 1, maxLength: max }, about);
+
+/** Repeated values of one kind: sorted and without repeats, because the order means nothing. */
+function repeated<T extends string | number>(
+  value: z.ZodType<T, string>,
+  items: Record<string, unknown>,
   { description, example, required = false }: Description & { required?: boolean },
-): QueryParameter<string[]> {
+): QueryParameter<T[]> {
   const values = z
-    .array(text(1, max), { error: 'is required' })
+    .array(value, { error: 'is required' })
     .max(ARRAY_LENGTH_MAX, { error: `is given more than ${ARRAY_LENGTH_MAX} times` })
     .transform((list) => [...new Set(list)].sort());
   return {
     read: required ? values : z.preprocess((list) => list ?? [], values),
-    schema: { type: 'array', maxItems: ARRAY_LENGTH_MAX, items: { type: 'string', minLength: 1, maxLength: max } },
+    schema: { type: 'array', maxItems: ARRAY_LENGTH_MAX, items },
     description,
     example,
     required,
@@ -72,27 +78,47 @@ export function textsParameter(
   };
 }
 
+/** Any of a set of words, repeated. */
+export const enumsParameter = <const T extends string>(values: readonly T[], about: Description): QueryParameter<T[]> =>
+  repeated(oneOf(values), { type: 'string', enum: [...values] }, about);
+
+/** Whole numbers within bounds, repeated. */
+export const integersParameter = (min: number, max: number, about: Description): QueryParameter<number[]> =>
+  repeated(integer(min, max), { type: 'integer', minimum: min, maximum: max }, about);
+
+const oneOf = <const T extends string>(values: readonly T[]) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` }) as unknown as z.ZodType<T, string>;
+
+function integer(min: number, max: number): z.ZodType<number, string> {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error });
+}
+
 /** One of a set of words. */
 export const enumParameter = <const T extends string>(
   values: readonly T[],
   about: Description,
 ): QueryParameter<T | undefined> =>
-  optional(
-    z.enum(values, { error: `must be one of ${values.join(', ')}` }) as unknown as z.ZodType<T, string>,
-    { type: 'string', enum: [...values] },
-    { example: values[0], ...about },
-  );
+  optional(oneOf(values), { type: 'string', enum: [...values] }, { example: values[0], ...about });
 
 /** A whole number within bounds, in decimal digits. */
-export function integerParameter(min: number, max: number, about: Description): QueryParameter<number | undefined> {
-  const error = `must be a whole number from ${min} to ${max}`;
-  const read = z
-    .string()
-    .regex(/^\d{1,15}$/, { error, abort: true })
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, { error });
-  return optional(read, { type: 'integer', minimum: min, maximum: max }, { example: min, ...about });
-}
+export const integerParameter = (min: number, max: number, about: Description): QueryParameter<number | undefined> =>
+  optional(integer(min, max), { type: 'integer', minimum: min, maximum: max }, { example: min, ...about });
+
+/** A UUID of any version → lower case. */
+export const uuidParameter = (about: Description): QueryParameter<string | undefined> =>
+  optional(
+    z
+      .string()
+      .refine((value) => validateUuid(value), { error: 'must be a UUID', params: { type: 'invalid_uuid' } })
+      .transform((value) => value.toLowerCase()),
+    { type: 'string', format: 'uuid' },
+    about,
+  );
 
 /** A date-time with a zone → milliseconds since the epoch (src/domain/moment.ts). */
 export function momentParameter(about: Description): QueryParameter<number | undefined> {

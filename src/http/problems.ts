@@ -31,6 +31,8 @@ export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, '
 
 export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
 
+export const conflict = (detail: string): HttpProblem => new HttpProblem(409, 'Conflict', detail);
+
 export const methodNotAllowed = (allowed: readonly string[]): HttpProblem => {
   const allow = allowed.join(', ');
   return new HttpProblem(405, 'Method not allowed', `This address answers ${allow} only.`, { allow });

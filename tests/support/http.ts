@@ -22,9 +22,20 @@ export interface TestApp {
 
 export async function openTestApp(overrides: Partial<AppDeps> = {}): Promise<TestApp> {
   const stores = await openTestStores();
-  const { clock, log, clickhouse, postgres, repositories } = stores;
+  const { clock, log, clickhouse, postgres, repositories, quarantines, notifications } = stores;
   const keys = new KeyStore(postgres.db, clock);
-  const app = buildApp({ clock, log, publicUrl: undefined, clickhouse, postgres, repositories, keys, ...overrides });
+  const app = buildApp({
+    clock,
+    log,
+    publicUrl: undefined,
+    clickhouse,
+    postgres,
+    repositories,
+    quarantines,
+    notifications,
+    keys,
+    ...overrides,
+  });
   const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {
     const name = `key ${uuid7()}`;
     return (await keys.create({ name, owner: null, scope: 'ci', repositories: null, expiresAt: null, ...key })).token;

@@ -1,0 +1,140 @@
+/**
+ * The quarantines of repositories in memory: every CI job of every repository asks for them, and they change a few times a day.
+ *
+ * A list is served until it is known to be old: by a change of this process, which tells of itself before it is answered, or by a
+ * notification of another. While notifications do not arrive, the list's revision is asked for instead, at most twice a second.
+ * Of one repository a process never serves an older list after a newer one, whatever the order in which PostgreSQL answers.
+ */
+import { LRUCache } from 'lru-cache';
+import type { EncodedBody } from '../http/operation.ts';
+import type { Notifications } from '../postgres/notifications.ts';
+import {
+  QUARANTINES_CHANNEL,
+  type Quarantine,
+  type QuarantineSnapshot,
+  type QuarantineStore,
+} from '../postgres/quarantines.ts';
+
+/** How long a list is served without asking, while notifications do not arrive. */
+const UNHEARD_MS = 500;
+const LISTS_MAX = 10_000;
+const LISTS_CHARACTERS_MAX = 64 * 1024 * 1024;
+const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
+/** What an entry weighs beside its texts. */
+const ENTRY_WEIGHT = 500;
+
+/** The quarantines of one repository at one moment. */
+export interface QuarantineList extends QuarantineSnapshot {
+  byId: ReadonlyMap<string, Quarantine>;
+}
+
+interface Entry {
+  list: QuarantineList | undefined;
+  /** A list of a lower revision is old. */
+  revisionMin: number;
+  /** When the list was last known to be the newest, and which connection of notifications has been watching since. */
+  checkedAt: number;
+  epoch: number;
+  loading: Promise<void> | undefined;
+}
+
+export class QuarantineLists {
+  readonly #entries = new LRUCache<string, Entry>({
+    max: LISTS_MAX,
+    maxSize: LISTS_CHARACTERS_MAX,
+    sizeCalculation: weightOf,
+  });
+  readonly #answers = new LRUCache<string, EncodedBody>({
+    maxSize: ANSWERS_BYTES_MAX,
+    sizeCalculation: ({ bytes }, key) => bytes.byteLength + key.length + ENTRY_WEIGHT,
+  });
+  #epoch = 0;
+
+  constructor(
+    private readonly store: QuarantineStore,
+    private readonly notifications: Notifications,
+  ) {
+    store.onChange(({ repositoryId, revision }) => this.#note(repositoryId, revision));
+    notifications.listen(QUARANTINES_CHANNEL, {
+      onNotify: (payload) => {
+        const [repositoryId = '', revision] = payload.split(':');
+        this.#note(repositoryId, Number(revision));
+      },
+      onConnect: () => {
+        this.#epoch++;
+      },
+    });
+  }
+
+  /** The repository's quarantines: no older than any list that was served, and than any change that was answered, before. */
+  async get(repositoryId: string): Promise<QuarantineList> {
+    let entry = this.#entries.get(repositoryId);
+    if (!entry) {
+      entry = { list: undefined, revisionMin: 0, checkedAt: Number.NEGATIVE_INFINITY, epoch: -1, loading: undefined };
+      this.#entries.set(repositoryId, entry);
+    }
+    if (isNewEnough(entry) && this.#isWatched(entry)) return entry.list;
+    do {
+      entry.loading ??= this.#refresh(repositoryId, entry).finally(() => {
+        entry.loading = undefined;
+      });
+      await entry.loading;
+    } while (!isNewEnough(entry));
+    return entry.list;
+  }
+
+  /** An answer made of a list, encoded once: `query` names what else it depends on. */
+  answer(repositoryId: string, list: QuarantineList, query: string, encode: () => EncodedBody): EncodedBody {
+    const key = `${repositoryId}:${list.revision}:${query}`;
+    const known = this.#answers.get(key);
+    if (known) return known;
+    const made = encode();
+    this.#answers.set(key, made);
+    return made;
+  }
+
+  #note(repositoryId: string, revision: number): void {
+    const entry = this.#entries.peek(repositoryId);
+    if (entry && revision > entry.revisionMin) entry.revisionMin = revision;
+  }
+
+  #isWatched({ epoch, checkedAt }: Entry): boolean {
+    if (this.notifications.isConnected) return epoch === this.#epoch;
+    return performance.now() - checkedAt < UNHEARD_MS;
+  }
+
+  /** Loads the list, or finds that the one in memory is still the newest. */
+  async #refresh(repositoryId: string, entry: Entry): Promise<void> {
+    // As of before the question: a change that is told of meanwhile raises revisionMin.
+    const checkedAt = performance.now();
+    const epoch = this.#epoch;
+    const isKept = isNewEnough(entry) && (await this.store.revision(repositoryId)) === entry.list.revision;
+    if (!isKept) {
+      const snapshot = await this.store.snapshot(repositoryId);
+      if (!entry.list || snapshot.revision >= entry.list.revision) entry.list = listOf(snapshot);
+      entry.revisionMin = Math.max(entry.revisionMin, entry.list.revision);
+      // What it weighs has changed, which is asked for only when it is put in anew.
+      if (this.#entries.delete(repositoryId)) this.#entries.set(repositoryId, entry);
+    }
+    entry.checkedAt = checkedAt;
+    entry.epoch = epoch;
+  }
+}
+
+const isNewEnough = (entry: Entry): entry is Entry & { list: QuarantineList } =>
+  entry.list !== undefined && entry.list.revision >= entry.revisionMin;
+
+const listOf = (snapshot: QuarantineSnapshot): QuarantineList => ({
+  ...snapshot,
+  byId: new Map(snapshot.quarantines.map((quarantine) => [quarantine.id, quarantine])),
+});
+
+function weightOf({ list }: Entry): number {
+  const quarantines = list?.quarantines ?? [];
+  const weight = quarantines.reduce(
+    (sum, { testName, reason }) => sum + testName.length + reason.length + ENTRY_WEIGHT,
+    0,
+  );
+  // One that is heavier than all may be together is kept too, alone.
+  return Math.min(weight + ENTRY_WEIGHT, LISTS_CHARACTERS_MAX);
+}

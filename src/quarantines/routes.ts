@@ -1,0 +1,202 @@
+/** The quarantine operations (spec §4.8 to §4.11), and the check that older clients ask for (design §6). */
+import type { AnyElysia } from 'elysia';
+import { DEFAULT_HOST } from '../domain/identity.ts';
+import { decodeCursor, hashFilters } from '../http/cursor.ts';
+import { encodeBody, type Http, mount } from '../http/operation.ts';
+import { LINK, linkHeaders, pageRequest, publicUrlOf } from '../http/pages.ts';
+import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
+import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
+import type { RepositoryStore } from '../postgres/repositories.ts';
+import type { QuarantineList, QuarantineLists } from './lists.ts';
+import { appliesTo, filtered, keyOf, keySchema, pageOfList, type QuarantineFilters } from './page.ts';
+import * as schemas from './schemas.ts';
+
+const TAG = 'CI quarantine';
+const BASE = '/v1/ci/:owner/repositories/:repository/quarantines';
+
+export interface QuarantineDeps {
+  repositories: RepositoryStore;
+  quarantines: QuarantineStore;
+  lists: QuarantineLists;
+}
+
+export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mountList(app, http, deps);
+  mountCreate(app, http, deps);
+  mountGet(app, http, deps);
+  mountRemove(app, http, deps);
+  mountCheck(app, http, deps);
+}
+
+interface RepositoryPath {
+  owner: string;
+  repository: string;
+}
+
+const NO_LIST: QuarantineList = { revision: 0, quarantines: [], byId: new Map() };
+
+/** The list of a repository; an empty one for what was never written to. */
+async function listOf(
+  { repositories, lists }: QuarantineDeps,
+  path: RepositoryPath,
+): Promise<[string, QuarantineList]> {
+  const repository = await repositories.find(path.owner, path.repository);
+  return repository ? [repository.id, await lists.get(repository.id)] : ['', NO_LIST];
+}
+
+const unknownQuarantine = (): HttpProblem =>
+  notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
+
+function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mount(app, http, 'GET', BASE, {
+    operationId: 'listQuarantines',
+    tag: TAG,
+    summary: 'List quarantined tests',
+    description:
+      'In order of creation. With `per_page` in pages; without it the whole list in one response, with `per_page: null`, which is kept for older clients.',
+    access: 'read',
+    params: schemas.repositoryPath,
+    query: schemas.listQuery,
+    responses: { 200: { description: 'The quarantines.', schema: schemas.listSchema, headers: LINK } },
+    handle: async ({ params: path, query, url }) => {
+      const filters: QuarantineFilters = { branch: query.branch, testId: query.test_id, source: query.source };
+      const isPaged = query.per_page !== undefined || (query.cursor ?? '') !== '';
+      if (isPaged) {
+        const pathKey = `${path.owner}/${path.repository}`.toLowerCase();
+        const hash = hashFilters({ list: 'quarantines', path: pathKey, filters });
+        const request = pageRequest(decodeCursor(query.cursor, hash, keySchema), query.per_page);
+        const [, list] = await listOf(deps, path);
+        const page = pageOfList(filtered(list.quarantines, filters), request);
+        const headers = linkHeaders({
+          url: publicUrlOf(http.publicUrl, url),
+          page,
+          keyOf,
+          window: null,
+          perPage: request.perPage,
+          filters: hash,
+        });
+        return { body: bodyOf(page.items, request.perPage), headers };
+      }
+      const [repositoryId, list] = await listOf(deps, path);
+      const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
+      return { encoded: deps.lists.answer(repositoryId, list, JSON.stringify(filters), encode) };
+    },
+  });
+}
+
+const bodyOf = (quarantines: readonly Quarantine[], perPage: number | null) => ({
+  size: quarantines.length,
+  per_page: perPage,
+  quarantined_tests: quarantines.map(schemas.shown),
+});
+
+function mountCreate(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mount(app, http, 'POST', BASE, {
+    operationId: 'createQuarantine',
+    tag: TAG,
+    summary: 'Mark a test as quarantined',
+    description:
+      'On one branch, on the branches of a pattern, or on all. A test that was never seen may be quarantined. A test that is quarantined on the same branch already: 409.',
+    access: 'quarantine',
+    params: schemas.repositoryPath,
+    body: schemas.createBody,
+    bodyExample: schemas.CREATE_EXAMPLE,
+    responses: {
+      201: {
+        description: 'Quarantined.',
+        schema: schemas.createdSchema,
+        headers: { location: { description: 'Address of the quarantine.', schema: { type: 'string', format: 'uri' } } },
+      },
+    },
+    handle: async ({ params: path, body, credential, url }) => {
+      const repository = await deps.repositories.record({
+        host: DEFAULT_HOST,
+        owner: path.owner,
+        name: path.repository,
+      });
+      const created = await deps.quarantines.create(repository.id, {
+        testName: body.test_name,
+        reason: body.reason,
+        branch: body.branch,
+        source: 'manual',
+        actor: credential?.actor ?? 'unknown',
+      });
+      if (!created) throw conflict(`Test '${body.test_name}' is already quarantined`);
+      const origin = http.publicUrl ?? url.origin;
+      const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
+      return { status: 201, body: { id: created.id }, headers: { location } };
+    },
+  });
+}
+
+function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mount(app, http, 'GET', `${BASE}/:quarantine_id`, {
+    operationId: 'getQuarantine',
+    tag: TAG,
+    summary: 'Get a quarantined test',
+    description: 'One quarantine that was not removed.',
+    access: 'read',
+    params: schemas.quarantinePath,
+    responses: { 200: { description: 'The quarantine.', schema: schemas.quarantineSchema } },
+    handle: async ({ params: path }) => {
+      const [, list] = await listOf(deps, path);
+      const quarantine = list.byId.get(path.quarantine_id);
+      if (!quarantine) throw unknownQuarantine();
+      return { body: schemas.shown(quarantine) };
+    },
+  });
+}
+
+/** RFC 7240: the client wants the record back, not an empty answer. */
+const wantsRecord = (prefer: string | null): boolean =>
+  prefer?.split(',').some((one) => /^\s*return\s*=\s*"?representation"?\s*(;|$)/i.test(one)) ?? false;
+
+function mountRemove(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mount(app, http, 'DELETE', `${BASE}/:quarantine_id`, {
+    operationId: 'removeQuarantine',
+    tag: TAG,
+    summary: 'Remove a quarantine',
+    description: 'Answers 204, or 200 with the removed quarantine to the header `Prefer: return=representation`.',
+    access: 'quarantine',
+    params: schemas.quarantinePath,
+    responses: {
+      200: { description: 'Removed; the quarantine as it was.', schema: schemas.quarantineSchema },
+      204: { description: 'Removed.' },
+    },
+    handle: async ({ params: path, credential, request }) => {
+      const repository = await deps.repositories.find(path.owner, path.repository);
+      const actor = credential?.actor ?? 'unknown';
+      const removed = repository && (await deps.quarantines.remove(repository.id, path.quarantine_id, actor));
+      if (!removed) throw unknownQuarantine();
+      if (!wantsRecord(request.headers.get('prefer'))) return { status: 204 };
+      return { body: schemas.shown(removed), headers: { 'preference-applied': 'return=representation' } };
+    },
+  });
+}
+
+function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  mount(app, http, 'POST', `${BASE}/check`, {
+    operationId: 'checkQuarantines',
+    tag: TAG,
+    summary: 'Tell quarantined tests from others (older clients)',
+    description: 'Newer clients list the quarantines of their branch instead. Changes nothing.',
+    access: 'read',
+    params: schemas.repositoryPath,
+    body: schemas.checkBody,
+    bodyExample: schemas.CHECK_EXAMPLE,
+    responses: { 200: { description: 'The names, told apart.', schema: schemas.checkedSchema } },
+    handle: async ({ params: path, body: { tests_names: names, branch } }) => {
+      const [, list] = await listOf(deps, path);
+      const applying = list.quarantines.filter((quarantine) =>
+        branch === null ? quarantine.branch === null : appliesTo(quarantine, branch),
+      );
+      const quarantined = new Set(applying.map(({ testName }) => testName));
+      return {
+        body: {
+          quarantined_tests_names: names.filter((name) => quarantined.has(name)),
+          non_quarantined_tests_names: names.filter((name) => !quarantined.has(name)),
+        },
+      };
+    },
+  });
+}
