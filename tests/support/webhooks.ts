@@ -70,3 +70,32 @@ export function webhookExamples(): Example[] {
       );
     });
 }
+
+let known: Example[] | undefined;
+const publicExamples = (): Example[] => {
+  known ??= webhookExamples().filter(({ name }) => name.startsWith('api.github.com '));
+  return known;
+};
+
+/** A payload of the collection of the public host, with some of its fields set otherwise. */
+export function payloadOf(event: string, action: string | undefined, changes: object = {}): Payload {
+  const found = publicExamples().find((it) => it.event === event && it.payload.action === action);
+  if (!found) throw new Error(`no example of ${event} ${action}`);
+  return merged(structuredClone(found.payload), changes) as Payload;
+}
+
+function merged(target: unknown, changes: object): unknown {
+  const result = target as Record<string, unknown>;
+  for (const [name, value] of Object.entries(changes)) {
+    const isPart = typeof value === 'object' && value !== null && !Array.isArray(value);
+    result[name] = isPart && typeof result[name] === 'object' && result[name] ? merged(result[name], value) : value;
+  }
+  return result;
+}
+
+/** What makes a pull request of the collection a merged one: there is none. */
+export const MERGED = {
+  merged: true,
+  merged_at: '2019-05-15T15:21:18Z',
+  merge_commit_sha: 'c4295bd74fb0f4fda03689c3df3f2803b658fd85',
+};
