@@ -1,0 +1,37 @@
+/**
+ * Patterns of branches (design §4): `*` is any run of characters but `/`, `?` one of them, `**` any run, `/` too. The whole name,
+ * case-sensitive. There is no escape: a branch of git holds neither `*` nor `?`.
+ */
+
+/** Whether a pattern, or the name of one branch, is of this branch. Takes time in proportion to the product of both lengths at most. */
+export function matchesBranch(pattern: string, branch: string): boolean {
+  if (pattern === branch) return true;
+  const parts = partsOf(pattern);
+  const characters = [...branch];
+  // reached[i]: the parts so far match the first i characters.
+  let reached = new Array<boolean>(characters.length + 1).fill(false);
+  reached[0] = true;
+  for (const part of parts) reached = after(part, reached, characters);
+  return reached[characters.length] === true;
+}
+
+type Part = { kind: 'run'; crossesSlash: boolean } | { kind: 'one' } | { kind: 'literal'; character: string };
+
+function partsOf(pattern: string): Part[] {
+  return [...pattern.matchAll(/\*+|[\s\S]/gu)].map(([text]) => {
+    if (text.startsWith('*')) return { kind: 'run', crossesSlash: text.length > 1 };
+    return text === '?' ? { kind: 'one' } : { kind: 'literal', character: text };
+  });
+}
+
+function after(part: Part, reached: readonly boolean[], characters: readonly string[]): boolean[] {
+  const next = new Array<boolean>(reached.length).fill(false);
+  if (part.kind === 'run') next[0] = reached[0] === true;
+  for (let i = 0; i < characters.length; i++) {
+    const character = characters[i];
+    if (part.kind === 'literal') next[i + 1] = reached[i] === true && character === part.character;
+    else if (part.kind === 'one') next[i + 1] = reached[i] === true && character !== '/';
+    else next[i + 1] = reached[i + 1] === true || (next[i] === true && (part.crossesSlash || character !== '/'));
+  }
+  return next;
+}

@@ -1,0 +1,254 @@
+/** The list of quarantines as the hottest read: entity tags, pages, and what readers of several processes see while others write. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { openClickHouse } from '../../src/clickhouse/client.ts';
+import type { Quarantine } from '../../src/postgres/quarantines.ts';
+import type { Repository } from '../../src/postgres/repositories.ts';
+import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
+import { openReplica, type Replica } from '../support/other-process.ts';
+import { uniqueRepository } from '../support/stores.ts';
+
+let app: TestApp;
+let hearing: Replica;
+let deaf: Replica;
+beforeAll(async () => {
+  app = await openTestApp();
+  hearing = await openReplica(app.stores);
+  deaf = await openReplica(app.stores, { isDeaf: true });
+});
+afterAll(async () => {
+  await Promise.all([hearing.close(), deaf.close()]);
+});
+
+interface Listed {
+  quarantined_tests: { id: string; test_name: string; is_recovered: boolean }[];
+}
+
+async function repositoryOf(): Promise<{ repository: Repository; base: string }> {
+  const path = uniqueRepository();
+  const repository = await app.stores.repositories.record(path);
+  return { repository, base: `/v1/ci/${path.owner}/repositories/${path.name}/quarantines` };
+}
+
+async function quarantine(repository: Repository, testName: string, branch: string | null = null): Promise<Quarantine> {
+  const wanted = { testName, branch, reason: '', source: 'manual', actor: 'test' } as const;
+  const created = await app.stores.quarantines.create(repository.id, wanted);
+  if (!created) throw new Error('it is quarantined already');
+  return created;
+}
+
+/** Asks again until the answer is as wanted; gives up after far longer than it should take. */
+async function comesTrue(isThere: () => Promise<boolean>): Promise<boolean> {
+  for (let i = 0; i < 1_000; i++) {
+    if (await isThere()) return true;
+    await Bun.sleep(10);
+  }
+  return false;
+}
+
+const processes = (): [string, TestApp][] => [
+  ['this process', app],
+  ['another', hearing],
+  ['one without notifications', deaf],
+];
+
+describe('entity tags', () => {
+  test('are strong, the same in every process, and give 304 until something changes', async () => {
+    const { repository, base } = await repositoryOf();
+    await quarantine(repository, 'a');
+    const tags = new Set<string>();
+    for (const [, process] of processes()) {
+      const response = await process.request(base);
+      const tag = response.headers.get('etag') ?? '';
+      expect(tag).toMatch(/^"[^"]+"$/);
+      expect(response.headers.get('cache-control')).toBe('private, no-cache');
+      tags.add(tag);
+      const again = await process.request(base, { headers: { 'if-none-match': tag } });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      const head = await process.request(base, { method: 'HEAD' });
+      expect([head.status, head.headers.get('etag')]).toEqual([200, tag]);
+    }
+    expect(tags.size).toBe(1);
+    const [tag = ''] = tags;
+    await quarantine(repository, 'b');
+    const changed = await app.request(base, { headers: { 'if-none-match': tag } });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get('etag')).not.toBe(tag);
+  });
+
+  test('a flip of is_recovered changes the tag in every process, and a flip to what it was changes none', async () => {
+    const { repository, base } = await repositoryOf();
+    const { id } = await quarantine(repository, 'a');
+    const before = new Map<string, string | null>();
+    for (const [name, process] of processes()) before.set(name, (await process.request(base)).headers.get('etag'));
+    for (const isRecovered of [true, false]) {
+      await app.stores.quarantines.setRecovered(repository.id, [{ id, isRecovered }]);
+      for (const [name, process] of processes()) {
+        const isSeen = await comesTrue(async () => {
+          const { quarantined_tests } = await process.get<Listed>(base);
+          return quarantined_tests[0]?.is_recovered === isRecovered;
+        });
+        expect([name, isSeen]).toEqual([name, true]);
+        const tag = (await process.request(base)).headers.get('etag');
+        expect([name, tag === before.get(name)]).toEqual([name, !isRecovered]);
+      }
+    }
+    const revision = await app.stores.quarantines.revision(repository.id);
+    await app.stores.quarantines.setRecovered(repository.id, [{ id, isRecovered: false }]);
+    expect(await app.stores.quarantines.revision(repository.id)).toBe(revision);
+  });
+});
+
+describe('freshness', () => {
+  test('a change is in the next answer of this process, and soon in those of others', async () => {
+    const { repository, base } = await repositoryOf();
+    for (const [, process] of processes()) await process.get(base);
+    for (const name of ['a', 'b', 'c']) {
+      await quarantine(repository, name);
+      expect((await app.get<Listed>(base)).quarantined_tests.at(-1)?.test_name).toBe(name);
+      for (const [where, process] of processes()) {
+        const isSeen = await comesTrue(async () => {
+          const { quarantined_tests } = await process.get<Listed>(base);
+          return quarantined_tests.at(-1)?.test_name === name;
+        });
+        expect([where, isSeen]).toEqual([where, true]);
+      }
+    }
+  });
+
+  test('no reader of a process sees an older list after a newer one, while both processes write', async () => {
+    const { repository, base } = await repositoryOf();
+    const WRITES = 150;
+    let isWriting = true;
+    const readers = [app, hearing, deaf].flatMap((process) => {
+      // Shared by the readers of one process: an answer that begins after another has ended must not be older.
+      const seen = { most: 0 };
+      return Array.from({ length: 4 }, async () => {
+        let reads = 0;
+        while (isWriting) {
+          const least = seen.most;
+          const { quarantined_tests } = await process.get<Listed>(base);
+          expect(quarantined_tests.length).toBeGreaterThanOrEqual(least);
+          seen.most = Math.max(seen.most, quarantined_tests.length);
+          reads++;
+          await Bun.sleep(0);
+        }
+        return reads;
+      });
+    });
+    const write = async (store: typeof app.stores.quarantines, from: string) => {
+      for (let i = 0; i < WRITES; i++)
+        await store.create(repository.id, {
+          testName: `${from} ${i}`,
+          reason: '',
+          branch: null,
+          source: 'manual',
+          actor: 'test',
+        });
+    };
+    await Promise.all([write(app.stores.quarantines, 'here'), write(hearing.quarantines, 'there')]);
+    isWriting = false;
+    expect(Math.min(...(await Promise.all(readers)))).toBeGreaterThan(5);
+    for (const [name, process] of processes()) {
+      const isWhole = async () => (await process.get<Listed>(base)).quarantined_tests.length === 2 * WRITES;
+      expect([name, await comesTrue(isWhole)]).toEqual([name, true]);
+    }
+  });
+
+  test('a process whose notifications break looks by itself, and hears again after it has connected anew', async () => {
+    const { repository, base } = await repositoryOf();
+    const replica = await openReplica(app.stores);
+    await replica.get(base);
+    const { pool } = app.stores.postgres;
+    await pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ci-insights listener'",
+    );
+    for (let i = 0; i < 100 && replica.notifications.isConnected; i++) await Bun.sleep(10);
+    expect(replica.notifications.isConnected).toBe(false);
+    await quarantine(repository, 'meanwhile');
+    const sees = (name: string) =>
+      comesTrue(async () =>
+        (await replica.get<Listed>(base)).quarantined_tests.some(({ test_name }) => test_name === name),
+      );
+    expect(await sees('meanwhile')).toBe(true);
+    for (let i = 0; i < 500 && !replica.notifications.isConnected; i++) await Bun.sleep(10);
+    expect(replica.notifications.isConnected).toBe(true);
+    await quarantine(repository, 'again');
+    expect(await sees('again')).toBe(true);
+    await replica.close();
+  });
+});
+
+describe('pages', () => {
+  const walk = async (start: string, relation: 'next' | 'prev', visit?: () => Promise<void>): Promise<string[][]> => {
+    const pages: string[][] = [];
+    for (let url: string | undefined = start; url !== undefined; ) {
+      const response = await app.request(url);
+      expect(response.status).toBe(200);
+      pages.push(((await response.json()) as Listed).quarantined_tests.map(({ test_name }) => test_name));
+      url = linksOf(response)[relation];
+      await visit?.();
+    }
+    return pages;
+  };
+
+  test('forwards and backwards give the same list, in order of creation, whatever the page size', async () => {
+    const { repository, base } = await repositoryOf();
+    const names = Array.from({ length: 23 }, (_, i) => `test ${i}`);
+    for (const name of names) await quarantine(repository, name, name.endsWith('3') ? 'main' : null);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.boolean(), async (perPage, isOther) => {
+        const expected = isOther ? names.filter((name) => !name.endsWith('3')) : names;
+        const first = `${base}?per_page=${perPage}${isOther ? '&branch=other' : ''}`;
+        const forwards = await walk(first, 'next');
+        expect(forwards.flat()).toEqual(expected);
+        expect(forwards.slice(0, -1).every((page) => page.length === perPage)).toBe(true);
+        const { last = '' } = linksOf(await app.request(first));
+        expect((await walk(last, 'prev')).reverse().flat()).toEqual(expected);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('a row that leaves while a client pages takes no other along', async () => {
+    const { repository, base } = await repositoryOf();
+    const made: Quarantine[] = [];
+    for (let i = 0; i < 12; i++) made.push(await quarantine(repository, `test ${i}`));
+    // After the page of 0 to 2 its last row and the next page's first leave.
+    const leaving = [made[2], made[3]];
+    const pages = await walk(`${base}?per_page=3`, 'next', async () => {
+      for (const one of leaving.splice(0)) if (one) await app.stores.quarantines.remove(repository.id, one.id, 'test');
+    });
+    expect(pages.flat()).toEqual(made.filter((_, i) => i !== 3).map(({ testName }) => testName));
+  });
+
+  test('a cursor remembers the page size, keeps the filters, and is refused with others', async () => {
+    const { repository, base } = await repositoryOf();
+    for (let i = 0; i < 5; i++) await quarantine(repository, `test ${i}`, 'main');
+    const { next = '' } = linksOf(await app.request(`${base}?per_page=2&branch=main`));
+    expect(next).toStartWith(`http://ci.test${base}?`);
+    const cursor = new URL(next).searchParams.get('cursor') ?? '';
+    const remembered = await app.get<Listed & { per_page: number }>(`${base}?branch=main&cursor=${cursor}`);
+    expect([remembered.per_page, remembered.quarantined_tests.map(({ test_name }) => test_name)]).toEqual([
+      2,
+      ['test 2', 'test 3'],
+    ]);
+    for (const query of [`cursor=${cursor}`, `branch=other&cursor=${cursor}`])
+      expect((await app.request(`${base}?${query}`)).status).toBe(422);
+    expect((await app.get<{ per_page: null }>(`${base}?cursor=`)).per_page).toBeNull();
+  });
+});
+
+test('with ClickHouse out of reach the list answers 200 and the event log 503', async () => {
+  // A port of loopback on which nothing listens.
+  const clickhouse = await openClickHouse({ url: 'http://127.0.0.1:9', path: '' });
+  const lonely = await openTestApp({ clickhouse });
+  const { repository, base } = await repositoryOf();
+  await quarantine(repository, 'a');
+  expect((await lonely.request(base)).status).toBe(200);
+  const log = await lonely.request(`/v1/repos/${repository.owner}/${repository.name}/logs`);
+  expect(log.status).toBe(503);
+  expect(log.headers.get('retry-after')).toBe('5');
+  expect(await log.json()).toMatchObject({ status: 503, detail: expect.stringContaining('clickhouse') });
+  await clickhouse.close();
+});

@@ -1,0 +1,57 @@
+/** Patterns of branches against the same patterns as regular expressions, which are no choice for input of others. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { matchesBranch } from '../../src/domain/branch-pattern.ts';
+
+function asRegExp(pattern: string): RegExp {
+  const source = pattern.replace(/\*+|[\s\S]/gu, (part) => {
+    if (part === '*') return '[^/]*';
+    if (part.startsWith('*')) return '[\\s\\S]*';
+    return part === '?' ? '[^/]' : part.replace(/[\\^$.|+()[\]{}/]/g, '\\$&');
+  });
+  return new RegExp(`^(?:${source})$`, 'u');
+}
+
+const text = (characters: string[], maxLength: number) =>
+  fc.array(fc.constantFrom(...characters), { maxLength }).map((parts) => parts.join(''));
+const branch = text(['a', 'b', '/', '.', '-', '😀', 'é'], 12);
+const pattern = text(['a', 'b', '/', '.', '-', '😀', '*', '**', '?'], 10);
+
+describe('patterns of branches', () => {
+  test('match what the same regular expression matches', () => {
+    fc.assert(
+      fc.property(pattern, branch, (p, b) => {
+        expect(matchesBranch(p, b)).toBe(p === b || asRegExp(p).test(b));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('a name without wildcards is that branch only', () => {
+    fc.assert(fc.property(branch, branch, (name, other) => matchesBranch(name, other) === (name === other)));
+  });
+
+  test.each([
+    ['release/*', 'release/1.0', true],
+    ['release/*', 'release/1.0/hotfix', false],
+    ['release/**', 'release/1.0/hotfix', true],
+    ['**/hotfix', 'release/1.0/hotfix', true],
+    ['v?.x', 'v1.x', true],
+    ['v?.x', 'v/.x', false],
+    ['*', 'main', true],
+    ['*', 'feature/a', false],
+    ['**', 'feature/a', true],
+    ['main', 'main2', false],
+    ['Main', 'main', false],
+    ['[m]ain', 'main', false],
+    ['?', '😀', true],
+  ])('%s of %s: %p', (p, b, is) => {
+    expect(matchesBranch(p, b)).toBe(is);
+  });
+
+  test('a pattern made to be slow is not', () => {
+    const nasty = '*a'.repeat(127);
+    expect(matchesBranch(nasty, 'a'.repeat(254))).toBe(true);
+    expect(matchesBranch(`${nasty}b`, 'a'.repeat(255))).toBe(false);
+  });
+});
