@@ -49,11 +49,9 @@ export class GitHubClient {
     this.#requestMsMax = requestMsMax;
   }
 
-  /** Who the token belongs to. */
-  async user(token: string): Promise<HostAnswer<{ login: string }>> {
-    const answer = await this.#get('/user', token, (body) => userSchema.parse(body));
-    // Every token of a user has one: this address is not that of a REST API.
-    return answer.kind === 'missing' ? failure('GET /user answered 404: is GITHUB_API_URL right?') : answer;
+  /** Who the token belongs to. Missing: the address is not that of a REST API, or something before it lets only a part through. */
+  user(token: string): Promise<HostAnswer<{ login: string }>> {
+    return this.#get('/user', token, (body) => userSchema.parse(body));
   }
 
   /** Whether the host accepts the token at all. Costs nothing of its rate limit. */

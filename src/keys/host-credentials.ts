@@ -29,6 +29,9 @@ const isInstallation = (token: string): boolean => token.startsWith('ghs_');
 /** An installation has no user whom one could ask for, and nearly all such tokens belong to workflow runs. */
 const INSTALLATION_ACTOR = 'github-actions[bot]';
 
+/** Where a proxy before the host lets questions about repositories through, and none about users. */
+const UNSHOWN_ACTOR = 'ghost';
+
 /** Who may pull reads, the event log included; who may push code may also change what the code's tests are worth. */
 const NEEDS: Record<Permission, 'pull' | 'push'> = {
   read: 'pull',
@@ -71,7 +74,7 @@ type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 export class HostCredentials implements CredentialSource {
   readonly #client: GitHubClient;
   readonly #circuit: Circuit;
-  readonly #actors: AnswerCache<Settled<string>>;
+  readonly #actors: AnswerCache<Settled<string | null>>;
   readonly #repositories: AnswerCache<Settled<HostRepository>>;
   readonly #defaultBranches: HostDefaultBranches;
 
@@ -98,9 +101,16 @@ export class HostCredentials implements CredentialSource {
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
     if (answer.kind !== 'found')
       throw forbidden('The repository host does not accept this token: it is unknown, expired or revoked.');
+    const actor = answer.value;
     return {
-      actor: answer.value,
-      access: (repository, permission) => this.#access(token, hash, repository, permission),
+      actor: actor ?? UNSHOWN_ACTOR,
+      access: async (repository, permission) => {
+        const access = await this.#access(token, hash, repository, permission);
+        // A host that shows neither its user nor the repository to a token is most likely not asked at its right address.
+        if (access === 'hidden' && actor === null)
+          throw new HostUnavailable('404 to GET /user and to the repository: is GITHUB_API_URL right?', REFUSED_MS);
+        return access;
+      },
     };
   }
 
@@ -111,12 +121,14 @@ export class HostCredentials implements CredentialSource {
     return asked.result;
   }
 
-  async #actorOf(token: string): Promise<HostAnswer<string>> {
+  /** Null: the host does not say. */
+  async #actorOf(token: string): Promise<HostAnswer<string | null>> {
     if (isInstallation(token)) {
       const answer = await this.#client.accepts(token);
       return answer.kind === 'found' ? { kind: 'found', value: INSTALLATION_ACTOR } : answer;
     }
     const answer = await this.#client.user(token);
+    if (answer.kind === 'missing') return { kind: 'found', value: null };
     return answer.kind === 'found' ? { kind: 'found', value: answer.value.login } : answer;
   }
 

@@ -72,6 +72,15 @@ describe('a host in trouble', () => {
     expect(t.logged.join('')).toContain('GITHUB_API_URL');
   });
 
+  test('a host that shows repositories but no users still decides, and the actor is a ghost', async () => {
+    t.host.beInTrouble((request, response) =>
+      request.url === '/user' ? troubles.status(404, 'Not Found')(request, response) : false,
+    );
+    expect(await (await t.ask(READER, t.probe('read'))).json()).toEqual({ actor: 'ghost' });
+    expect(await t.statusOf(READER, t.probe('quarantine'))).toBe(403);
+    expect(await t.statusOf(UNKNOWN)).toBe(403);
+  });
+
   test('a yes that has not run out serves while the host is away, and not longer', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     await t.host.stop();
