@@ -1,6 +1,7 @@
 /** Signatures of deliveries, against Node's own HMAC over the bytes. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { readConfig } from '../../src/config.ts';
 import { signatureCheck } from '../../src/ingest/webhooks/signature.ts';
 import { signatureOf } from '../support/webhooks.ts';
 
@@ -58,5 +59,21 @@ describe('a signature', () => {
     for (const secret of [SECRET, 'second of two secrets'])
       expect(await either(utf8('{}'), signatureOf('{}', secret))).toBe(true);
     expect(await either(utf8('{}'), signatureOf('{}', 'another'))).toBe(false);
+  });
+});
+
+describe('GITHUB_WEBHOOK_SECRET', () => {
+  const secretsOf = (value: string) => readConfig({ GITHUB_WEBHOOK_SECRET: value }).webhookSecrets;
+
+  test('is one secret, or two around a comma; not set, there is none', () => {
+    expect(secretsOf('0123456789abcdef')).toEqual(['0123456789abcdef']);
+    expect(secretsOf('0123456789abcdef, fedcba9876543210')).toEqual(['0123456789abcdef', 'fedcba9876543210']);
+    expect(secretsOf('')).toEqual([]);
+  });
+
+  test.each(['short', '0123456789abcdef,', '0123456789abcdef,short', ','])('%j is refused, and not shown', (value) => {
+    const refusal = () => secretsOf(value);
+    expect(refusal).toThrow('GITHUB_WEBHOOK_SECRET must be a secret of at least 16 characters');
+    expect(refusal).not.toThrow('0123456789abcdef');
   });
 });
