@@ -38,12 +38,12 @@ async function moved(
 ): Promise<HealthRow[]> {
   const known = await store.folds(testIds);
   const executions = (await store.history(testIds, monthStart)).filter((execution) => execution.finishedAt < monthEnd);
-  const flaky = await store.flaky(testIds, monthStart);
+  const verdicts = await store.verdicts(testIds, monthStart);
   const byIdentity = Map.groupBy(executions, identityKey);
   return known.flatMap((fold) => {
     const group = byIdentity.get(identityKey(fold));
     if (!group) return [];
-    const { end } = continueFold(fold.baseline, group, flaky);
+    const { end } = continueFold(fold.baseline, group, verdicts);
     // What the checkpoint still lacks of this month leaves with it: no fold may go on from behind the baseline.
     const isBehindBaseline =
       end.at !== null && (fold.checkpoint.at === null || comparePositions(fold.checkpoint.at, end.at) < 0);

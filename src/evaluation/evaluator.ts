@@ -11,6 +11,7 @@ import { type Database, onPostgres } from '../postgres/client.ts';
 import { repositories } from '../postgres/schema.ts';
 import { evaluate } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
+import { RunStore } from './run-store.ts';
 import { EvaluationStore } from './store.ts';
 
 /** More tests at once make the statements long and gain nothing. */
@@ -84,7 +85,10 @@ export class Evaluator {
 
   /** Judges some tests of a repository, under its lock. */
   async evaluateTests(repositoryId: string, tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
-    const store = new EvaluationStore(this.clickhouse, repositoryId);
+    const stores = {
+      executions: new EvaluationStore(this.clickhouse, repositoryId),
+      runs: new RunStore(this.clickhouse, repositoryId),
+    };
     const entries = [...tests];
     for (let from = 0; from < entries.length; from += TESTS_MAX)
       await onPostgres(() =>
@@ -94,7 +98,7 @@ export class Evaluator {
             .select({ isEnabled: repositories.flakyDetectionEnabled })
             .from(repositories)
             .where(eq(repositories.id, repositoryId));
-          await evaluate(store, new Map(entries.slice(from, from + TESTS_MAX)), {
+          await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), {
             isFlakyDetectionEnabled: repository?.isEnabled ?? true,
             version: await drawVersion(tx),
           });

@@ -60,11 +60,11 @@ export interface FoldResult {
   checkpoint: Fold;
 }
 
-/** Goes on with the executions that come after the fold's place, in whatever order they are given. */
+/** Goes on with the executions that come after the fold's place, in whatever order they are given. Held-back ones prove nothing. */
 export function continueFold(
   from: Fold,
   executions: readonly JudgedExecution[],
-  flaky: ReadonlySet<bigint>,
+  { flaky, heldBack }: { flaky: ReadonlySet<bigint>; heldBack: ReadonlySet<bigint> },
 ): FoldResult {
   const ordered = executions
     .filter((execution) => from.at === null || comparePositions(execution, from.at) > 0)
@@ -74,7 +74,7 @@ export function continueFold(
   let state = from.state;
   let checkpoint = from;
   for (const execution of ordered) {
-    state = foldHealth(state, execution, flaky.has(execution.executionId));
+    if (!heldBack.has(execution.executionId)) state = foldHealth(state, execution, flaky.has(execution.executionId));
     if (execution.finishedAt < newest.finishedAt - CHECKPOINT_LAG_MS) checkpoint = { at: execution, state };
   }
   return { end: { at: newest, state }, checkpoint };

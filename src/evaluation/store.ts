@@ -4,6 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
+import type { Hold } from '../domain/infrastructure.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { type Fold, foldSchema, writeFold } from './fold.ts';
 
@@ -51,18 +52,45 @@ const executionRow = z
 
 type Tests = { repository_id: string; test_ids: string[] };
 
-const failingOnCommits = defineQuery<Tests & { commits: string[] }, { test_id: string }>(
-  'evaluation/failing_on_commits',
-  z.object({ test_id: z.string() }),
+const failing = defineQuery<Tests & { commits: string[]; since_ms: number }, FailingTest>(
+  'evaluation/failing',
+  z
+    .object({ test_id: z.string(), on_commits: z.number(), lately: z.number(), newest_at_ms: z.number() })
+    .transform((row) => ({
+      testId: row.test_id,
+      isOnCommits: row.on_commits > 0,
+      failuresLately: row.lately,
+      newestAt: row.newest_at_ms,
+    })),
 );
 const commitExecutions = defineQuery<Tests & { commits: string[] }, IdentifiedExecution>(
   'evaluation/commit_executions',
   executionRow,
 );
 const history = defineQuery<Tests & { since_ms: number }, IdentifiedExecution>('evaluation/history', executionRow);
-const verdicts = defineQuery<Tests & { since_ms: number }, { execution_id: string; rule: string }>(
+const recentHistory = defineQuery<
+  Tests & { since_ms: number; from_ms: number; executions: number },
+  IdentifiedExecution
+>('evaluation/recent_history', executionRow);
+const fingerprints = defineQuery<Tests & { since_ms: number }, { execution_id: string; fingerprint: string }>(
+  'evaluation/fingerprints',
+  z.object({ execution_id: z.string(), fingerprint: z.string() }),
+);
+const verdicts = defineQuery<Tests & { since_ms: number }, StoredVerdict>(
   'evaluation/verdicts',
-  z.object({ execution_id: z.string(), rule: z.string() }),
+  z
+    .object({
+      test_id: z.string(),
+      execution_id: z.string(),
+      finished_at_ms: z.number(),
+      rule: z.enum(['within_run', 'contradicted', 'repeated', 'held_back', 'pending']),
+    })
+    .transform((row) => ({
+      testId: row.test_id,
+      executionId: BigInt(row.execution_id),
+      finishedAt: row.finished_at_ms,
+      rule: row.rule,
+    })),
 );
 const folds = defineQuery<Tests, HealthRow>(
   'evaluation/folds',
@@ -87,12 +115,41 @@ const folds = defineQuery<Tests, HealthRow>(
     })),
 );
 
-export interface Verdict {
+/** A failed test: on the commits that were asked about, and how often since the moment that was. */
+export interface FailingTest {
+  testId: string;
+  isOnCommits: boolean;
+  failuresLately: number;
+  newestAt: number;
+}
+
+/** Why an execution is flaky, or that it is held back (infrastructure.ts). */
+export type VerdictRule = FlakyRule | Exclude<Hold, 'released'>;
+
+export const isFlakyRule = (rule: VerdictRule | undefined): rule is FlakyRule =>
+  rule === 'within_run' || rule === 'contradicted' || rule === 'repeated';
+
+export interface StoredVerdict {
   testId: string;
   executionId: bigint;
   finishedAt: number;
-  isFlaky: boolean;
-  rule: FlakyRule;
+  rule: VerdictRule;
+}
+
+/** A verdict to be written; without a rule it takes an earlier one back. */
+export type Verdict = Omit<StoredVerdict, 'rule'> & { rule: VerdictRule | undefined };
+
+/** Verdicts by execution: which are flaky, and which are held back. */
+export interface Verdicts {
+  flaky: ReadonlySet<bigint>;
+  heldBack: ReadonlySet<bigint>;
+}
+
+export function verdictsOf(rows: Iterable<readonly [bigint, VerdictRule]>): Verdicts {
+  const flaky = new Set<bigint>();
+  const heldBack = new Set<bigint>();
+  for (const [id, rule] of rows) (isFlakyRule(rule) ? flaky : heldBack).add(id);
+  return { flaky, heldBack };
 }
 
 export interface HealthRow extends Identity {
@@ -109,10 +166,14 @@ export class EvaluationStore {
     private readonly repositoryId: string,
   ) {}
 
-  /** Those of the tests that failed on one of the commits. */
-  async failingOn(testIds: string[], commits: string[]): Promise<string[]> {
-    const parameters = { repository_id: this.repositoryId, test_ids: testIds, commits };
-    return (await this.clickhouse.select(failingOnCommits, parameters)).map((row) => row.test_id);
+  /** Those of the tests that ever failed. */
+  failing(testIds: string[], commits: string[], since: number): Promise<FailingTest[]> {
+    return this.clickhouse.select(failing, {
+      repository_id: this.repositoryId,
+      test_ids: testIds,
+      commits,
+      since_ms: since,
+    });
   }
 
   onCommits(testIds: string[], commits: string[]): Promise<IdentifiedExecution[]> {
@@ -123,14 +184,38 @@ export class EvaluationStore {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
-  /** Flaky executions finished since then, by id. */
-  async flaky(testIds: string[], since: number): Promise<Set<bigint>> {
-    const rows = await this.clickhouse.select(verdicts, {
+  /** What finished from `from` on, and of each identity at most so many of what finished between `since` and it. */
+  recentHistory(testIds: string[], since: number, from: number, executions: number): Promise<IdentifiedExecution[]> {
+    return this.clickhouse.select(recentHistory, {
+      repository_id: this.repositoryId,
+      test_ids: testIds,
+      since_ms: since,
+      from_ms: from,
+      executions,
+    });
+  }
+
+  /** The failure group of each execution that failed since then. */
+  async fingerprints(testIds: string[], since: number): Promise<Map<bigint, string>> {
+    const rows = await this.clickhouse.select(fingerprints, {
       repository_id: this.repositoryId,
       test_ids: testIds,
       since_ms: since,
     });
-    return new Set(rows.map((row) => BigInt(row.execution_id)));
+    return new Map(rows.map((row) => [BigInt(row.execution_id), row.fingerprint]));
+  }
+
+  /** Executions finished since then that are flaky or held back. */
+  async verdicts(testIds: string[], since: number): Promise<Verdicts> {
+    return verdictsOf((await this.storedVerdicts(testIds, since)).map((row) => [row.executionId, row.rule]));
+  }
+
+  storedVerdicts(testIds: string[], since: number): Promise<StoredVerdict[]> {
+    return this.clickhouse.select(verdicts, {
+      repository_id: this.repositoryId,
+      test_ids: testIds,
+      since_ms: since,
+    });
   }
 
   /** Where the fold of each identity of these tests stands. */
@@ -143,8 +228,8 @@ export class EvaluationStore {
       test_id: row.testId,
       finished_at: timestamp(row.finishedAt),
       execution_id: row.executionId.toString(),
-      is_flaky: row.isFlaky,
-      rule: row.rule,
+      is_flaky: isFlakyRule(row.rule),
+      rule: row.rule ?? 'none',
     }));
   }
 

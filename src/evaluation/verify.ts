@@ -1,18 +1,30 @@
 /** Computes verdicts and health of every test anew from the raw executions and compares them with what is stored. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { DAY_MS } from '../domain/judgement-constants.ts';
+import { judge } from '../domain/judge.ts';
+import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { repositories } from '../postgres/schema.ts';
-import { flakyOf } from './evaluate.ts';
+import { isSameEvidence, rulesOf } from './evaluate.ts';
 import { beginning, continueFold } from './fold.ts';
-import { EvaluationStore, type HealthRow, type IdentifiedExecution, identityKey } from './store.ts';
+import { RunStore, type TroubledRun } from './run-store.ts';
+import {
+  EvaluationStore,
+  type HealthRow,
+  type IdentifiedExecution,
+  identityKey,
+  isFlakyRule,
+  type VerdictRule,
+  type Verdicts,
+  verdictsOf,
+} from './store.ts';
+import { judgeAllRuns, Troubles } from './troubles.ts';
 
 const TESTS_AT_ONCE = 2_000;
 const EXECUTIONS_AT_ONCE = 100_000;
-/** Runs of one commit lie within this time of each other, as good as always. */
-const EDGE_MS = 30 * DAY_MS;
+/** Runs of one commit lie within this time of each other, as good as always; so does all that makes a failure a repetition. */
+const EDGE_MS = REPETITION_REACH_MS;
 
 /** A sentence for every difference. */
 export async function verifyJudgements(clickhouse: ClickHouse, db: Database, repositoryId?: string): Promise<string[]> {
@@ -21,9 +33,17 @@ export async function verifyJudgements(clickhouse: ClickHouse, db: Database, rep
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
+  let current: { id: string; troubles: Troubles } | undefined;
   for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
+    if (current?.id !== id) {
+      const runs = new RunStore(clickhouse, id);
+      const stored = await runs.troubled(0);
+      const judged = await judgeAllRuns(runs);
+      differences.push(...runDifferences(judged, stored));
+      current = { id, troubles: new Troubles(stored.values()) };
+    }
     const store = new EvaluationStore(clickhouse, id);
-    differences.push(...(await differencesOf(store, testIds, isEnabled.get(id) ?? true)));
+    differences.push(...(await differencesOf(store, current.troubles, testIds, isEnabled.get(id) ?? true)));
   }
   return differences;
 }
@@ -56,40 +76,61 @@ export async function* testsOnDefaultBranches(clickhouse: ClickHouse, repository
   }
 }
 
-async function differencesOf(store: EvaluationStore, testIds: string[], isEnabled: boolean): Promise<string[]> {
+async function differencesOf(
+  store: EvaluationStore,
+  troubles: Troubles,
+  testIds: string[],
+  isFlakyDetectionEnabled: boolean,
+): Promise<string[]> {
   const executions = await store.history(testIds, 0);
-  const storedFlaky = await store.flaky(testIds, 0);
+  const fingerprints = await store.fingerprints(testIds, 0);
+  const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
   const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
   const differences: string[] = [];
   for (const [key, group] of Map.groupBy(executions, identityKey)) {
-    const flaky = new Set(isEnabled ? flakyOf(group).keys() : []);
-    for (const execution of lostEvidence(group, stored.get(key))) if (storedFlaky.has(execution)) flaky.add(execution);
-    if (isEnabled)
-      for (const { executionId, testId } of group)
-        if (flaky.has(executionId) !== storedFlaky.has(executionId))
-          differences.push(
-            `execution ${executionId} of test ${testId} is ${flaky.has(executionId) ? '' : 'not '}flaky, stored is the opposite`,
-          );
-    differences.push(...healthDifferences(key, group, stored.get(key), flaky));
+    const [first] = group;
+    if (!first) continue;
+    const rules = rulesOf(judge(group, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled }));
+    for (const id of lostEvidence(group, stored.get(key))) keepStored(rules, id, storedRules.get(id));
+    for (const { executionId, testId } of group)
+      if (!isSameEvidence(rules.get(executionId), storedRules.get(executionId)))
+        differences.push(
+          `execution ${executionId} of test ${testId} is ${said(rules.get(executionId))}, stored is ${said(storedRules.get(executionId))}`,
+        );
+    differences.push(...healthDifferences(key, group, stored.get(key), verdictsOf(rules)));
   }
   return differences;
 }
 
-/** Executions next to a month that has left: what contradicted them may have left with it, and the verdict stands. */
+const said = (rule: VerdictRule | undefined): string =>
+  rule === undefined ? 'neither flaky nor held back' : isFlakyRule(rule) ? `flaky (${rule})` : 'held back';
+
+function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: VerdictRule | undefined): void {
+  if (stored === undefined) rules.delete(id);
+  else rules.set(id, stored);
+}
+
+/** Executions next to a month that has left: what decided on them may have left with it, and the verdict stands. */
 function lostEvidence(executions: readonly IdentifiedExecution[], stored: HealthRow | undefined): bigint[] {
-  const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) : 0;
-  return executions
-    .filter((execution) => execution.finishedAt < edge + EDGE_MS)
-    .map((execution) => execution.executionId);
+  const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) + EDGE_MS : 0;
+  return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
 }
 
 function healthDifferences(
   key: string,
   executions: readonly IdentifiedExecution[],
   stored: HealthRow | undefined,
-  flaky: ReadonlySet<bigint>,
+  verdicts: Verdicts,
 ): string[] {
-  const { end } = continueFold(stored?.baseline ?? beginning(), executions, flaky);
+  const { end } = continueFold(stored?.baseline ?? beginning(), executions, verdicts);
   if (!stored) return [`${key} has no health, it is ${end.state.health}`];
   return stored.health === end.state.health ? [] : [`${key} is ${end.state.health}, stored is ${stored.health}`];
+}
+
+/** Runs that are troubled in one and not, or otherwise, in the other. */
+function runDifferences(judged: ReadonlyMap<string, TroubledRun>, stored: ReadonlyMap<string, TroubledRun>): string[] {
+  return [...new Set([...judged.keys(), ...stored.keys()])].flatMap((key) => {
+    const [is, was] = [judged.get(key)?.trouble ?? 'none', stored.get(key)?.trouble ?? 'none'];
+    return is === was ? [] : [`the trouble of run ${key} is ${is}, stored is ${was}`];
+  });
 }

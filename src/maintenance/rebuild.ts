@@ -1,6 +1,7 @@
 /**
- * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first failures,
- * flaky verdicts and health. For a default branch that has changed, a rule that has, or a `verify` that found a difference.
+ * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first failures, failure
+ * groups, totals of runs, verdicts and health. For a default branch that has changed, a rule or fingerprint that has, or a `verify` that
+ * found a difference.
  *
  * Partitions are made anew beside the tables and swapped in whole, so that a reader meets either the old or the new one.
  * Inserts wait meanwhile: they share the lock that a rebuild holds alone.
@@ -9,14 +10,19 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Parameters } from '../clickhouse/literals.ts';
+import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { evaluateAnew } from '../evaluation/evaluate.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
+import { RunStore } from '../evaluation/run-store.ts';
 import { EvaluationStore } from '../evaluation/store.ts';
+import { judgeRunsAnew } from '../evaluation/troubles.ts';
 import { testsOnDefaultBranches } from '../evaluation/verify.ts';
 import { REBUILD_LOCK } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { repositories } from '../postgres/schema.ts';
+import { replacePartitions } from './partitions.ts';
+import { regroupFailures } from './regroup.ts';
 
 /** {@link isOnDefaultBranch} in SQL; a test compares the two. */
 const ON_DEFAULT = `(branch != '' AND base_ref = '' AND pull_request = 0
@@ -33,9 +39,11 @@ export interface RebuildReport {
   /** Executions that changed sides between default branch and not. */
   moved: number;
   tests: number;
+  /** Texts of failures that changed groups. */
+  regrouped: number;
 }
 
-export async function rebuild(deps: RebuildDeps): Promise<RebuildReport> {
+export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRINT_VERSION): Promise<RebuildReport> {
   return onPostgres(() =>
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
@@ -48,20 +56,31 @@ export async function rebuild(deps: RebuildDeps): Promise<RebuildReport> {
       deps.log.info({ moved }, 'executions are on the default branch or not as the settings say');
       await rebuildCatalog(deps.clickhouse);
       await rebuildFirstFailures(deps.clickhouse);
+      await rebuildRuns(deps.clickhouse);
+      const regrouped = await regroupFailures(deps.clickhouse, fingerprintVersion);
       await rebuildVerdictsWithinRuns(deps.clickhouse);
+      for (const { id } of known)
+        await deps.postgres.db.transaction(async (evaluation) => {
+          await lockEvaluation(evaluation, id);
+          await judgeRunsAnew(new RunStore(deps.clickhouse, id), await drawVersion(evaluation));
+        });
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       let tests = 0;
       for await (const { repositoryId, testIds } of testsOnDefaultBranches(deps.clickhouse)) {
         await deps.postgres.db.transaction(async (evaluation) => {
           await lockEvaluation(evaluation, repositoryId);
-          await evaluateAnew(new EvaluationStore(deps.clickhouse, repositoryId), testIds, {
+          const stores = {
+            executions: new EvaluationStore(deps.clickhouse, repositoryId),
+            runs: new RunStore(deps.clickhouse, repositoryId),
+          };
+          await evaluateAnew(stores, testIds, {
             isFlakyDetectionEnabled: enabled.get(repositoryId) ?? true,
             version: await drawVersion(evaluation),
           });
         });
         tests += testIds.length;
       }
-      return { moved, tests };
+      return { moved, tests, regrouped };
     }),
   );
 }
@@ -127,6 +146,17 @@ async function rebuildFirstFailures(clickhouse: ClickHouse): Promise<void> {
   );
 }
 
+async function rebuildRuns(clickhouse: ClickHouse): Promise<void> {
+  await replacePartitions(
+    clickhouse,
+    'runs',
+    `SELECT repository_id, toDate(finished_at, 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
+       min(finished_at), max(finished_at), countIf(status = 'passed'), countIf(status = 'failed')
+     FROM ci.executions WHERE on_default AND status != 'skipped'
+     GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt`,
+  );
+}
+
 async function rebuildVerdictsWithinRuns(clickhouse: ClickHouse): Promise<void> {
   await replacePartitions(
     clickhouse,
@@ -134,39 +164,4 @@ async function rebuildVerdictsWithinRuns(clickhouse: ClickHouse): Promise<void> 
     `SELECT repository_id, test_id, finished_at, execution_id, true, 'within_run', 0
      FROM ci.executions WHERE on_default AND is_flaky AND status != 'skipped'`,
   );
-}
-
-/**
- * Fills a table beside the named one and swaps its partitions in. Partitions of the named table that the new one does not
- * have are dropped, unless the statement was about one month only (executions, failures).
- */
-async function replacePartitions(
-  clickhouse: ClickHouse,
-  table: string,
-  select: string,
-  parameters: Parameters = {},
-): Promise<void> {
-  const beside = `${table}_rebuild`;
-  await clickhouse.command(`DROP TABLE IF EXISTS ci.${beside} SYNC`);
-  await clickhouse.command(`CREATE TABLE ci.${beside} AS ci.${table}`);
-  await clickhouse.command(`INSERT INTO ci.${beside} SETTINGS insert_deduplicate = 0 ${select}`, parameters);
-  const made = await partitionsOf(clickhouse, beside);
-  for (const partition of made)
-    await clickhouse.command(`ALTER TABLE ci.${table} REPLACE PARTITION ID '${partition}' FROM ci.${beside}`);
-  if (table !== 'executions' && table !== 'failures')
-    for (const partition of await partitionsOf(clickhouse, table))
-      if (!made.includes(partition))
-        await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${partition}'`);
-  await clickhouse.command(`DROP TABLE ci.${beside} SYNC`);
-}
-
-async function partitionsOf(clickhouse: ClickHouse, table: string): Promise<string[]> {
-  const rows = await clickhouse.rows(
-    `SELECT DISTINCT partition_id FROM system.parts WHERE database = 'ci' AND active AND table = {table: String}`,
-    { table },
-  );
-  return z
-    .array(z.object({ partition_id: z.string() }))
-    .parse(rows)
-    .map((row) => row.partition_id);
 }

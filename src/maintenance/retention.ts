@@ -20,7 +20,7 @@ const EVERY_MS = 3_600_000;
 const RETENTION_LOCK = 0x72657469;
 
 /** Derived rows first: a reader meets a total without its executions never, and executions without their total for a moment. */
-const MONTHLY_TABLES = ['catalog', 'flaky_verdicts', 'failures', 'executions'] as const;
+const MONTHLY_TABLES = ['catalog', 'flaky_verdicts', 'troubled_runs', 'runs', 'failures', 'executions'] as const;
 
 export class RetentionTask {
   #timer: ReturnType<typeof setInterval> | undefined;

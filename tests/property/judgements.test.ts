@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import { flakyOnCommit } from '../../src/domain/flakiness.ts';
 import { cleanPassesNeeded, foldHealth, healthyState } from '../../src/domain/health.ts';
+import { flakyOf as flakyWith } from '../../src/domain/judge.ts';
 import { CLEAN_PASSES_MAX, CLEAN_PASSES_MIN, DAY_MS } from '../../src/domain/judgement-constants.ts';
 import { HEALTHS } from '../../src/domain/status.ts';
-import { flakyOf } from '../../src/evaluation/evaluate.ts';
 import { beginning, continueFold, foldSchema, writeFold } from '../../src/evaluation/fold.ts';
 
 const HOUR = 3_600_000;
@@ -26,15 +26,17 @@ const shuffled = history.chain((all) =>
   fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
 );
 
-const identified = (all: JudgedExecution[]) =>
-  all.map((one) => ({ ...one, testId: 't', pipelineName: 'p', jobName: 'j' }));
-const foldAll = (all: JudgedExecution[]) => continueFold(beginning(), all, new Set(flakyOf(identified(all)).keys()));
+const nothing: ReadonlySet<bigint> = new Set();
+/** Every failure says the same. */
+const flakyOf = (all: JudgedExecution[]) => flakyWith(all, nothing, new Map(all.map((one) => [one.executionId, 'f'])));
+const verdictsOf = (all: JudgedExecution[]) => ({ flaky: new Set(flakyOf(all).keys()), heldBack: nothing });
+const foldAll = (all: JudgedExecution[]) => continueFold(beginning(), all, verdictsOf(all));
 
 describe('flaky executions', () => {
   test('the order of arrival does not matter', () => {
     fc.assert(
       fc.property(shuffled, ([all, other]) => {
-        expect([...flakyOf(identified(other)).keys()].sort()).toEqual([...flakyOf(identified(all)).keys()].sort());
+        expect([...flakyOf(other).keys()].sort()).toEqual([...flakyOf(all).keys()].sort());
       }),
     );
   });
@@ -99,7 +101,7 @@ describe('health', () => {
     ]);
     fc.assert(
       fc.property(history, (all) => {
-        const flaky = flakyOf(identified(all));
+        const flaky = flakyOf(all);
         let state = healthyState();
         for (const one of [...all].sort(comparePositions)) {
           const next = foldHealth(state, one, flaky.has(one.executionId));
@@ -114,11 +116,11 @@ describe('health', () => {
   test('a fold that goes on from its checkpoint, read back from JSON, ends where a whole fold ends', () => {
     fc.assert(
       fc.property(history, fc.nat(400), (all, hours) => {
-        const flaky = new Set(flakyOf(identified(all)).keys());
+        const verdicts = verdictsOf(all);
         const early = all.filter((one) => one.finishedAt <= hours * HOUR);
-        const { checkpoint } = continueFold(beginning(), early, flaky);
+        const { checkpoint } = continueFold(beginning(), early, verdicts);
         const readBack = foldSchema.parse(writeFold(checkpoint));
-        expect(continueFold(readBack, all, flaky).end.state).toEqual(foldAll(all).end.state);
+        expect(continueFold(readBack, all, verdicts).end.state).toEqual(foldAll(all).end.state);
       }),
     );
   });

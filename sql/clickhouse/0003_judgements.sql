@@ -1,0 +1,67 @@
+-- When an execution was received: what an explanation as of a moment needs to tell which executions came in later. 0: before this
+-- column was there.
+ALTER TABLE ci.ingest ADD COLUMN IF NOT EXISTS received_ms Int64;
+
+ALTER TABLE ci.executions ADD COLUMN IF NOT EXISTS received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1));
+
+ALTER TABLE ci.ingest_to_executions MODIFY QUERY
+SELECT
+  repository_id, on_default, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
+  status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, run_id,
+  run_attempt, commit_sha, branch, base_ref, pull_request, test_name, filepath, function, framework,
+  framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
+FROM ci.ingest
+ARRAY JOIN
+  e_execution_id AS execution_id, e_test_id AS test_id, e_test_name AS test_name, e_status AS status,
+  e_duration_s AS duration_s, e_finished_ms AS finished_ms, e_filepath AS filepath, e_function AS function,
+  e_is_flaky AS is_flaky, e_is_quarantined AS is_quarantined, e_is_retried AS is_retried,
+  e_is_time_replaced AS is_time_replaced, e_failures AS failures;
+
+-- One row per attempt of a pipeline and job on the default branch, and UTC day: how much of it passed and failed. By it a
+-- run in which much fails at once is found without a look at its executions. The day leads, because the newest runs are looked at.
+CREATE TABLE IF NOT EXISTS ci.runs
+(
+  repository_id UUID,
+  day Date,
+  pipeline_name String,
+  job_name String,
+  run_id String,
+  run_attempt UInt32,
+  first_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+  last_at SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
+  passed SimpleAggregateFunction(sum, UInt64),
+  failed SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (repository_id, day, pipeline_name, job_name, run_id, run_attempt)
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_runs TO ci.runs AS
+SELECT
+  repository_id, toDate(fromUnixTimestamp64Milli(finished_ms, 'UTC'), 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
+  min(fromUnixTimestamp64Milli(finished_ms, 'UTC')) AS first_at,
+  max(fromUnixTimestamp64Milli(finished_ms, 'UTC')) AS last_at,
+  countIf(status = 'passed') AS passed,
+  countIf(status = 'failed') AS failed
+FROM ci.ingest
+ARRAY JOIN e_status AS status, e_finished_ms AS finished_ms
+WHERE on_default AND status != 'skipped'
+GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt;
+
+-- The runs that are troubled (src/domain/infrastructure.ts), by the evaluation. Few.
+CREATE TABLE IF NOT EXISTS ci.troubled_runs
+(
+  repository_id UUID,
+  day Date,
+  pipeline_name String,
+  job_name String,
+  run_id String,
+  run_attempt UInt32,
+  trouble Enum8('none' = 1, 'partial' = 2, 'total' = 3),
+  version UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(day)
+ORDER BY (repository_id, day, pipeline_name, job_name, run_id, run_attempt)
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;

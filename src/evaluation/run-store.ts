@@ -1,0 +1,145 @@
+/** What the evaluation knows of whole runs: their totals, and which of them are troubled (src/domain/infrastructure.ts). */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineQuery } from '../clickhouse/query.ts';
+import type { FailingTest, RunTotals, Trouble } from '../domain/infrastructure.ts';
+import { DAY_MS, TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
+
+/** One attempt of a pipeline and job on one UTC day. */
+export interface RunKey {
+  /** Days since the epoch. */
+  day: number;
+  pipelineName: string;
+  jobName: string;
+  runId: string;
+  runAttempt: number;
+}
+
+export const runKey = (run: RunKey): string =>
+  JSON.stringify([run.day, run.pipelineName, run.jobName, run.runId, run.runAttempt]);
+
+export type Run = RunKey & RunTotals;
+export type TroubledRun = RunKey & { trouble: Trouble };
+
+const keyColumns = {
+  day_number: z.number(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  run_id: z.string(),
+  run_attempt: z.number(),
+};
+const keyOf = (row: z.infer<z.ZodObject<typeof keyColumns>>): RunKey => ({
+  day: row.day_number,
+  pipelineName: row.pipeline_name,
+  jobName: row.job_name,
+  runId: row.run_id,
+  runAttempt: row.run_attempt,
+});
+
+const runTotals = defineQuery<{ repository_id: string; since_ms: number; failed_min: number }, Run>(
+  'evaluation/run_totals',
+  z
+    .object({ ...keyColumns, started_at_ms: z.number(), passed_sum: z.number(), failed_sum: z.number() })
+    .transform((row) => ({
+      ...keyOf(row),
+      startedAt: row.started_at_ms,
+      passed: row.passed_sum,
+      failed: row.failed_sum,
+    })),
+);
+const troubledRuns = defineQuery<{ repository_id: string; day: number }, TroubledRun>(
+  'evaluation/troubled_runs',
+  z
+    .object({ ...keyColumns, trouble: z.enum(['partial', 'total']) })
+    .transform((row) => ({ ...keyOf(row), trouble: row.trouble })),
+);
+type InRun = {
+  repository_id: string;
+  start_ms: number;
+  end_ms: number;
+  pipeline_name: string;
+  job_name: string;
+};
+const runFailures = defineQuery<InRun & { run_id: string; run_attempt: number }, { test_id: string; failures: number }>(
+  'evaluation/run_failures',
+  z.object({ test_id: z.string(), failures: z.number() }),
+);
+const beforeRun = defineQuery<
+  InRun & { test_ids: string[] },
+  { test_id: string; last_pass_ms: number; last_failure_ms: number }
+>('evaluation/before_run', z.object({ test_id: z.string(), last_pass_ms: z.number(), last_failure_ms: z.number() }));
+
+export class RunStore {
+  constructor(
+    private readonly clickhouse: ClickHouse,
+    private readonly repositoryId: string,
+    /** Executions that finished after it are not looked at; by default all are. */
+    private readonly until = Number.MAX_SAFE_INTEGER,
+  ) {}
+
+  /** Runs that something was added to since then and that failed often enough to be looked at. */
+  candidates(since: number): Promise<Run[]> {
+    return this.clickhouse.select(runTotals, {
+      repository_id: this.repositoryId,
+      since_ms: since,
+      failed_min: TROUBLE_TESTS_MIN,
+    });
+  }
+
+  /** The troubled runs since a day, by {@link runKey}. */
+  async troubled(day: number): Promise<Map<string, TroubledRun>> {
+    const rows = await this.clickhouse.select(troubledRuns, {
+      repository_id: this.repositoryId,
+      day: Math.max(0, day),
+    });
+    return new Map(rows.map((row) => [runKey(row), row]));
+  }
+
+  /** The tests that failed in a run or passed in it only after failed attempts, and how often each failed. */
+  async failuresIn(run: RunKey): Promise<Map<string, number>> {
+    const rows = await this.clickhouse.select(runFailures, {
+      ...this.#place(run),
+      start_ms: run.day * DAY_MS,
+      end_ms: Math.min((run.day + 1) * DAY_MS, this.until),
+      run_id: run.runId,
+      run_attempt: run.runAttempt,
+    });
+    return new Map(rows.map((row) => [row.test_id, row.failures]));
+  }
+
+  /** The newest results before a run of the tests that fail in it. */
+  async before(run: Run, failures: ReadonlyMap<string, number>): Promise<FailingTest[]> {
+    const rows = await this.clickhouse.select(beforeRun, {
+      ...this.#place(run),
+      test_ids: [...failures.keys()],
+      start_ms: Math.max(0, run.startedAt - TROUBLE_REACH_MS),
+      end_ms: run.startedAt,
+    });
+    return rows.map((row) => ({
+      failures: failures.get(row.test_id) ?? 0,
+      lastPassAt: row.last_pass_ms === 0 ? null : row.last_pass_ms,
+      lastFailureAt: row.last_failure_ms === 0 ? null : row.last_failure_ms,
+    }));
+  }
+
+  async write(runs: readonly TroubledRun[], version: number): Promise<void> {
+    if (runs.length === 0) return;
+    const lines = runs.map((run) =>
+      JSON.stringify({
+        repository_id: this.repositoryId,
+        day: new Date(run.day * DAY_MS).toISOString().slice(0, 10),
+        pipeline_name: run.pipelineName,
+        job_name: run.jobName,
+        run_id: run.runId,
+        run_attempt: run.runAttempt,
+        trouble: run.trouble,
+        version,
+      }),
+    );
+    await this.clickhouse.insert('ci.troubled_runs', `${lines.join('\n')}\n`, `evaluation-${version}`);
+  }
+
+  #place(run: RunKey) {
+    return { repository_id: this.repositoryId, pipeline_name: run.pipelineName, job_name: run.jobName };
+  }
+}

@@ -1,0 +1,78 @@
+/** Which runs are troubled: kept as of the newest executions, so that verdicts are judged with a look at a few rows. */
+import { dayOf, mayBeTroubled, type Trouble, troubleOf } from '../domain/infrastructure.ts';
+import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
+import { type Run, type RunKey, type RunStore, runKey, type TroubledRun } from './run-store.ts';
+
+export interface TroubledRuns {
+  /** All since {@link TROUBLE_REACH_MS} before the moment that was asked about, by `runKey`. */
+  known: Map<string, TroubledRun>;
+  /** Those of which another thing was known before; `none` for one that is no longer troubled. */
+  changed: TroubledRun[];
+}
+
+/** Judges the runs that something was added to since then; in order of arrival these are the newest, and nearly always none. */
+export async function judgeRuns(store: RunStore, since: number): Promise<TroubledRuns> {
+  const known = await store.troubled(dayOf(since - TROUBLE_REACH_MS));
+  const changed: TroubledRun[] = [];
+  for (const run of await store.candidates(since)) {
+    const key = runKey(run);
+    const trouble = await judgeRun(store, run);
+    if (trouble === (known.get(key)?.trouble ?? 'none')) continue;
+    const judged: TroubledRun = { ...keyOf(run), trouble };
+    changed.push(judged);
+    if (trouble === 'none') known.delete(key);
+    else known.set(key, judged);
+  }
+  return { known, changed };
+}
+
+/** The troubled runs among all that are retained, found anew. */
+export async function judgeAllRuns(store: RunStore): Promise<Map<string, TroubledRun>> {
+  const troubled = new Map<string, TroubledRun>();
+  for (const run of await store.candidates(0)) {
+    const trouble = await judgeRun(store, run);
+    if (trouble !== 'none') troubled.set(runKey(run), { ...keyOf(run), trouble });
+  }
+  return troubled;
+}
+
+/** Writes what all retained runs are, where something else is stored. */
+export async function judgeRunsAnew(store: RunStore, version: number): Promise<void> {
+  const stored = await store.troubled(0);
+  const judged = await judgeAllRuns(store);
+  const changed = [...judged].flatMap(([key, run]) => (stored.get(key)?.trouble === run.trouble ? [] : [run]));
+  const gone = [...stored].flatMap(([key, run]) => (judged.has(key) ? [] : [{ ...run, trouble: 'none' as const }]));
+  await store.write([...changed, ...gone], version);
+}
+
+const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: Run): RunKey => ({
+  day,
+  pipelineName,
+  jobName,
+  runId,
+  runAttempt,
+});
+
+async function judgeRun(store: RunStore, run: Run): Promise<Trouble> {
+  if (!mayBeTroubled(run)) return 'none';
+  return troubleOf(run, await store.before(run, await store.failuresIn(run)));
+}
+
+/** The troubles of one pipeline and job, as the domain names their runs. */
+export class Troubles {
+  readonly #byPlace = new Map<string, Map<string, Trouble>>();
+
+  constructor(runs: Iterable<TroubledRun>) {
+    for (const run of runs) {
+      const place = JSON.stringify([run.pipelineName, run.jobName]);
+      const troubles = this.#byPlace.get(place) ?? new Map<string, Trouble>();
+      this.#byPlace.set(place, troubles.set(`${run.day}/${run.runAttempt}/${run.runId}`, run.trouble));
+    }
+  }
+
+  of({ pipelineName, jobName }: { pipelineName: string; jobName: string }): ReadonlyMap<string, Trouble> {
+    return this.#byPlace.get(JSON.stringify([pipelineName, jobName])) ?? NONE;
+  }
+}
+
+const NONE: ReadonlyMap<string, Trouble> = new Map();

@@ -1,0 +1,274 @@
+/**
+ * Verdicts on executions as they come in: what is held back, and what is flaky. Looks only at what new executions can have changed, and
+ * comes to what `judge` (src/domain/judge.ts) finds with a look at everything; `verify` compares the two.
+ */
+import { comparePositions } from '../domain/execution.ts';
+import { type FlakyRule, flakyOnCommit } from '../domain/flakiness.ts';
+import { dayOf, type Hold, holdsOf } from '../domain/infrastructure.ts';
+import { DAY_MS, REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
+import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
+import type { TouchedTest } from '../ledger/block.ts';
+import type { RunStore } from './run-store.ts';
+import {
+  type EvaluationStore,
+  type FailingTest,
+  type HealthRow,
+  type IdentifiedExecution,
+  identityKey,
+  type Verdict,
+  type VerdictRule,
+} from './store.ts';
+import { splitByTime } from './time-split.ts';
+import { type TroubledRuns, Troubles } from './troubles.ts';
+
+export interface JudgeOptions {
+  troubledRuns: TroubledRuns;
+  /** Where the folds of the touched tests stand: by it is known whether an execution came in late. */
+  folds: readonly HealthRow[];
+  isFlakyDetectionEnabled: boolean;
+}
+
+/** The verdicts that differ from what is stored. */
+export async function judgeVerdicts(
+  stores: { executions: EvaluationStore; runs: RunStore },
+  touched: ReadonlyMap<string, TouchedTest>,
+  options: JudgeOptions,
+): Promise<Verdict[]> {
+  const pass = new JudgingPass(stores.executions);
+  const held = await judgeHolds(pass, stores.runs, touched, options);
+  const tests = withChanges(touched, held);
+  if (!options.isFlakyDetectionEnabled) {
+    await pass.readVerdicts([...tests.keys()], oldestOf(tests));
+    return pass.changes(() => undefined);
+  }
+  const failing = await stores.executions.failing([...tests.keys()], commitsOf(tests), oldestOf(tests) - RECENT_MS);
+  const since = await judgeContradictions(pass, tests, failing);
+  await judgeRepetitions(pass, failing, since);
+  return pass.changes((execution) => pass.flakyRuleOf(execution));
+}
+
+/** A repetition needs a failure whose neighbours or twin can still change, and another. */
+const RECENT_MS = 4 * REPEATED_FAILURE_MS;
+const RECENT_EXECUTIONS = 2 * REPETITION_REACH_EXECUTIONS;
+
+/** What has been read and judged so far. */
+class JudgingPass {
+  readonly #executions = new Map<bigint, { testId: string; finishedAt: number; isFlakyWithinRun: boolean }>();
+  readonly #stored = new Map<bigint, VerdictRule>();
+  readonly #holds = new Map<bigint, Hold>();
+  /** The rule that was found, or null for none, of executions whose commit was judged whole. */
+  readonly #contradictions = new Map<bigint, FlakyRule | null>();
+  readonly #repetitions = new Map<bigint, boolean>();
+
+  constructor(readonly store: EvaluationStore) {}
+
+  /** Reads what is stored of executions since then, also of those that are not judged here. */
+  async readVerdicts(testIds: string[], since: number): Promise<void> {
+    for (const { executionId, testId, finishedAt, rule } of await this.store.storedVerdicts(testIds, since)) {
+      this.#stored.set(executionId, rule);
+      const known = this.#executions.get(executionId);
+      this.#executions.set(executionId, known ?? { testId, finishedAt, isFlakyWithinRun: rule === 'within_run' });
+    }
+  }
+
+  storedRule(id: bigint): VerdictRule | undefined {
+    return this.#stored.get(id);
+  }
+
+  setHold(execution: IdentifiedExecution, hold: Hold): void {
+    this.#executions.set(execution.executionId, execution);
+    this.#holds.set(execution.executionId, hold);
+  }
+
+  setContradiction(execution: IdentifiedExecution, rule: FlakyRule | undefined): void {
+    this.#executions.set(execution.executionId, execution);
+    this.#contradictions.set(execution.executionId, rule ?? null);
+  }
+
+  setRepetition(execution: IdentifiedExecution, isRepeated: boolean): void {
+    this.#executions.set(execution.executionId, execution);
+    this.#repetitions.set(execution.executionId, isRepeated);
+  }
+
+  isHeldBack({ executionId }: IdentifiedExecution): boolean {
+    return this.#holdOf(executionId) !== undefined;
+  }
+
+  flakyRuleOf(execution: { executionId: bigint; isFlakyWithinRun: boolean }): FlakyRule | undefined {
+    const { executionId } = execution;
+    const stored = this.#stored.get(executionId);
+    const judged = this.#contradictions.get(executionId);
+    const kept = stored === 'within_run' || stored === 'contradicted' ? stored : undefined;
+    const unjudged = kept ?? (execution.isFlakyWithinRun ? 'within_run' : undefined);
+    const contradicted = judged === undefined ? unjudged : (judged ?? undefined);
+    if (contradicted) return contradicted;
+    return (this.#repetitions.get(executionId) ?? stored === 'repeated') ? 'repeated' : undefined;
+  }
+
+  changes(
+    flakyRule: (execution: { executionId: bigint; isFlakyWithinRun: boolean }) => FlakyRule | undefined,
+  ): Verdict[] {
+    return [...this.#executions].flatMap(([executionId, { testId, finishedAt, isFlakyWithinRun }]) => {
+      const rule = this.#holdOf(executionId) ?? flakyRule({ executionId, isFlakyWithinRun });
+      return rule === this.#stored.get(executionId) ? [] : [{ testId, executionId, finishedAt, rule }];
+    });
+  }
+
+  #holdOf(id: bigint): 'pending' | 'held_back' | undefined {
+    const judged = this.#holds.get(id);
+    if (judged !== undefined) return judged === 'released' ? undefined : judged;
+    const stored = this.#stored.get(id);
+    return stored === 'pending' || stored === 'held_back' ? stored : undefined;
+  }
+}
+
+/**
+ * Holds back, and lets go: in runs whose trouble has changed, of failures that no later run had decided on yet, and where an
+ * execution came in late. Returns the executions whose evidence has changed.
+ */
+async function judgeHolds(
+  pass: JudgingPass,
+  runs: RunStore,
+  touched: ReadonlyMap<string, TouchedTest>,
+  { troubledRuns: { known, changed }, folds }: JudgeOptions,
+): Promise<IdentifiedExecution[]> {
+  if (known.size === 0 && changed.length === 0) return [];
+  const from = new Map<string, number>();
+  const lookFrom = (testId: string, at: number): void => {
+    from.set(testId, Math.min(from.get(testId) ?? Number.MAX_SAFE_INTEGER, at));
+  };
+  const days = [...known.values(), ...changed].map((run) => run.day);
+  const start = Math.min(...days) * DAY_MS;
+  // What such a run decided about an earlier one is open again, too.
+  for (const run of changed)
+    for (const testId of (await runs.failuresIn(run)).keys())
+      lookFrom(testId, Math.max(start, run.day * DAY_MS - TROUBLE_REACH_MS));
+  for (const { testId, finishedAt, rule } of await pass.store.storedVerdicts([...touched.keys()], start))
+    if (rule === 'pending') lookFrom(testId, finishedAt);
+  const newestDay = Math.max(...days);
+  for (const [testId, { since }] of touched) if (dayOf(since) <= newestDay) lookFrom(testId, since);
+  for (const { testId, newestAt } of folds) {
+    const since = touched.get(testId)?.since;
+    if (since !== undefined && since <= newestAt) lookFrom(testId, Math.max(start, since - TROUBLE_REACH_MS));
+  }
+  if (from.size === 0) return [];
+
+  const testIds = [...from.keys()];
+  const oldest = oldestAmong(from.values());
+  await pass.readVerdicts(testIds, oldest);
+  const troubles = new Troubles(known.values());
+  const released: IdentifiedExecution[] = [];
+  for (const group of Map.groupBy(await pass.store.history(testIds, oldest), identityKey).values()) {
+    const [first] = group;
+    if (!first) continue;
+    const asked = group.filter((execution) => execution.finishedAt >= (from.get(execution.testId) ?? 0));
+    const holds = holdsOf(asked, troubles.of(first));
+    for (const execution of asked) {
+      const wasHeldBack = pass.isHeldBack(execution);
+      const hold = holds.get(execution.executionId) ?? 'released';
+      if (!wasHeldBack && hold === 'released') continue;
+      pass.setHold(execution, hold);
+      if (wasHeldBack !== pass.isHeldBack(execution)) released.push(execution);
+    }
+  }
+  return released;
+}
+
+/** The touched tests, and those whose executions prove something else than before. */
+function withChanges(
+  touched: ReadonlyMap<string, TouchedTest>,
+  changed: readonly IdentifiedExecution[],
+): Map<string, TouchedTest> {
+  const tests = new Map([...touched].map(([testId, test]) => [testId, { ...test, commits: [...test.commits] }]));
+  for (const { testId, finishedAt, commit } of changed) {
+    const test = tests.get(testId) ?? { since: finishedAt, commits: [] };
+    tests.set(testId, test);
+    test.since = Math.min(test.since, finishedAt);
+    if (!test.commits.includes(commit)) test.commits.push(commit);
+  }
+  return tests;
+}
+
+/**
+ * Judges the touched commits whole. Returns from when on each test's verdicts can have changed: what makes a commit ambiguous
+ * concerns all of its executions.
+ */
+async function judgeContradictions(
+  pass: JudgingPass,
+  tests: ReadonlyMap<string, TouchedTest>,
+  failing: readonly FailingTest[],
+): Promise<Map<string, number>> {
+  const since = new Map([...tests].map(([testId, test]) => [testId, test.since]));
+  const testIds = failing.flatMap(({ testId, isOnCommits }) => (isOnCommits ? [testId] : []));
+  const commits = commitsOf(tests);
+  if (testIds.length === 0 || commits.length === 0) return since;
+  const executions = (await pass.store.onCommits(testIds, commits)).filter((execution) =>
+    tests.get(execution.testId)?.commits.includes(execution.commit),
+  );
+  if (executions.length === 0) return since;
+  await pass.readVerdicts(testIds, oldestAmong(executions.map((execution) => execution.finishedAt)));
+  for (const { testId, finishedAt } of executions)
+    since.set(testId, Math.min(since.get(testId) ?? finishedAt, finishedAt));
+  const groups = Map.groupBy(executions, (execution) => `${execution.commit}\0${identityKey(execution)}`).values();
+  for (const group of groups) {
+    const flaky = flakyOnCommit(group.filter((execution) => !pass.isHeldBack(execution)));
+    for (const execution of group) pass.setContradiction(execution, flaky.get(execution.executionId));
+  }
+  return since;
+}
+
+async function judgeRepetitions(
+  pass: JudgingPass,
+  failing: readonly FailingTest[],
+  since: ReadonlyMap<string, number>,
+): Promise<void> {
+  const candidates = new Map(
+    failing.flatMap(({ testId, failuresLately, newestAt }) => {
+      const from = since.get(testId);
+      const isPossible = from !== undefined && failuresLately >= 2 && newestAt >= from - 2 * REPEATED_FAILURE_MS;
+      return isPossible ? [[testId, from] as const] : [];
+    }),
+  );
+  const { recent, older } = splitByTime(candidates);
+  for (const tests of [recent, older]) {
+    if (tests.size === 0) continue;
+    const testIds = [...tests.keys()];
+    const from = oldestAmong(tests.values());
+    const start = Math.max(0, from - 2 * REPETITION_REACH_MS);
+    const executions = await pass.store.recentHistory(testIds, start, from, RECENT_EXECUTIONS);
+    const fingerprints = await pass.store.fingerprints(testIds, start);
+    await pass.readVerdicts(testIds, start);
+    for (const group of Map.groupBy(executions, identityKey).values())
+      judgeRepetitionsOf(pass, group, tests, fingerprints);
+  }
+}
+
+function judgeRepetitionsOf(
+  pass: JudgingPass,
+  group: IdentifiedExecution[],
+  since: ReadonlyMap<string, number>,
+  fingerprints: ReadonlyMap<bigint, string>,
+): void {
+  const ordered = group.sort(comparePositions);
+  const from = since.get(ordered[0]?.testId ?? '') ?? 0;
+  const held = new Set(ordered.flatMap((execution) => (pass.isHeldBack(execution) ? [execution.executionId] : [])));
+  const repeated = repeatedFailures(ordered, held, fingerprints);
+  const changed = ordered.findIndex((execution) => execution.finishedAt >= from);
+  const first = (changed < 0 ? ordered.length : changed) - REPETITION_REACH_EXECUTIONS;
+  for (const [i, execution] of ordered.entries())
+    if (i >= first && execution.finishedAt >= from - REPETITION_REACH_MS && execution.status === 'failed')
+      pass.setRepetition(execution, repeated.has(execution.executionId));
+}
+
+/** Those that say something: an unknown commit is nobody's. */
+const commitsOf = (tests: ReadonlyMap<string, TouchedTest>): string[] =>
+  [...new Set([...tests.values()].flatMap((test) => test.commits))].filter((commit) => commit !== '');
+
+const oldestOf = (tests: ReadonlyMap<string, TouchedTest>): number =>
+  oldestAmong([...tests.values()].map((test) => test.since));
+
+function oldestAmong(moments: Iterable<number>): number {
+  let oldest = Number.MAX_SAFE_INTEGER;
+  for (const at of moments) oldest = Math.min(oldest, at);
+  return oldest;
+}
