@@ -1,0 +1,72 @@
+/** What the evaluation has written about the tests of one repository. */
+import { testIdOf } from '../../src/domain/identity.ts';
+import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
+import type { TestStores, uniqueRepository } from './stores.ts';
+
+type Repository = ReturnType<typeof uniqueRepository>;
+
+async function idOf(stores: TestStores, repository: Repository): Promise<string> {
+  return (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
+}
+
+/** The health of each identity of a test, by job. */
+export async function healthOf(stores: TestStores, repository: Repository, name: string): Promise<string[]> {
+  const id = await idOf(stores, repository);
+  const rows = await stores.clickhouse.rows(
+    'SELECT health FROM ci.health FINAL WHERE repository_id = {id: UUID} AND test_id = {test: UUID} ORDER BY job_name',
+    { id, test: testIdOf(id, name) },
+  );
+  return (rows as { health: string }[]).map((row) => row.health);
+}
+
+/** Flaky executions as `name run#attempt`. */
+export function flakyOf(stores: TestStores, repository: Repository): Promise<string[]> {
+  return verdictsOf(stores, repository, 'v.is_flaky');
+}
+
+/** Held-back executions as `name run#attempt`. */
+export function heldBackOf(stores: TestStores, repository: Repository): Promise<string[]> {
+  return verdictsOf(stores, repository, "v.rule IN ('held_back', 'pending')");
+}
+
+async function verdictsOf(stores: TestStores, repository: Repository, condition: string): Promise<string[]> {
+  const rows = await stores.clickhouse.rows(
+    `SELECT e.test_name AS name, e.run_id AS run, e.run_attempt AS attempt FROM ci.flaky_verdicts AS v FINAL
+     INNER JOIN ci.executions AS e ON e.repository_id = v.repository_id AND e.execution_id = v.execution_id
+     WHERE v.repository_id = {id: UUID} AND ${condition} ORDER BY name, run, attempt`,
+    { id: await idOf(stores, repository) },
+  );
+  return (rows as { name: string; run: string; attempt: number }[]).map(
+    (row) => `${row.name} ${row.run}#${row.attempt}`,
+  );
+}
+
+export interface RunOf {
+  repository: Repository;
+  runId: string;
+  attempt?: number;
+  /** When its tests finished; milliseconds since the epoch. */
+  at: number;
+  results: Record<string, TestExecution['status']>;
+  /** What the failures say. */
+  message?: string;
+  run?: TestJob['run'];
+  receivedAt: number;
+}
+
+/** One run of the tests named, as a job of its own; its commit is named after the run. */
+export function runOf({ repository, runId, attempt = 1, at, results, message = 'no', run, receivedAt }: RunOf) {
+  return makeJob({
+    repository,
+    receivedAt,
+    source: `${runId}/${attempt}`,
+    run: { run_id: runId, run_attempt: attempt, commit: `commit of ${runId}`, ...run },
+    executions: Object.entries(results).map(([name, status]) => ({
+      name,
+      key: name,
+      status: status ?? 'passed',
+      at,
+      failures: status === 'failed' ? [{ type: 'Error', message }] : [],
+    })),
+  });
+}
