@@ -1,9 +1,19 @@
 /** Drives ingestion in tests: queue, worker, evaluation, and the comparison that every such test ends with. */
 import { expect } from 'bun:test';
 import { verify } from '../../src/maintenance/verify.ts';
+import { eventOutbox } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
+import type { Relay } from '../../workers/relay.ts';
 import type { TestStores } from './stores.ts';
+
+/** Returns when no event waits in the outbox. */
+export async function untilRelayed({ postgres }: TestStores, relay: Relay): Promise<void> {
+  while ((await postgres.db.$count(eventOutbox)) > 0) {
+    await relay.drain();
+    await Bun.sleep(5);
+  }
+}
 
 export class IngestDriver {
   readonly #workers: RunningWorkers;
@@ -22,10 +32,12 @@ export class IngestDriver {
     await this.settle();
   }
 
-  /** Returns when the queue is empty and everything stored is evaluated. */
+  /** Returns when the queues are empty, everything stored is evaluated, and every event is in the log. */
   async settle(): Promise<void> {
     while ((await this.stores.producer.depth()) > 0) await Bun.sleep(5);
     await this.#workers.evaluator.drain();
+    while ((await this.stores.prEvents.depth()) > 0) await Bun.sleep(5);
+    await untilRelayed(this.stores, this.#workers.relay);
   }
 
   get sweeper(): RunningWorkers['sweeper'] {
