@@ -40,8 +40,9 @@ describe('every query of sql/queries', () => {
       `EXPLAIN indexes = 1 ${withSamples(readFileSync(join(FOLDER, file), 'utf8'))}`,
     );
     const text = JSON.stringify(plan);
-    // Runs are looked up by day, everything else of the evaluation and the insights by test.
-    const key = /evaluation\/(run_totals|troubled_runs)/.test(file) ? 'day' : 'test_id';
+    // Events are looked up by time, runs by day, everything else by test.
+    const isOfRuns = /evaluation\/(run_totals|troubled_runs)/.test(file);
+    const key = file.startsWith('events/') ? 'received_at' : isOfRuns ? 'day' : 'test_id';
     if (text.includes('ReadFromMergeTree')) expect(text).toContain(key);
   });
 });

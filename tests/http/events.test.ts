@@ -1,0 +1,294 @@
+/** The event log as clients read it: spec §4.1 and the rules of design §4. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { EVENT_TYPES } from '../../src/domain/events.ts';
+import {
+  type EventInput,
+  followPages,
+  keyOfShown,
+  labelled,
+  logOf,
+  makeEventsJob,
+  type ShownEvent,
+} from '../support/events.ts';
+import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
+import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** The seven events of the repository below, with how many hours before now each was received. */
+const EVENTS: [hoursAgo: number, event: EventInput][] = [
+  [94 * 24, labelled('ancient')],
+  [50, labelled('older', { pull_request: 1 })],
+  [24, labelled('a day ago', { pull_request: 1, base_ref: 'release/1.x' })],
+  [3, { key: 'merged', type: 'action.merge', trigger: '@octocat', pull_request: 2, base_ref: 'main', metadata: {} }],
+  [2, { key: 'paused', type: 'queue.pause.create', trigger: '@octocat', metadata: { reason: 'release' } }],
+  [1, labelled('latest', { pull_request: 2 })],
+  [0, labelled('now', { pull_request: 3 })],
+];
+
+const repository = uniqueRepository();
+let stores: TestStores;
+let app: TestApp;
+let driver: IngestDriver;
+beforeAll(async () => {
+  stores = await openTestStores();
+  app = await openTestApp();
+  driver = new IngestDriver(stores);
+  for (const [hoursAgo, event] of EVENTS) {
+    stores.clock.set(TEST_NOW - hoursAgo * HOUR);
+    await stores.prEvents.add(`${repository.name} ${event.key}`, makeEventsJob(repository, [event]));
+    await driver.settle();
+  }
+}, HOOK_TIMEOUT_MS);
+afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+
+interface Log {
+  size: number;
+  per_page: number;
+  events: ShownEvent[];
+}
+
+const nameOf = (event: ShownEvent): string => (event.type === 'action.label' ? keyOfShown(event) : event.type);
+const iso = (hoursAgo: number): string => new Date(TEST_NOW - hoursAgo * HOUR).toISOString();
+const read = async (query: Record<string, string | string[]> = {}) => {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, one);
+  return app.get<Log>(logOf(repository, `?${search}`));
+};
+const names = async (query: Record<string, string | string[]> = {}) => (await read(query)).events.map(nameOf);
+
+describe('windows', () => {
+  test('the default is the day before now, newest first; the start is inclusive, the end exclusive', async () => {
+    expect(await names()).toEqual(['latest', 'queue.pause.create', 'action.merge', 'a day ago']);
+    expect(await read()).toMatchObject({ size: 4, per_page: 10 });
+  });
+
+  test('`received_to` moves the day, `received_from` reaches from there to now', async () => {
+    expect(await names({ received_to: iso(2) })).toEqual(['action.merge', 'a day ago']);
+    expect(await names({ received_from: iso(2) })).toEqual(['latest', 'queue.pause.create']);
+    expect(await names({ received_from: iso(50), received_to: iso(3) })).toEqual(['a day ago', 'older']);
+    expect(await names({ received_from: iso(1), received_to: new Date(TEST_NOW + 1).toISOString() })).toEqual([
+      'now',
+      'latest',
+    ]);
+  });
+
+  test('zones are read, also where a + arrived as a space', async () => {
+    const zoned = (zone: string) => `${new Date(TEST_NOW - 2 * HOUR + HOUR).toISOString().slice(0, 19)}${zone}`;
+    for (const from of [zoned('%2B01:00'), zoned('+01:00'), zoned('%2B0100')]) {
+      const { events } = await app.get<Log>(logOf(repository, `?received_from=${from}`));
+      expect(events.map(nameOf)).toEqual(['latest', 'queue.pause.create']);
+    }
+  });
+
+  test('93 days are the most', async () => {
+    expect(await names({ received_from: iso(93 * 24) })).toHaveLength(5);
+    const tooLong = await app.request(
+      logOf(repository, `?received_from=${new Date(TEST_NOW - 93 * DAY - 1).toISOString()}`),
+    );
+    expect(tooLong.status).toBe(422);
+    expect(await tooLong.json()).toMatchObject({ detail: expect.stringContaining('more than 93 days') });
+  });
+
+  test.each([
+    `received_from=${iso(-1)}`,
+    `received_from=${iso(1)}&received_to=${iso(1)}`,
+    `received_from=${iso(1)}&received_to=${iso(2)}`,
+    'received_from=2026-11-21',
+    'received_to=2026-11-21T10:00:00',
+    'pull_request=0',
+    'pull_request=one',
+    'pull_request=1,2',
+    'base_ref=',
+    `base_ref=${'b'.repeat(256)}`,
+    'event_type=action.dance',
+    'per_page=0',
+    'per_page=101',
+    'cursor=abc',
+    Array.from({ length: 256 }, (_, i) => `pull_request=${i + 1}`).join('&'),
+  ])('?%s is 422', async (query) => {
+    expect((await app.request(logOf(repository, `?${query}`))).status).toBe(422);
+  });
+});
+
+describe('filters', () => {
+  test('pull requests and types are each any of several, and all filters together', async () => {
+    expect(await names({ pull_request: '2' })).toEqual(['latest', 'action.merge']);
+    expect(await names({ pull_request: ['1', '2'], received_from: iso(51) })).toEqual([
+      'latest',
+      'action.merge',
+      'a day ago',
+      'older',
+    ]);
+    expect(await names({ event_type: 'queue.pause.create' })).toEqual(['queue.pause.create']);
+    expect(await names({ event_type: ['action.merge', 'action.label'], pull_request: '2', base_ref: 'main' })).toEqual([
+      'latest',
+      'action.merge',
+    ]);
+    expect(await names({ base_ref: 'release/1.x' })).toEqual(['a day ago']);
+    expect(await names({ base_ref: 'release/*' })).toEqual([]);
+    expect(await names({ pull_request: '99' })).toEqual([]);
+  });
+
+  test('every type of the catalogue can be asked for', async () => {
+    for (const event_type of EVENT_TYPES) expect((await read({ event_type })).per_page).toBe(10);
+  });
+});
+
+describe('access', () => {
+  test('a ci key may not read the log, an admin key of the owner may, and a foreign one may not', async () => {
+    const statusOf = async (token: string) => (await app.request(logOf(repository), { token })).status;
+    expect(await statusOf(await app.makeKey({ scope: 'ci', owner: repository.owner }))).toBe(403);
+    expect(await statusOf(await app.makeKey({ scope: 'admin', owner: repository.owner }))).toBe(200);
+    expect(await statusOf(await app.makeKey({ scope: 'admin', owner: 'somebody-else' }))).toBe(403);
+    const listed = { scope: 'admin', owner: repository.owner, repositories: ['another'] } as const;
+    expect(await statusOf(await app.makeKey({ ...listed, repositories: [...listed.repositories] }))).toBe(404);
+  });
+
+  test('a repository that was never written to has an empty log', async () => {
+    const log = await app.get<Log>(logOf(uniqueRepository()));
+    expect(log).toEqual({ size: 0, per_page: 10, events: [] });
+  });
+
+  test('the log of a repository is its own', async () => {
+    const other = uniqueRepository();
+    await stores.prEvents.add(`${other.name} x`, makeEventsJob(other, [labelled('theirs')]));
+    await driver.settle();
+    stores.clock.at += 1;
+    expect((await app.get<Log>(logOf(other))).events.map(keyOfShown)).toEqual(['theirs']);
+    expect(await names({ received_from: iso(1), received_to: iso(0) })).toEqual(['latest']);
+    stores.clock.set(TEST_NOW);
+  });
+});
+
+describe('pages', () => {
+  const BURST = 2_500;
+  const burst = uniqueRepository();
+  const keys = Array.from({ length: BURST }, (_, i) => String(i));
+  beforeAll(async () => {
+    // All in one millisecond but the last ten.
+    stores.clock.set(TEST_NOW - HOUR);
+    for (let i = 0; i < BURST; i += 500) {
+      const part = keys.slice(i, i + 500).map((key) => labelled(key, { pull_request: 1 + (Number(key) % 3) }));
+      if (i + 500 >= BURST) stores.clock.at += 1;
+      await stores.prEvents.add(`burst ${i}`, makeEventsJob(burst, part));
+      await driver.settle();
+    }
+    stores.clock.set(TEST_NOW);
+  }, HOOK_TIMEOUT_MS);
+
+  test('thousands of events of one millisecond are each seen once, in order, forwards and backwards', async () => {
+    const first = logOf(burst, '?per_page=97');
+    const forwards = (await followPages(app, first, 'next')).flat();
+    expect(forwards.map(keyOfShown)).toEqual([...keys].reverse());
+    const { last = '' } = linksOf(await app.request(first));
+    const backwards = await followPages(app, last, 'prev');
+    expect(backwards.reverse().flat()).toEqual(forwards);
+  });
+
+  test('from any page a client may turn and comes back to the same rows, with filters or without', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.constantFrom('', '&pull_request=2', '&pull_request=1&pull_request=3&base_ref=main'),
+        async (perPage, turns, filter) => {
+          let url = logOf(burst, `?per_page=${perPage}${filter}`);
+          const there: ShownEvent[][] = [];
+          for (let i = 0; i <= turns; i++) {
+            const response = await app.request(url);
+            there.push(((await response.json()) as Log).events);
+            if (i < turns) url = linksOf(response).next ?? '';
+          }
+          const back = await followPages(app, url, 'prev');
+          expect(back.reverse()).toEqual(there);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  test('events that come meanwhile move no page, because the cursor keeps the window', async () => {
+    const moving = uniqueRepository();
+    const add = async (key: string) => {
+      await stores.prEvents.add(`${moving.name} ${key}`, makeEventsJob(moving, [labelled(key)]));
+      await driver.settle();
+      stores.clock.at += 10;
+    };
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await add(key);
+    const seen: string[] = [];
+    for (let url: string | undefined = logOf(moving, '?per_page=2'); url !== undefined; ) {
+      const response = await app.request(url);
+      seen.push(...((await response.json()) as Log).events.map(keyOfShown));
+      url = linksOf(response).next;
+      await add(`meanwhile ${seen.length}`);
+    }
+    expect(seen).toEqual(['e', 'd', 'c', 'b', 'a']);
+    stores.clock.set(TEST_NOW);
+  });
+
+  test('a cursor belongs to its filters and its window', async () => {
+    const { next = '' } = linksOf(await app.request(logOf(burst, '?per_page=5&pull_request=1')));
+    const cursor = new URL(next).searchParams.get('cursor') ?? '';
+    for (const query of ['', 'pull_request=2&', `received_from=${iso(2)}&pull_request=1&`])
+      expect((await app.request(logOf(burst, `?${query}cursor=${cursor}`))).status).toBe(422);
+    const remembered = await app.get<Log>(logOf(burst, `?pull_request=1&cursor=${cursor}`));
+    expect(remembered.per_page).toBe(5);
+  });
+
+  test('a page is read in the order of the key, by the time of the window, and stops when it is full', async () => {
+    const sql = readFileSync(new URL('../../sql/queries/events/log.sql', import.meta.url), 'utf8');
+    const { id = '' } = (await stores.repositories.find(burst.owner, burst.name)) ?? {};
+    const values: Record<string, string> = {
+      repository_id: `'${id}'`,
+      from_ms: String(TEST_NOW - DAY),
+      to_ms: String(TEST_NOW),
+      is_first: 'true',
+      key_ms: '0',
+      key_id: '0',
+      pull_requests: '[]',
+      base_refs: '[]',
+      types: '[]',
+      rows: '11',
+    };
+    const statement = sql
+      .replace(/^SET param_.*$/gm, '')
+      .replaceAll('/*order*/ ASC', 'DESC')
+      .replaceAll('/*beyond*/ >', '<')
+      .replace(/\{(\w+): ([^{}]+)\}/g, (_, name: string, type: string) => `CAST(${values[name]}, '${type}')`);
+    const plan = JSON.stringify(await stores.clickhouse.rows(`EXPLAIN indexes = 1, actions = 1 ${statement}`));
+    expect(plan).toContain('InReverseOrder');
+    expect(plan).toContain('received_at');
+    // LimitBy under the inner Limit would read the whole window before it gives a row.
+    expect(plan.indexOf('LimitBy')).toBeLessThan(plan.indexOf('Limit 22'));
+  });
+
+  test('an event that was inserted twice, as after the restore of a backup, is shown once', async () => {
+    const twice = uniqueRepository();
+    const keysOfTwice = Array.from({ length: 25 }, (_, i) => String(i));
+    await stores.prEvents.add(
+      twice.name,
+      makeEventsJob(
+        twice,
+        keysOfTwice.map((key) => labelled(key)),
+      ),
+    );
+    await driver.settle();
+    const { id = '' } = (await stores.repositories.find(twice.owner, twice.name)) ?? {};
+    await stores.clickhouse.command(
+      'INSERT INTO ci.events SETTINGS insert_deduplicate = 0 SELECT * FROM ci.events WHERE repository_id = {id: UUID}',
+      { id },
+    );
+    stores.clock.at += 1;
+    for (const perPage of [1, 7, 24, 25, 100]) {
+      const first = logOf(twice, `?per_page=${perPage}`);
+      const pages = await followPages(app, first, 'next');
+      expect(pages.flat().map(keyOfShown)).toEqual([...keysOfTwice].reverse());
+    }
+    stores.clock.set(TEST_NOW);
+  });
+});
