@@ -33,9 +33,17 @@ export interface WorkerOptions {
 }
 
 export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, postgres, clickhouse, repositories, deadLetters, queues, config, notifications } = deps;
+  const { clock, log, postgres, clickhouse, repositories, deadLetters, quarantines, queues, config, notifications } =
+    deps;
   const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
-  const evaluator: Evaluator = new Evaluator(postgres.db, clickhouse, ledger, log, options.evaluationPauseMs);
+  const evaluator: Evaluator = new Evaluator(
+    postgres.db,
+    clickhouse,
+    ledger,
+    quarantines,
+    log,
+    options.evaluationPauseMs,
+  );
   const sweeper = new Sweeper(ledger, evaluator, log);
   const retention = new RetentionTask(clickhouse, postgres.db, clock, config.retentionDays, log);
   const batcher = new Batcher((chunks) => ledger.write(chunks));

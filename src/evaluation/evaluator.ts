@@ -8,9 +8,12 @@ import { mergeTouched, type Touched, type TouchedTest } from '../ledger/block.ts
 import type { Ledger, StoredBlock } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { evaluate } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
+import { FigureStore } from './quarantine-store.ts';
+import { judgeQuarantines } from './quarantines.ts';
 import { RunStore } from './run-store.ts';
 import { EvaluationStore } from './store.ts';
 
@@ -34,6 +37,7 @@ export class Evaluator {
     private readonly db: Database,
     private readonly clickhouse: ClickHouse,
     private readonly ledger: Ledger,
+    private readonly quarantines: QuarantineStore,
     private readonly log: Logger,
     private readonly pauseMs = PAUSE_MS,
   ) {}
@@ -95,13 +99,22 @@ export class Evaluator {
         this.db.transaction(async (tx) => {
           await lockEvaluation(tx, repositoryId);
           const [repository] = await tx
-            .select({ isEnabled: repositories.flakyDetectionEnabled })
+            .select({ isEnabled: repositories.flakyDetectionEnabled, autoQuarantine: repositories.autoQuarantine })
             .from(repositories)
             .where(eq(repositories.id, repositoryId));
-          await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), {
+          const ends = await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), {
             isFlakyDetectionEnabled: repository?.isEnabled ?? true,
             version: await drawVersion(tx),
           });
+          await judgeQuarantines(
+            {
+              repositoryId,
+              mode: repository?.autoQuarantine ?? 'off',
+              quarantines: this.quarantines,
+              figures: new FigureStore(this.clickhouse, repositoryId),
+            },
+            ends,
+          );
         }),
       );
   }

@@ -2,12 +2,17 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { judge } from '../domain/judge.ts';
+import { isRecovered } from '../domain/quarantine-rules.ts';
 import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { isSameEvidence, rulesOf } from './evaluate.ts';
 import { beginning, continueFold } from './fold.ts';
+import type { IdentityEnd } from './health.ts';
+import { FigureStore } from './quarantine-store.ts';
+import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { RunStore, type TroubledRun } from './run-store.ts';
 import {
   EvaluationStore,
@@ -16,7 +21,6 @@ import {
   identityKey,
   isFlakyRule,
   type VerdictRule,
-  type Verdicts,
   verdictsOf,
 } from './store.ts';
 import { judgeAllRuns, Troubles } from './troubles.ts';
@@ -27,23 +31,30 @@ const EXECUTIONS_AT_ONCE = 100_000;
 const EDGE_MS = REPETITION_REACH_MS;
 
 /** A sentence for every difference. */
-export async function verifyJudgements(clickhouse: ClickHouse, db: Database, repositoryId?: string): Promise<string[]> {
+export async function verifyJudgements(
+  { clickhouse, db, quarantines }: { clickhouse: ClickHouse; db: Database; quarantines: QuarantineStore },
+  repositoryId?: string,
+): Promise<string[]> {
   const settings = await onPostgres(() =>
     db.select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled }).from(repositories),
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
-  let current: { id: string; troubles: Troubles } | undefined;
+  let current: { id: string; troubles: Troubles; open: Quarantine[] } | undefined;
   for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
     if (current?.id !== id) {
       const runs = new RunStore(clickhouse, id);
       const stored = await runs.troubled(0);
       const judged = await judgeAllRuns(runs);
       differences.push(...runDifferences(judged, stored));
-      current = { id, troubles: new Troubles(stored.values()) };
+      const { quarantines: open } = await quarantines.snapshot(id);
+      current = { id, troubles: new Troubles(stored.values()), open };
     }
     const store = new EvaluationStore(clickhouse, id);
-    differences.push(...(await differencesOf(store, current.troubles, testIds, isEnabled.get(id) ?? true)));
+    const found = await differencesOf(store, current.troubles, testIds, isEnabled.get(id) ?? true);
+    differences.push(...found.differences);
+    const open = current.open.filter((quarantine) => testIds.includes(quarantine.testId));
+    differences.push(...(await recoveryDifferences(new FigureStore(clickhouse, id), found.ends, open)));
   }
   return differences;
 }
@@ -81,12 +92,13 @@ async function differencesOf(
   troubles: Troubles,
   testIds: string[],
   isFlakyDetectionEnabled: boolean,
-): Promise<string[]> {
+): Promise<{ differences: string[]; ends: IdentityEnd[] }> {
   const executions = await store.history(testIds, 0);
   const fingerprints = await store.fingerprints(testIds, 0);
   const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
   const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
   const differences: string[] = [];
+  const ends: IdentityEnd[] = [];
   for (const [key, group] of Map.groupBy(executions, identityKey)) {
     const [first] = group;
     if (!first) continue;
@@ -97,9 +109,27 @@ async function differencesOf(
         differences.push(
           `execution ${executionId} of test ${testId} is ${said(rules.get(executionId))}, stored is ${said(storedRules.get(executionId))}`,
         );
-    differences.push(...healthDifferences(key, group, stored.get(key), verdictsOf(rules)));
+    const row = stored.get(key);
+    const { end } = continueFold(row?.baseline ?? beginning(), group, verdictsOf(rules));
+    const { testId, pipelineName, jobName } = first;
+    ends.push({ testId, pipelineName, jobName, newestAt: end.at?.finishedAt ?? 0, state: end.state });
+    if (!row) differences.push(`${key} has no health, it is ${end.state.health}`);
+    else if (row.health !== end.state.health)
+      differences.push(`${key} is ${end.state.health}, stored is ${row.health}`);
   }
-  return differences;
+  return { differences, ends };
+}
+
+async function recoveryDifferences(
+  figures: FigureStore,
+  ends: readonly IdentityEnd[],
+  open: readonly Quarantine[],
+): Promise<string[]> {
+  const found = await recoveryOf(figures, recentIdentities(ends), open);
+  return [...found].flatMap(([{ id, isRecovered: stored }, evidence]) => {
+    const is = isRecovered(evidence.map((one) => one.evidence));
+    return is === stored ? [] : [`quarantine ${id} has ${is ? '' : 'not '}recovered, stored is the opposite`];
+  });
 }
 
 const said = (rule: VerdictRule | undefined): string =>
@@ -114,17 +144,6 @@ function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: Verdict
 function lostEvidence(executions: readonly IdentifiedExecution[], stored: HealthRow | undefined): bigint[] {
   const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) + EDGE_MS : 0;
   return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
-}
-
-function healthDifferences(
-  key: string,
-  executions: readonly IdentifiedExecution[],
-  stored: HealthRow | undefined,
-  verdicts: Verdicts,
-): string[] {
-  const { end } = continueFold(stored?.baseline ?? beginning(), executions, verdicts);
-  if (!stored) return [`${key} has no health, it is ${end.state.health}`];
-  return stored.health === end.state.health ? [] : [`${key} is ${end.state.health}, stored is ${stored.health}`];
 }
 
 /** Runs that are troubled in one and not, or otherwise, in the other. */

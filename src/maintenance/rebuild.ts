@@ -13,6 +13,8 @@ import type { Parameters } from '../clickhouse/literals.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { evaluateAnew } from '../evaluation/evaluate.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
+import { FigureStore } from '../evaluation/quarantine-store.ts';
+import { judgeQuarantines } from '../evaluation/quarantines.ts';
 import { RunStore } from '../evaluation/run-store.ts';
 import { EvaluationStore } from '../evaluation/store.ts';
 import { judgeRunsAnew } from '../evaluation/troubles.ts';
@@ -20,6 +22,7 @@ import { testsOnDefaultBranches } from '../evaluation/verify.ts';
 import { REBUILD_LOCK } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { replacePartitions } from './partitions.ts';
 import { regroupFailures } from './regroup.ts';
@@ -32,6 +35,7 @@ const ON_DEFAULT = `(branch != '' AND base_ref = '' AND pull_request = 0
 export interface RebuildDeps {
   clickhouse: ClickHouse;
   postgres: { db: Database };
+  quarantines: QuarantineStore;
   log: Logger;
 }
 
@@ -73,10 +77,14 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
             executions: new EvaluationStore(deps.clickhouse, repositoryId),
             runs: new RunStore(deps.clickhouse, repositoryId),
           };
-          await evaluateAnew(stores, testIds, {
+          const ends = await evaluateAnew(stores, testIds, {
             isFlakyDetectionEnabled: enabled.get(repositoryId) ?? true,
             version: await drawVersion(evaluation),
           });
+          // Recovery follows from the executions; new quarantines are left to the next run of a test.
+          const { quarantines } = deps;
+          const figures = new FigureStore(deps.clickhouse, repositoryId);
+          await judgeQuarantines({ repositoryId, mode: 'off', quarantines, figures }, ends);
         });
         tests += testIds.length;
       }

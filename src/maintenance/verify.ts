@@ -10,6 +10,7 @@ import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { wronglyGrouped } from './regroup.ts';
 
 /**
@@ -82,25 +83,24 @@ const CHECKS: readonly Check[] = [
       )
       WHERE remembered > raw`,
   },
-];
-
-const runsCheck: Check = {
-  name: 'runs: totals of each day',
-  statement: (scope) => `
-      SELECT format('run {} attempt {} of {} / {} on {}: stored is {}, the executions give {}', run_id, toString(run_attempt), pipeline_name, job_name, toString(day), anyIf(row, from = 'runs'), anyIf(row, from = 'raw')) AS difference
-      FROM (
-        SELECT 'runs' AS from, repository_id, day, pipeline_name, job_name, run_id, run_attempt,
-          toString((min(first_at), max(last_at), sum(passed), sum(failed))) AS row
-        FROM ci.runs WHERE ${scope} GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-        UNION ALL
-        SELECT 'raw', repository_id, toDate(finished_at, 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
-          toString((min(finished_at), max(finished_at), countIf(status = 'passed'), countIf(status = 'failed')))
-        FROM ci.executions WHERE on_default AND status != 'skipped' AND ${scope}
+  {
+    name: 'runs: totals of each day',
+    statement: (scope) => `
+        SELECT format('run {} attempt {} of {} / {} on {}: stored is {}, the executions give {}', run_id, toString(run_attempt), pipeline_name, job_name, toString(day), anyIf(row, from = 'runs'), anyIf(row, from = 'raw')) AS difference
+        FROM (
+          SELECT 'runs' AS from, repository_id, day, pipeline_name, job_name, run_id, run_attempt,
+            toString((min(first_at), max(last_at), sum(passed), sum(failed))) AS row
+          FROM ci.runs WHERE ${scope} GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
+          UNION ALL
+          SELECT 'raw', repository_id, toDate(finished_at, 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
+            toString((min(finished_at), max(finished_at), countIf(status = 'passed'), countIf(status = 'failed')))
+          FROM ci.executions WHERE on_default AND status != 'skipped' AND ${scope}
+          GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
+        )
         GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-      )
-      GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-      HAVING count() != 2 OR uniqExact(row) != 1`,
-};
+        HAVING count() != 2 OR uniqExact(row) != 1`,
+  },
+];
 
 export interface VerifyReport {
   isConsistent: boolean;
@@ -113,15 +113,19 @@ export interface VerifyReport {
 export interface VerifyDeps {
   clickhouse: ClickHouse;
   postgres: { db: Database };
+  quarantines: QuarantineStore;
   log: Logger;
 }
 
 /** Of everything, or of one repository; the ledger is always compared whole. */
-export async function verify({ clickhouse, postgres }: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
+export async function verify(
+  { clickhouse, postgres, quarantines }: VerifyDeps,
+  repositoryId?: string,
+): Promise<VerifyReport> {
   const scope = repositoryId === undefined ? EVERYWHERE : IN_REPOSITORY;
   const parameters: Parameters = repositoryId === undefined ? {} : { repository_id: repositoryId };
   const checks: VerifyReport['checks'] = [];
-  for (const { name, statement } of [...CHECKS, runsCheck]) {
+  for (const { name, statement } of CHECKS) {
     const rows = z
       .array(z.object({ difference: z.string() }))
       .parse(await clickhouse.rows(statement(scope), parameters));
@@ -138,11 +142,11 @@ export async function verify({ clickhouse, postgres }: VerifyDeps, repositoryId?
     groups.push(
       ...found.map(({ testId, from, to }) => `a failure of test ${testId} is in group ${from}, not in ${to}`),
     );
-  const judged = await verifyJudgements(clickhouse, postgres.db, repositoryId);
+  const judged = await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, repositoryId);
   for (const [name, differences] of [
     ['ledger: as many executions stored as claimed', ledger.differences],
     ['failure groups: as the fingerprint gives them', groups],
-    ['flaky verdicts and health: as the rules give them', judged],
+    ['verdicts, health and recovery: as the rules give them', judged],
   ] as const)
     checks.push({ name, count: differences.length, differences: differences.slice(0, DIFFERENCES_SHOWN_MAX) });
   return {

@@ -1,0 +1,215 @@
+/** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
+import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { Evaluator } from '../../src/evaluation/evaluator.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import type { Quarantine } from '../../src/postgres/quarantines.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { runOf } from '../support/verdicts.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+let stores: TestStores;
+let driver: IngestDriver;
+beforeAll(async () => {
+  stores = await openTestStores();
+  driver = new IngestDriver(stores);
+});
+afterAll(async () => {
+  stores.clock.set(TEST_NOW);
+  await driver.stop();
+});
+
+type Status = 'passed' | 'failed' | 'flaky';
+
+/** One test of one repository, run after run, an hour apart; the clock goes along. */
+class Course {
+  readonly repository = uniqueRepository();
+  readonly id = repositoryIdOf(this.repository.host, this.repository.owner, this.repository.name);
+  #runs = 0;
+  at = TEST_NOW - 40 * DAY;
+
+  static async start(mode: 'off' | 'flaky' | 'flaky+broken'): Promise<Course> {
+    const course = new Course();
+    stores.clock.set(course.at);
+    const recorded = await stores.repositories.record(course.repository);
+    await stores.repositories.set(recorded, { autoQuarantine: mode }, 'ann');
+    return course;
+  }
+
+  /** A flaky one fails, and passes in a second attempt. */
+  async run(statuses: readonly Status[], everyMs = HOUR): Promise<void> {
+    const jobs = statuses.flatMap((status) => {
+      this.at += everyMs;
+      const runId = String(++this.#runs);
+      const given = { repository: this.repository, runId, at: this.at, receivedAt: this.at };
+      if (status === 'passed') return [runOf({ ...given, results: { sums: 'passed' } })];
+      const failed = runOf({ ...given, results: { sums: 'failed' }, message: `failure ${runId}` });
+      if (status === 'failed') return [failed];
+      return [failed, runOf({ ...given, at: this.at + 60_000, attempt: 2, results: { sums: 'passed' } })];
+    });
+    stores.clock.set(this.at + 120_000);
+    await driver.ingest(...jobs);
+  }
+
+  async open(): Promise<Quarantine[]> {
+    return (await stores.quarantines.snapshot(this.id)).quarantines;
+  }
+}
+
+const times = (count: number, status: Status = 'passed'): Status[] => Array.from({ length: count }, () => status);
+
+describe('auto-quarantine', () => {
+  test('a test that is flaky on two commits and fails often enough is quarantined once, with the figures', async () => {
+    const course = await Course.start('flaky');
+    await course.run([...times(20), 'flaky']);
+    expect(await course.open()).toEqual([]);
+    await course.run([...times(3), 'flaky']);
+    const [quarantine, ...others] = await course.open();
+    expect(others).toEqual([]);
+    expect(quarantine).toMatchObject({
+      testName: 'sums',
+      branch: null,
+      source: 'auto',
+      actor: 'auto-quarantine',
+      isRecovered: false,
+    });
+    expect(quarantine?.reason).toMatch(
+      /^Flaky in CI \/ unit: failed in 2 of 27 executions \(7\.4 %\) since \d{4}-\d\d-\d\d \d\d:\d\d UTC, flaky on 2 commits\.$/,
+    );
+    await course.run(times(3, 'flaky'));
+    expect(await course.open()).toHaveLength(1);
+    await driver.verify();
+  });
+
+  test('off quarantines nothing, and fewer than 20 executions or 2 % of failures are not enough', async () => {
+    const off = await Course.start('off');
+    await off.run([...times(20), ...times(5, 'flaky')]);
+    expect(await off.open()).toEqual([]);
+    const few = await Course.start('flaky');
+    await few.run([...times(10), 'flaky', 'passed', 'flaky']);
+    expect(await few.open()).toEqual([]);
+    const seldom = await Course.start('flaky');
+    await seldom.run([...times(100), 'flaky', 'flaky']);
+    expect(await seldom.open()).toEqual([]);
+    await driver.verify();
+  });
+
+  test('a broken test is quarantined after three commits over a day, where that is asked for; one red commit never is', async () => {
+    const onlyFlaky = await Course.start('flaky');
+    await onlyFlaky.run([...times(20), ...times(40, 'failed')]);
+    expect(await onlyFlaky.open()).toEqual([]);
+
+    const course = await Course.start('flaky+broken');
+    await course.run([...times(20), ...times(20, 'failed')]);
+    expect(await course.open()).toEqual([]);
+    await course.run(times(5, 'failed'));
+    expect((await course.open()).map((one) => one.reason)).toEqual([
+      expect.stringMatching(/^Broken in CI \/ unit: failed on 2\d commits without a pass, from .* to .*\.$/),
+    ]);
+
+    const oneCommit = await Course.start('flaky+broken');
+    await oneCommit.run(times(20));
+    for (let attempt = 1; attempt <= 30; attempt++) {
+      oneCommit.at += 3 * HOUR;
+      stores.clock.set(oneCommit.at);
+      const { repository, at } = oneCommit;
+      await driver.ingest(
+        runOf({ repository, runId: 'red', attempt, at, receivedAt: at, results: { sums: 'failed' } }),
+      );
+    }
+    expect(await oneCommit.open()).toEqual([]);
+    await driver.verify();
+  });
+
+  test('what was known when a person released it does not quarantine a test again; new evidence does', async () => {
+    const course = await Course.start('flaky');
+    await course.run([...times(20), 'flaky', 'flaky']);
+    const [quarantine] = await course.open();
+    await stores.quarantines.remove(course.id, quarantine?.id ?? '', 'ann');
+    await course.run(times(5));
+    expect(await course.open()).toEqual([]);
+    await course.run([...times(20), 'flaky']);
+    expect(await course.open()).toEqual([]);
+    await course.run(['flaky']);
+    expect(await course.open()).toHaveLength(1);
+    await driver.verify();
+  });
+
+  test('a day on which everything fails quarantines nothing', async () => {
+    const course = await Course.start('flaky+broken');
+    const names = Array.from({ length: 12 }, (_, i) => `test ${i}`);
+    const results = (status: 'passed' | 'failed') => Object.fromEntries(names.map((name) => [name, status]));
+    const { repository } = course;
+    for (const [hours, runId] of [...Array(50).keys()].map((hour) => [hour, `run ${hour}`] as const)) {
+      const at = course.at + hours * HOUR;
+      stores.clock.set(at + 5 * 60_000);
+      const given = { repository, runId, at, receivedAt: at };
+      const isOutage = hours >= 20 && hours < 44;
+      await driver.ingest(runOf({ ...given, results: results(isOutage ? 'failed' : 'passed') }));
+      if (isOutage && hours > 42)
+        await driver.ingest(runOf({ ...given, at: at + 60_000, attempt: 2, results: results('passed') }));
+    }
+    expect(await course.open()).toEqual([]);
+    await driver.verify();
+  });
+
+  test('several workers that see the transition at once make one quarantine, and one event', async () => {
+    const course = await Course.start('off');
+    await course.run([...times(20), 'flaky', 'flaky']);
+    const { repository, id } = course;
+    const recorded = await stores.repositories.record(repository);
+    await stores.repositories.set(recorded, { autoQuarantine: 'flaky' }, 'ann');
+    const { postgres, clickhouse, clock, quarantines, log } = stores;
+    const evaluators = Array.from(
+      { length: 4 },
+      () => new Evaluator(postgres.db, clickhouse, new Ledger(postgres.db, clickhouse, clock), quarantines, log, 0),
+    );
+    const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY, commits: [] }]]);
+    await Promise.all(evaluators.map((evaluator) => evaluator.evaluateTests(id, touched)));
+    expect(await course.open()).toHaveLength(1);
+    const events = await postgres.db.execute<{ trigger: string }>(
+      sql`select trigger from ci_insights.event_outbox where repository_id = ${id} and type = 'test.quarantined'`,
+    );
+    expect(events.rows).toEqual([{ trigger: 'auto-quarantine' }]);
+    await driver.verify();
+  });
+});
+
+describe('recovery', () => {
+  test('a quarantined test recovers after enough clean passes since, and no longer has once it fails again', async () => {
+    const course = await Course.start('flaky');
+    await course.run([...times(20), 'flaky', 'flaky']);
+    const isRecovered = async () => (await course.open()).map((one) => one.isRecovered);
+    expect(await isRecovered()).toEqual([false]);
+    // 2 failures in the 23 executions up to the last: ln 0.05 / ln (1 - 2/23), 33 passes.
+    await course.run(times(32), 3 * HOUR);
+    expect(await isRecovered()).toEqual([false]);
+    await course.run(times(1), 3 * HOUR);
+    expect(await isRecovered()).toEqual([true]);
+    await course.run(['failed']);
+    expect(await isRecovered()).toEqual([false]);
+    await driver.verify();
+  });
+
+  test('only passes since the quarantine count', async () => {
+    const course = await Course.start('off');
+    await course.run(times(30));
+    const created = await stores.quarantines.create(course.id, {
+      testName: 'sums',
+      reason: 'to see',
+      branch: 'main',
+      source: 'manual',
+      actor: 'ann',
+    });
+    expect(created?.isRecovered).toBe(false);
+    await course.run(times(9));
+    expect((await course.open()).map((one) => one.isRecovered)).toEqual([false]);
+    await driver.verify();
+    await course.run(times(1));
+    expect((await course.open()).map((one) => one.isRecovered)).toEqual([true]);
+    await driver.verify();
+  });
+});
