@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { StoreUnavailable, UserError } from '../errors.ts';
 import { deadLettersCommand } from './dead-letters.ts';
+import { explainCommand } from './explain.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { pushCommand } from './push.ts';
@@ -28,6 +29,7 @@ export function buildProgram(version: string): Command {
     pushCommand(),
     rebuildCommand(),
     verifyCommand(),
+    explainCommand(),
     deadLettersCommand(),
   ])
     program.addCommand(command);

@@ -8,8 +8,8 @@ export const rebuildCommand = (): Command =>
     .description('recompute everything derived from the executions, after a default branch or a rule has changed')
     .action(async () => {
       const { rebuild } = await import('../maintenance/rebuild.ts');
-      const { moved, tests } = await withStores(rebuild);
+      const { moved, tests, regrouped } = await withStores(rebuild);
       print(
-        `${count(tests, 'test')} judged anew; ${count(moved, 'execution')} changed sides between default branch and not.`,
+        `${count(tests, 'test')} judged anew; ${count(moved, 'execution')} changed sides between default branch and not; ${count(regrouped, 'text')} of failures changed groups.`,
       );
     });

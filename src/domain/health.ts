@@ -73,6 +73,16 @@ export function foldHealth(state: HealthState, execution: JudgedExecution, isFla
   return { ...next, health: transition(state.health, next, execution, isFlaky) };
 }
 
+/** The rule by which an execution moved the health, in words; the five of this file's head. */
+export function healthRule(before: Health, after: Health): string {
+  if (after === 'flaky') return 'a flaky execution';
+  if (after === 'broken')
+    return before === 'flaky' ? `failed on ${FLAKY_TO_BROKEN_COMMITS} commits in a row without a pass` : 'failed';
+  return before === 'broken'
+    ? `${BROKEN_RECOVERY_RUNS} passing runs in a row`
+    : `enough clean passes in a row over at least ${FLAKY_RECOVERY_MS_MIN / DAY_MS} days`;
+}
+
 function afterTrouble(
   state: HealthState,
   execution: JudgedExecution,

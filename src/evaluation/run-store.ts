@@ -64,6 +64,12 @@ const runFailures = defineQuery<InRun & { run_id: string; run_attempt: number },
   'evaluation/run_failures',
   z.object({ test_id: z.string(), failures: z.number() }),
 );
+const runAsOf = defineQuery<InRun & { run_id: string; run_attempt: number }, RunTotals>(
+  'evaluation/run_as_of',
+  z
+    .object({ started_at_ms: z.number(), passed_sum: z.number(), failed_sum: z.number() })
+    .transform((row) => ({ startedAt: row.started_at_ms, passed: row.passed_sum, failed: row.failed_sum })),
+);
 const beforeRun = defineQuery<
   InRun & { test_ids: string[] },
   { test_id: string; last_pass_ms: number; last_failure_ms: number }
@@ -95,15 +101,16 @@ export class RunStore {
     return new Map(rows.map((row) => [runKey(row), row]));
   }
 
+  /** A run with the totals of what is looked at of it; undefined when that is nothing. */
+  async asOf(run: Run): Promise<Run | undefined> {
+    if (this.until >= (run.day + 1) * DAY_MS) return run;
+    const [totals] = await this.clickhouse.select(runAsOf, this.#run(run));
+    return totals && totals.passed + totals.failed > 0 ? { ...run, ...totals } : undefined;
+  }
+
   /** The tests that failed in a run or passed in it only after failed attempts, and how often each failed. */
   async failuresIn(run: RunKey): Promise<Map<string, number>> {
-    const rows = await this.clickhouse.select(runFailures, {
-      ...this.#place(run),
-      start_ms: run.day * DAY_MS,
-      end_ms: Math.min((run.day + 1) * DAY_MS, this.until),
-      run_id: run.runId,
-      run_attempt: run.runAttempt,
-    });
+    const rows = await this.clickhouse.select(runFailures, this.#run(run));
     return new Map(rows.map((row) => [row.test_id, row.failures]));
   }
 
@@ -137,6 +144,16 @@ export class RunStore {
       }),
     );
     await this.clickhouse.insert('ci.troubled_runs', `${lines.join('\n')}\n`, `evaluation-${version}`);
+  }
+
+  #run(run: RunKey) {
+    return {
+      ...this.#place(run),
+      start_ms: run.day * DAY_MS,
+      end_ms: Math.min((run.day + 1) * DAY_MS, this.until + 1),
+      run_id: run.runId,
+      run_attempt: run.runAttempt,
+    };
   }
 
   #place(run: RunKey) {

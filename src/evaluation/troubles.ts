@@ -53,7 +53,7 @@ const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: Run): RunKey =
   runAttempt,
 });
 
-async function judgeRun(store: RunStore, run: Run): Promise<Trouble> {
+export async function judgeRun(store: RunStore, run: Run): Promise<Trouble> {
   if (!mayBeTroubled(run)) return 'none';
   return troubleOf(run, await store.before(run, await store.failuresIn(run)));
 }

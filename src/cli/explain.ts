@@ -1,0 +1,133 @@
+/** `ci-insights explain`: why a test's health, its flaky executions and the recovery of its quarantine are what they are. */
+import { Command } from 'commander';
+import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { testIdOf } from '../domain/identity.ts';
+import { DAY_MS, HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
+import { isRecovered } from '../domain/quarantine-rules.ts';
+import { worstHealth } from '../domain/status.ts';
+import { UserError } from '../errors.ts';
+import type { ExplainedExecution, IdentityExplanation } from '../evaluation/explain.ts';
+import type { Quarantine } from '../postgres/quarantines.ts';
+import { count, print, printable } from './output.ts';
+import { parsePath, parseTime, type RepositoryName } from './parse.ts';
+import { withStores } from './stores.ts';
+
+/** Older changes of health are counted, not shown. */
+const STEPS_SHOWN_MAX = 5;
+const EXECUTIONS_SHOWN_MAX = 5;
+
+export const explainCommand = (): Command =>
+  new Command('explain')
+    .description("explain a test's health, flaky executions and recovery: the rules, and the executions that decided")
+    .argument('<owner/name>', 'the repository', parsePath)
+    .argument('<test name>', 'the whole name of the test')
+    .option('--as-of <time>', 'as of a moment, from what had finished by then; by default now', parseTime)
+    .action(async ({ owner, name }: RepositoryName, testName: string, { asOf }: { asOf?: string }) => {
+      const { explainTest } = await import('../evaluation/explain.ts');
+      print(
+        await withStores(async ({ repositories, clickhouse, quarantines }) => {
+          const repository = await repositories.find(owner, name);
+          if (!repository) throw new UserError(`Nothing was ever written to ${owner}/${name}.`);
+          const testId = testIdOf(repository.id, testName);
+          const moment = asOf === undefined ? undefined : Date.parse(asOf);
+          const identities = await explainTest(clickhouse, {
+            repositoryId: repository.id,
+            testId,
+            isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
+            asOf: moment ?? Date.now() + DAY_MS,
+          });
+          if (identities.length === 0)
+            throw new UserError(
+              `No passed or failed execution of '${testName}' is retained on the default branch of ${owner}/${name}.`,
+            );
+          const open = await quarantines.ofTests(repository.id, [testId]);
+          return describeTest({ title: `${testName} (${owner}/${name})`, identities, open, asOf: moment });
+        }),
+      );
+    });
+
+export interface Explained {
+  title: string;
+  /** Newest first, at least one. */
+  identities: readonly IdentityExplanation[];
+  open: readonly Quarantine[];
+  /** Milliseconds since the epoch; undefined for now. */
+  asOf: number | undefined;
+}
+
+/** The explanation as text. */
+export function describeTest({ title, identities, open, asOf }: Explained): string {
+  const newest = identities[0]?.executions.at(-1)?.finishedAt ?? 0;
+  const recent = identities.filter((one) => finishedLast(one) > newest - HEALTH_RECENT_DAYS * DAY_MS);
+  const lines = [
+    printable(title),
+    `health: ${worstHealth(recent.map((one) => one.state.health))}${asOf === undefined ? '' : ` as of ${time(asOf)}`}, by rules ${JUDGEMENT_VERSION} and fingerprint ${FINGERPRINT_VERSION}`,
+  ];
+  for (const identity of identities) lines.push('', ...describeIdentity(identity, recent.includes(identity), asOf));
+  for (const quarantine of open)
+    if (asOf === undefined || quarantine.createdAt.getTime() <= asOf)
+      lines.push('', ...describeRecovery(quarantine, recent));
+  return lines.join('\n');
+}
+
+const finishedLast = (identity: IdentityExplanation): number => identity.executions.at(-1)?.finishedAt ?? 0;
+
+function describeIdentity(identity: IdentityExplanation, isRecent: boolean, asOf: number | undefined): string[] {
+  const { state, executions, steps, judged } = identity;
+  const place = printable(`${identity.pipelineName} / ${identity.jobName}`);
+  const shown = steps.slice(-STEPS_SHOWN_MAX);
+  return [
+    `${place}: ${state.health}${isRecent ? '' : ` (not looked at: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
+    `  ${count(executions.length, 'execution')}, ${judged.flaky.size} flaky, ${judged.heldBack.size} held back as infrastructure trouble`,
+    ...(steps.length > shown.length ? [`  ${count(steps.length - shown.length, 'earlier change')} not shown`] : []),
+    ...(steps.length === 0 ? ['  healthy from the start: no failure that counts'] : []),
+    ...shown.flatMap((step) => [
+      `  ${step.from} → ${step.to}: ${step.rule}`,
+      ...step.executions.map((execution) => `    ${describe(execution, asOf)}`),
+    ]),
+    ...describeHeld(identity, asOf),
+    ...(state.health === 'flaky'
+      ? [`  clean passes in a row: ${state.cleanPasses} of ${state.cleanPassesNeeded}`]
+      : []),
+  ];
+}
+
+function describeHeld({ executions, judged }: IdentityExplanation, asOf: number | undefined): string[] {
+  const held = executions.filter((execution) => judged.heldBack.has(execution.executionId));
+  if (held.length === 0) return [];
+  const shown = held.slice(-EXECUTIONS_SHOWN_MAX);
+  return [
+    `  held back, because much else failed in the same run and no later run confirmed it${held.length > shown.length ? ` (newest ${shown.length})` : ''}:`,
+    ...shown.map((execution) => `    ${describe(execution, asOf)}`),
+  ];
+}
+
+function describeRecovery(quarantine: Quarantine, recent: readonly IdentityExplanation[]): string[] {
+  const since = quarantine.createdAt.getTime();
+  const evidence = recent.map((identity) => ({ identity, ...recoveryOf(identity, since) }));
+  return [
+    `quarantined ${time(since)} (${quarantine.source}, ${printable(quarantine.branch ?? 'every branch')}): ${printable(quarantine.reason)}`,
+    `  ${isRecovered(evidence) ? 'recovered' : 'not recovered'}: every identity is to be healthy and to have passed often enough in a row since`,
+    ...evidence.map(
+      ({ identity, health, cleanPasses, cleanPassesNeeded }) =>
+        `  ${printable(`${identity.pipelineName} / ${identity.jobName}`)}: ${health}, ${cleanPasses} of ${cleanPassesNeeded} clean passes`,
+    ),
+  ];
+}
+
+/** Passes in a row, not held back and not flaky, that finished after the quarantine was made. */
+function recoveryOf({ state, executions, judged }: IdentityExplanation, since: number) {
+  const counted = executions.filter((execution) => !judged.heldBack.has(execution.executionId));
+  const clean = counted.slice(counted.length - state.cleanPasses).filter((execution) => execution.finishedAt > since);
+  return { health: state.health, cleanPasses: clean.length, cleanPassesNeeded: state.cleanPassesNeeded };
+}
+
+function describe(execution: ExplainedExecution, asOf: number | undefined): string {
+  const { status, runId, runAttempt, commit, finishedAt, receivedAt } = execution;
+  const late = asOf !== undefined && receivedAt > asOf ? `, stored later (${time(receivedAt)})` : '';
+  return printable(
+    `${time(finishedAt)} ${status}, run ${runId || '(unknown)'} attempt ${runAttempt}, commit ${commit || '(unknown)'}${late}`,
+  );
+}
+
+const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');

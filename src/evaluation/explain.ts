@@ -1,0 +1,198 @@
+/**
+ * Why a test's verdicts are what they are, as of any moment: the same rules over the same executions as the evaluation, from the
+ * beginning, with a note of what decided. Reads only.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineQuery } from '../clickhouse/query.ts';
+import { attemptOf, comparePositions, type JudgedExecution } from '../domain/execution.ts';
+import type { FlakyRule } from '../domain/flakiness.ts';
+import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
+import { isTrouble, runOf } from '../domain/infrastructure.ts';
+import { type Judged, judge } from '../domain/judge.ts';
+import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
+import type { Health } from '../domain/status.ts';
+import { RunStore, runKey, type TroubledRun } from './run-store.ts';
+import { EvaluationStore, identityKey } from './store.ts';
+import { judgeRun, Troubles } from './troubles.ts';
+
+/** An execution with what an explanation shows of it. */
+export interface ExplainedExecution extends JudgedExecution {
+  testId: string;
+  pipelineName: string;
+  jobName: string;
+  /** When it was received; 0 when that was not recorded. */
+  receivedAt: number;
+}
+
+export interface Step {
+  from: Health;
+  to: Health;
+  rule: string;
+  /** The one that moved it, last, after those that made it do so. */
+  executions: ExplainedExecution[];
+}
+
+export interface IdentityExplanation {
+  pipelineName: string;
+  jobName: string;
+  state: HealthState;
+  /** In order of finishing. */
+  executions: ExplainedExecution[];
+  /** Every change of health, oldest first. */
+  steps: Step[];
+  judged: Judged;
+}
+
+const executions = defineQuery<{ repository_id: string; test_id: string; until_ms: number }, ExplainedExecution>(
+  'evaluation/explain',
+  z
+    .object({
+      test_id: z.string(),
+      pipeline_name: z.string(),
+      job_name: z.string(),
+      commit_sha: z.string(),
+      run_id: z.string(),
+      run_attempt: z.number(),
+      execution_id: z.string(),
+      status: z.enum(['passed', 'failed', 'skipped']),
+      is_flaky: z.boolean(),
+      is_retried: z.boolean(),
+      finished_at_ms: z.number(),
+      received_at_ms: z.number(),
+    })
+    .transform((row) => ({
+      testId: row.test_id,
+      pipelineName: row.pipeline_name,
+      jobName: row.job_name,
+      executionId: BigInt(row.execution_id),
+      status: row.status,
+      finishedAt: row.finished_at_ms,
+      runId: row.run_id,
+      runAttempt: row.run_attempt,
+      commit: row.commit_sha,
+      isFlakyWithinRun: row.is_flaky,
+      isRetried: row.is_retried,
+      receivedAt: row.received_at_ms,
+    })),
+);
+
+export interface ExplainOptions {
+  repositoryId: string;
+  testId: string;
+  isFlakyDetectionEnabled: boolean;
+  /** What finished later is not looked at; milliseconds since the epoch. */
+  asOf: number;
+}
+
+/** Each identity of the test on the default branch, from its retained executions; newest first. */
+export async function explainTest(clickhouse: ClickHouse, options: ExplainOptions): Promise<IdentityExplanation[]> {
+  const { repositoryId, testId, asOf } = options;
+  const all = await clickhouse.select(executions, { repository_id: repositoryId, test_id: testId, until_ms: asOf });
+  const troubles = new Troubles(await troublesOf(new RunStore(clickhouse, repositoryId, asOf), all));
+  const fingerprints = await new EvaluationStore(clickhouse, repositoryId).fingerprints([testId], 0);
+  const explained = [...Map.groupBy(all, identityKey).values()].map((group) => {
+    const ordered = group.sort(comparePositions);
+    const [first] = ordered as [ExplainedExecution];
+    const { isFlakyDetectionEnabled } = options;
+    const judged = judge(ordered, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled });
+    const { state, steps } = traced(ordered, judged, fingerprints);
+    return { pipelineName: first.pipelineName, jobName: first.jobName, state, executions: ordered, steps, judged };
+  });
+  return explained.sort((a, b) => (b.executions.at(-1)?.finishedAt ?? 0) - (a.executions.at(-1)?.finishedAt ?? 0));
+}
+
+/** The troubled ones among the runs in which the test failed, as of the moment that the store looks from. */
+async function troublesOf(store: RunStore, all: readonly ExplainedExecution[]): Promise<TroubledRun[]> {
+  const inTrouble = new Set(
+    all.filter(isTrouble).map((one) => JSON.stringify([one.pipelineName, one.jobName, runOf(one)])),
+  );
+  const troubled: TroubledRun[] = [];
+  for (const run of await store.candidates(0)) {
+    const name = `${run.day}/${run.runAttempt}/${run.runId}`;
+    if (!inTrouble.has(JSON.stringify([run.pipelineName, run.jobName, name]))) continue;
+    const seen = await store.asOf(run);
+    const trouble = seen ? await judgeRun(store, seen) : 'none';
+    if (trouble !== 'none') troubled.push({ ...run, trouble });
+  }
+  return [...new Map(troubled.map((run) => [runKey(run), run])).values()];
+}
+
+/** The fold of health, step by step. */
+function traced(
+  ordered: readonly ExplainedExecution[],
+  judged: Judged,
+  fingerprints: ReadonlyMap<bigint, string>,
+): { state: HealthState; steps: Step[] } {
+  let state = healthyState();
+  const steps: Step[] = [];
+  for (const [i, execution] of ordered.entries()) {
+    if (judged.heldBack.has(execution.executionId)) continue;
+    const rule = judged.flaky.get(execution.executionId);
+    const next = foldHealth(state, execution, rule !== undefined);
+    if (next.health !== state.health)
+      steps.push({
+        from: state.health,
+        to: next.health,
+        rule: rule
+          ? `${healthRule(state.health, next.health)} (${FLAKY_RULES[rule]})`
+          : healthRule(state.health, next.health),
+        executions: [
+          ...(rule
+            ? counterparts(ordered, execution, rule, judged, fingerprints)
+            : leadingTo(ordered.slice(0, i), state.health, next.health, next, judged)),
+          execution,
+        ],
+      });
+    state = next;
+  }
+  return { state, steps };
+}
+
+export const FLAKY_RULES: Readonly<Record<FlakyRule, string>> = {
+  within_run: 'flagged by its source, or passed after failed attempts',
+  contradicted: 'the same commit passed in another attempt or run',
+  repeated: 'an isolated failure that came back with the same message',
+};
+
+/** What makes an execution flaky, beside itself. */
+function counterparts(
+  ordered: readonly ExplainedExecution[],
+  execution: ExplainedExecution,
+  rule: FlakyRule,
+  { flaky, heldBack }: Judged,
+  fingerprints: ReadonlyMap<bigint, string>,
+): ExplainedExecution[] {
+  const others = ordered.filter((one) => one !== execution && !heldBack.has(one.executionId));
+  if (rule === 'contradicted') {
+    const pass = others.find(
+      (one) => one.commit === execution.commit && one.status === 'passed' && attemptOf(one) !== attemptOf(execution),
+    );
+    return pass ? [pass] : [];
+  }
+  if (rule === 'within_run') return [];
+  const fingerprint = fingerprints.get(execution.executionId);
+  const twins = others.filter(
+    (one) =>
+      flaky.has(one.executionId) &&
+      one.commit !== execution.commit &&
+      fingerprints.get(one.executionId) === fingerprint,
+  );
+  const distance = (one: ExplainedExecution): number => Math.abs(one.finishedAt - execution.finishedAt);
+  return twins.sort((a, b) => distance(a) - distance(b)).slice(0, 1);
+}
+
+/** The executions before the last one that made a rule hold which asks for several. */
+function leadingTo(
+  before: readonly ExplainedExecution[],
+  from: Health,
+  to: Health,
+  state: HealthState,
+  { heldBack }: Judged,
+): ExplainedExecution[] {
+  const counted = before.filter((one) => !heldBack.has(one.executionId));
+  if (to === 'broken') return from === 'flaky' ? counted.slice(-(FLAKY_TO_BROKEN_COMMITS - 1)) : [];
+  if (from === 'broken') return counted.slice(-1);
+  // Of the clean passes in a row, the first.
+  return counted.slice(-(state.cleanPasses - 1)).slice(0, 1);
+}
