@@ -45,8 +45,14 @@ export function mountService(app: AnyElysia, http: Http, probes: Probes): void {
     },
   });
 
+  mountHealth(app, http, probes);
+}
+
+/** Alive and ready, apart: a process is restarted on the first, and taken out of rotation on the second. */
+export function mountHealth(app: AnyElysia, http: Http, probes: Probes): void {
   mount(app, http, 'GET', '/healthz/live', {
     operationId: 'getLiveness',
+    isProbe: true,
     tag: TAG,
     summary: 'Whether the process is alive',
     description: 'Says nothing about the stores: a store that is down is no reason to restart the process.',
@@ -63,6 +69,7 @@ export function mountService(app: AnyElysia, http: Http, probes: Probes): void {
   });
   mount(app, http, 'GET', '/healthz/ready', {
     operationId: 'getReadiness',
+    isProbe: true,
     tag: TAG,
     summary: 'Whether every store answers',
     description: 'Asks each store; 503 when one does not answer.',

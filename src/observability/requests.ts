@@ -1,0 +1,59 @@
+/** What is told of a request: a measurement of each, and a log line of those worth one. */
+import type { Logger } from './log.ts';
+import { inFlight, requestSeconds } from './metrics.ts';
+import { traceId } from './tracing.ts';
+
+/** A read that takes longer is worth a line although it went well. */
+const SLOW_MS = 1_000;
+/** Paths hold a repository's name and ids; longer ones are cut. */
+const PATH_LENGTH_MAX = 300;
+const STATUS_CLASSES = ['1xx', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
+export interface ServedRequest {
+  /** The route's pattern, never the path itself. */
+  route: string;
+  operation: string;
+  request: Request;
+  requestId: string;
+}
+
+/**
+ * Measures a request and logs it: what changes something, what was refused and what was slow at `info`, every other read at
+ * `debug`, because a service that is asked by every CI job would write of little else.
+ */
+export async function observeRequest(
+  log: Logger,
+  { route, operation, request, requestId }: ServedRequest,
+  serve: () => Promise<Response>,
+): Promise<Response> {
+  const startedAt = performance.now();
+  const { method } = request;
+  inFlight.requests++;
+  try {
+    const response = await serve();
+    const { status } = response;
+    const durationMs = performance.now() - startedAt;
+    requestSeconds.observe(
+      { route, method, status: STATUS_CLASSES[Math.floor(status / 100)] ?? '5xx' },
+      durationMs / 1_000,
+    );
+    const isRead = method === 'GET' || method === 'HEAD';
+    const level = !isRead || status >= 400 || durationMs >= SLOW_MS ? 'info' : 'debug';
+    if (log.isLevelEnabled(level))
+      log[level](
+        {
+          request_id: requestId,
+          trace_id: traceId(),
+          operation,
+          method,
+          path: new URL(request.url).pathname.slice(0, PATH_LENGTH_MAX),
+          status,
+          duration_ms: Math.round(durationMs * 1_000) / 1_000,
+        },
+        'request',
+      );
+    return response;
+  } finally {
+    inFlight.requests--;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Gauges of what the stores hold. They are read when Prometheus asks, but at most every few seconds and one reading at a time, so
+ * that scrapers, however many, cost the stores nothing that counts. A store that does not answer loses its gauges and is shown
+ * as down.
+ */
+import { Gauge } from 'prom-client';
+import { registry } from './registry.ts';
+
+/** A reading is shown for as long as this. */
+const FRESH_MS = 5_000;
+/** A source that has not answered by then counts as down for this reading. */
+const TIMEOUT_MS = 2_000;
+
+/** One queue, as it stands. */
+export interface QueueReading {
+  /** Jobs by state: waiting, active, delayed (to be tried again) and failed (out of tries). */
+  depth: Readonly<Record<string, number>>;
+  /** Age of the job at the head of the line, in seconds; 0 when nothing waits. */
+  lagSeconds: number;
+}
+
+/** What PostgreSQL knows of work that is not finished. */
+export interface BacklogReading {
+  /** Blocks that are written down and not stored, and those stored and not evaluated. */
+  blocksUnstored: number;
+  blocksUnevaluated: number;
+  /** Age of the oldest stored block that is not evaluated, in seconds; 0 without one. */
+  evaluationLagSeconds: number;
+  /** Events in the outbox, and the age of the oldest in seconds. */
+  eventsWaiting: number;
+  relayLagSeconds: number;
+  deadLettersWaiting: number;
+}
+
+export interface Sources {
+  /** Whether each store answers, by its name. */
+  probes: Readonly<Record<string, () => Promise<boolean>>>;
+  queues: Readonly<Record<string, () => Promise<QueueReading>>>;
+  backlog(): Promise<BacklogReading>;
+}
+
+const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> =>
+  new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
+
+const gauges = {
+  storeUp: gauge('ci_insights_store_up', 'Whether a store answers: 1 or 0.', ['store']),
+  depth: gauge('ci_insights_queue_jobs', 'Jobs in a queue by state: waiting, active, delayed or failed.', [
+    'queue',
+    'state',
+  ]),
+  lag: gauge('ci_insights_queue_lag_seconds', 'Age of the job at the head of the line; 0 when nothing waits.', [
+    'queue',
+  ]),
+  blocks: gauge(
+    'ci_insights_blocks_unfinished',
+    'Blocks written down that are not stored, or stored and not evaluated.',
+    ['state'],
+  ),
+  evaluationLag: gauge('ci_insights_evaluation_lag_seconds', 'Age of the oldest stored block that is not evaluated.'),
+  events: gauge('ci_insights_events_waiting', 'Events in the outbox, counted up to 10,000.'),
+  relayLag: gauge('ci_insights_relay_lag_seconds', 'Age of the oldest event in the outbox.'),
+  deadLetters: gauge(
+    'ci_insights_dead_letters_waiting',
+    'Dead letters that nobody has replayed, counted up to 10,000.',
+  ),
+};
+
+/** Reads the sources into the gauges; safe to call at every scrape. Never throws. */
+export class Sampler {
+  #reading: Promise<void> | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly sources: Sources) {}
+
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt < FRESH_MS) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#readAt = performance.now();
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { probes, queues, backlog } = this.sources;
+    await Promise.all([
+      ...Object.entries(probes).map(async ([store, probe]) =>
+        gauges.storeUp.set({ store }, (await answerOf(probe)) ? 1 : 0),
+      ),
+      ...Object.entries(queues).map(async ([queue, read]) => showQueue(queue, await answerOf(read))),
+      answerOf(backlog).then(showBacklog),
+    ]);
+  }
+}
+
+const STATES = ['waiting', 'active', 'delayed', 'failed'];
+
+function showQueue(queue: string, reading: QueueReading | undefined): void {
+  for (const state of STATES) {
+    if (reading) gauges.depth.set({ queue, state }, reading.depth[state] ?? 0);
+    else gauges.depth.remove({ queue, state });
+  }
+  if (reading) gauges.lag.set({ queue }, reading.lagSeconds);
+  else gauges.lag.remove({ queue });
+}
+
+function showBacklog(reading: BacklogReading | undefined): void {
+  if (!reading) {
+    gauges.blocks.reset();
+    for (const alone of [gauges.evaluationLag, gauges.events, gauges.relayLag, gauges.deadLetters]) alone.remove();
+    return;
+  }
+  gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
+  gauges.blocks.set({ state: 'unevaluated' }, reading.blocksUnevaluated);
+  gauges.evaluationLag.set(reading.evaluationLagSeconds);
+  gauges.events.set(reading.eventsWaiting);
+  gauges.relayLag.set(reading.relayLagSeconds);
+  gauges.deadLetters.set(reading.deadLettersWaiting);
+}
+
+/** What a source answers, or undefined when it fails or takes too long. */
+async function answerOf<T>(read: () => Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([read(), tooLate]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,113 @@
+/** The OpenTelemetry SDK behind {@link Tracer}. Imported only when an endpoint is configured; registers nothing globally. */
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { spansLost } from './metrics.ts';
+import type { ActiveSpan, SpanOptions, Tracer, TracingOptions } from './tracing.ts';
+
+const EXPORT_TIMEOUT_MS = 5_000;
+const EXPORT_EVERY_MS = 2_000;
+/** Ending must not wait for an endpoint that is away. */
+const STOP_MS_MAX = 2_000;
+const COMPLAINT_MS = 60_000;
+const ATTRIBUTE_LENGTH_MAX = 500;
+
+const KINDS = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+} as const;
+
+export function startTracer({ endpoint, headers, serviceName, version, ratio, onLost }: TracingOptions): Tracer {
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: { ...headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+    spanLimits: { attributeValueLengthLimit: ATTRIBUTE_LENGTH_MAX },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: counting(exporter, onLost),
+        scheduledDelayMillis: EXPORT_EVERY_MS,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+      }),
+    ],
+  });
+  const spans = provider.getTracer('ci-insights', version);
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  const current = () => trace.getSpan(contexts.active())?.spanContext();
+
+  return {
+    run: <T>(name: string, options: SpanOptions, run: (span: ActiveSpan) => Promise<T>): Promise<T> => {
+      const parent = parentOf(options.parent, contexts.active());
+      const { kind = 'internal', attributes = {} } = options;
+      const span = spans.startSpan(name, { kind: KINDS[kind], attributes: { ...attributes } }, parent);
+      const fail = (message: string): void => void span.setStatus({ code: SpanStatusCode.ERROR, message });
+      const active: ActiveSpan = { set: (more) => void span.setAttributes({ ...more }), fail };
+      return contexts.with(trace.setSpan(parent, span), async () => {
+        try {
+          return await run(active);
+        } catch (error) {
+          // The kind alone: messages of drivers quote what they were given.
+          const type = error instanceof Error ? error.name : typeof error;
+          span.setAttribute('error.type', type);
+          fail(type);
+          throw error;
+        } finally {
+          span.end();
+        }
+      });
+    },
+    traceparent: () => {
+      const context = current();
+      return context && `00-${context.traceId}-${context.spanId}-0${context.traceFlags & 1}`;
+    },
+    traceId: () => current()?.traceId,
+    stop: async () => {
+      await Promise.race([provider.shutdown().catch(() => {}), Bun.sleep(STOP_MS_MAX)]);
+      contexts.disable();
+    },
+  };
+}
+
+/** A parent that cannot be read is none. */
+function parentOf(traceparent: string | null | undefined, active: Context): Context {
+  if (traceparent === undefined) return active;
+  const context = traceparent === null ? null : parseTraceParent(traceparent);
+  return context ? trace.setSpanContext(ROOT_CONTEXT, { ...context, isRemote: true }) : ROOT_CONTEXT;
+}
+
+/** The exporter, counting what the endpoint did not take. */
+function counting(exporter: SpanExporter, onLost: TracingOptions['onLost']): SpanExporter {
+  let complainedAt = Number.NEGATIVE_INFINITY;
+  return {
+    export: (batch: ReadableSpan[], done: (result: ExportResult) => void) =>
+      exporter.export(batch, (result) => {
+        if (result.code !== ExportResultCode.SUCCESS) {
+          spansLost.inc(batch.length);
+          if (performance.now() - complainedAt >= COMPLAINT_MS) {
+            complainedAt = performance.now();
+            onLost(result.error);
+          }
+        }
+        done(result);
+      }),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
