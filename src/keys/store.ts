@@ -1,5 +1,5 @@
 /** Application keys: made, listed, revoked, and looked up by the token of a request. Tokens are stored as SHA-256 only. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
@@ -28,7 +28,8 @@ const CACHE_ENTRIES_MAX = 10_000;
 /** The last use is worth knowing to the minute, not a write a request. */
 const LAST_USE_MS = 60_000;
 
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+/** One call for the digest: made step by step it took a twentieth of a read from memory. */
+const hashOf = (token: string): string => hash('sha256', token, 'base64');
 
 export class KeyStore {
   readonly #cache = new Map<string, { at: number; found: Promise<ApplicationKey | undefined> }>();
@@ -45,7 +46,7 @@ export class KeyStore {
     const [row] = await onPostgres(() =>
       this.db
         .insert(applicationKeys)
-        .values({ id: uuid7(), ...key, tokenHash: hashOf(token), createdAt: new Date(this.clock.now()) })
+        .values({ id: uuid7(), ...key, tokenHash: Buffer.from(hashOf(token), 'base64'), createdAt: new Date(this.clock.now()) })
         .returning(),
     );
     if (!row) throw new Error('the key was not written');
@@ -76,8 +77,7 @@ export class KeyStore {
 
   /** The key of a token, if it is neither revoked nor expired. From memory for up to two seconds. */
   async authenticate(token: string): Promise<ApplicationKey | undefined> {
-    const hash = hashOf(token);
-    const key = await this.#find(hash);
+    const key = await this.#find(hashOf(token));
     if (!key || key.revokedAt !== null) return undefined;
     const now = this.clock.now();
     if (key.expiresAt !== null && key.expiresAt.getTime() <= now) return undefined;
@@ -85,20 +85,19 @@ export class KeyStore {
     return key;
   }
 
-  #find(hash: Buffer): Promise<ApplicationKey | undefined> {
-    const cacheKey = hash.toString('base64');
-    const cached = this.#cache.get(cacheKey);
+  #find(tokenHash: string): Promise<ApplicationKey | undefined> {
+    const cached = this.#cache.get(tokenHash);
     if (cached && performance.now() - cached.at < CACHE_MS) return cached.found;
     if (this.#cache.size >= CACHE_ENTRIES_MAX) this.#cache.clear();
-    const found = this.#load(hash);
-    this.#cache.set(cacheKey, { at: performance.now(), found });
-    found.catch(() => this.#cache.delete(cacheKey));
+    const found = this.#load(Buffer.from(tokenHash, 'base64'));
+    this.#cache.set(tokenHash, { at: performance.now(), found });
+    found.catch(() => this.#cache.delete(tokenHash));
     return found;
   }
 
-  async #load(hash: Buffer): Promise<ApplicationKey | undefined> {
+  async #load(tokenHash: Buffer): Promise<ApplicationKey | undefined> {
     const [row] = await onPostgres(() =>
-      this.db.select().from(applicationKeys).where(eq(applicationKeys.tokenHash, hash)),
+      this.db.select().from(applicationKeys).where(eq(applicationKeys.tokenHash, tokenHash)),
     );
     if (!row) return undefined;
     const { tokenHash: _, ...key } = row;

@@ -46,7 +46,7 @@ export class QuarantineLists {
   });
   readonly #answers = new LRUCache<string, EncodedBody>({
     maxSize: ANSWERS_BYTES_MAX,
-    sizeCalculation: ({ bytes }, key) => bytes.byteLength + key.length + ENTRY_WEIGHT,
+    sizeCalculation: ({ bytes }, key) => bytes.size + key.length + ENTRY_WEIGHT,
   });
   #epoch = 0;
 
