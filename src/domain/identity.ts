@@ -19,6 +19,14 @@ export function repositoryIdOf(host: string, owner: string, name: string, genera
   return uuid5(generation === 0 ? path : `${path}#${generation}`, REPOSITORY_NAMESPACE);
 }
 
+const ACCOUNT_ID_BITS = 48n;
+
+/** A whole number for an owner, for clients that read one: 48 bits of a uuid5, so JSON carries it without loss. Never 0. */
+export function accountIdOf(owner: string): number {
+  const uuid = BigInt(`0x${uuid5(owner.toLowerCase(), REPOSITORY_NAMESPACE).replaceAll('-', '')}`);
+  return Number(uuid >> (128n - ACCOUNT_ID_BITS)) || 1;
+}
+
 /** uuid5 of the test's name in the namespace of its repository: one test, whatever pipelines and jobs run it. */
 export function testIdOf(repositoryId: string, testName: string): string {
   return uuid5(testName, repositoryId);

@@ -161,7 +161,7 @@ function responses(operation: Operation, isConditional: boolean, schemas: Json):
     described[status] = success(response, isConditional && status === '200', schemas);
   if (isConditional) described['304'] = { description: 'Not modified since the entity tag that was sent.' };
   for (const [status, error] of Object.entries(ERRORS)) {
-    const isListed = operation.access !== 'public' || status === '500';
+    const isListed = operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
     if (isListed && !described[status]) described[status] = problem(Number(status), error);
   }
   return described;
@@ -170,10 +170,11 @@ function responses(operation: Operation, isConditional: boolean, schemas: Json):
 function success(response: ResponseDescription, hasEtag: boolean, schemas: Json): Json {
   const headers = { ...response.headers, ...(hasEtag ? ETAG_HEADER : {}), ...COMMON_HEADERS };
   if (!response.schema) {
-    const content = response.mediaType
-      ? { content: { [response.mediaType]: response.example === undefined ? {} : { example: response.example } } }
-      : {};
-    return { description: response.description, headers, ...content };
+    if (!response.mediaType) return { description: response.description, headers };
+    const example = response.example === undefined ? {} : { example: response.example };
+    const others = (response.otherMediaTypes ?? []).map((type) => [type, {}]);
+    const content = { [response.mediaType]: example, ...Object.fromEntries(others) };
+    return { description: response.description, headers, content };
   }
   const schema = jsonSchema(response.schema, 'output', schemas);
   const example = response.example ?? exampleOf(schema, schemas);

@@ -1,6 +1,7 @@
 /** Operations about the service itself: the key in use, and whether it is alive and ready. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { accountIdOf } from '../domain/identity.ts';
 import { type Http, mount } from './operation.ts';
 import { forbidden } from './problems.ts';
 
@@ -17,7 +18,11 @@ const application = z.object({
   scope: z.enum(['ci', 'admin']).meta({ example: 'ci' }),
   account_scope: z
     .object({
-      owner: z.string().nullable().meta({ description: 'Null: every owner', example: 'acme' }),
+      id: z.int().meta({
+        description: 'Stands for the owner on this service, always the same; 0 for every owner. Not an id of the host',
+        example: 43_197_199_061_629,
+      }),
+      login: z.string().meta({ description: 'The owner; `*`: every owner', example: 'acme' }),
       repositories: z
         .array(z.string())
         .nullable()
@@ -41,7 +46,8 @@ export function mountService(app: AnyElysia, http: Http, probes: Probes): void {
           'A token of the repository host is no application key, so there is none to describe. Send a key.',
         );
       const { id, name, scope, owner, repositories } = key;
-      return { body: { id, name, scope, account_scope: { owner, repositories } } };
+      const account = owner === null ? { id: 0, login: '*' } : { id: accountIdOf(owner), login: owner };
+      return { body: { id, name, scope, account_scope: { ...account, repositories } } };
     },
   });
 

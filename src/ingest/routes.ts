@@ -62,6 +62,7 @@ function tracesOperation(
         description:
           'Queued, or nothing to queue. An ExportTraceServiceResponse in the encoding of the request; spans that were refused are counted in `partial_success`, with the reasons.',
         mediaType: OTLP_MEDIA_TYPES.json,
+        otherMediaTypes: [OTLP_MEDIA_TYPES.protobuf],
         example: {
           partialSuccess: { rejectedSpans: '1', errorMessage: 'the test name is longer than 10000 characters (1)' },
         },

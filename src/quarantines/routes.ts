@@ -1,24 +1,22 @@
 /** The quarantine operations (spec §4.8 to §4.11), and the check that older clients ask for (design §6). */
 import type { AnyElysia } from 'elysia';
-import { DEFAULT_HOST } from '../domain/identity.ts';
-import { decodeCursor, hashFilters } from '../http/cursor.ts';
 import { encodeBody, type Http, mount } from '../http/operation.ts';
-import { LINK, linkHeaders, pageRequest, publicUrlOf } from '../http/pages.ts';
-import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
-import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
-import type { RepositoryStore } from '../postgres/repositories.ts';
-import type { QuarantineList, QuarantineLists } from './lists.ts';
-import { appliesTo, filtered, keyOf, keySchema, pageOfList, type QuarantineFilters } from './page.ts';
+import { LINK } from '../http/pages.ts';
+import type { Quarantine } from '../postgres/quarantines.ts';
+import { appliesTo, filtered, type QuarantineFilters } from './page.ts';
 import * as schemas from './schemas.ts';
+import {
+  createQuarantine,
+  getQuarantine,
+  listOf,
+  pageOfQuarantines,
+  type QuarantineDeps,
+  removeQuarantine,
+} from './service.ts';
+import { mountTestStates } from './test-states.ts';
 
 const TAG = 'CI quarantine';
 const BASE = '/v1/ci/:owner/repositories/:repository/quarantines';
-
-export interface QuarantineDeps {
-  repositories: RepositoryStore;
-  quarantines: QuarantineStore;
-  lists: QuarantineLists;
-}
 
 export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
   mountList(app, http, deps);
@@ -26,26 +24,8 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
   mountGet(app, http, deps);
   mountRemove(app, http, deps);
   mountCheck(app, http, deps);
+  mountTestStates(app, http, deps);
 }
-
-interface RepositoryPath {
-  owner: string;
-  repository: string;
-}
-
-const NO_LIST: QuarantineList = { revision: 0, quarantines: [], byId: new Map() };
-
-/** The list of a repository; an empty one for what was never written to. */
-async function listOf(
-  { repositories, lists }: QuarantineDeps,
-  path: RepositoryPath,
-): Promise<[string, QuarantineList]> {
-  const repository = await repositories.find(path.owner, path.repository);
-  return repository ? [repository.id, await lists.get(repository.id)] : ['', NO_LIST];
-}
-
-const unknownQuarantine = (): HttpProblem =>
-  notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
 
 function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
   mount(app, http, 'GET', BASE, {
@@ -62,20 +42,10 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       const filters: QuarantineFilters = { branch: query.branch, testId: query.test_id, source: query.source };
       const isPaged = query.per_page !== undefined || (query.cursor ?? '') !== '';
       if (isPaged) {
-        const pathKey = `${path.owner}/${path.repository}`.toLowerCase();
-        const hash = hashFilters({ list: 'quarantines', path: pathKey, filters });
-        const request = pageRequest(decodeCursor(query.cursor, hash, keySchema), query.per_page);
-        const [, list] = await listOf(deps, path);
-        const page = pageOfList(filtered(list.quarantines, filters), request);
-        const headers = linkHeaders({
-          url: publicUrlOf(http.publicUrl, url),
-          page,
-          keyOf,
-          window: null,
-          perPage: request.perPage,
-          filters: hash,
-        });
-        return { body: bodyOf(page.items, request.perPage), headers };
+        const of = { list: 'quarantines', filters, matching: (all: readonly Quarantine[]) => filtered(all, filters) };
+        const address = { url, publicUrl: http.publicUrl };
+        const { items, perPage, headers } = await pageOfQuarantines(deps, path, query, of, address);
+        return { body: bodyOf(items, perPage), headers };
       }
       const [repositoryId, list] = await listOf(deps, path);
       const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
@@ -109,22 +79,11 @@ function mountCreate(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       },
     },
     handle: async ({ params: path, body, credential, url }) => {
-      const repository = await deps.repositories.record({
-        host: DEFAULT_HOST,
-        owner: path.owner,
-        name: path.repository,
-      });
-      const created = await deps.quarantines.create(repository.id, {
-        testName: body.test_name,
-        reason: body.reason,
-        branch: body.branch,
-        source: 'manual',
-        actor: credential?.actor ?? 'unknown',
-      });
-      if (!created) throw conflict(`Test '${body.test_name}' is already quarantined`);
+      const wanted = { testName: body.test_name, reason: body.reason, branch: body.branch };
+      const id = await createQuarantine(deps, path, wanted, credential);
       const origin = http.publicUrl ?? url.origin;
-      const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
-      return { status: 201, body: { id: created.id }, headers: { location } };
+      const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${id}`;
+      return { status: 201, body: { id }, headers: { location } };
     },
   });
 }
@@ -138,12 +97,7 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     access: 'read',
     params: schemas.quarantinePath,
     responses: { 200: { description: 'The quarantine.', schema: schemas.quarantineSchema } },
-    handle: async ({ params: path }) => {
-      const [, list] = await listOf(deps, path);
-      const quarantine = list.byId.get(path.quarantine_id);
-      if (!quarantine) throw unknownQuarantine();
-      return { body: schemas.shown(quarantine) };
-    },
+    handle: async ({ params: path }) => ({ body: schemas.shown(await getQuarantine(deps, path, path.quarantine_id)) }),
   });
 }
 
@@ -164,10 +118,7 @@ function mountRemove(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       204: { description: 'Removed.' },
     },
     handle: async ({ params: path, credential, request }) => {
-      const repository = await deps.repositories.find(path.owner, path.repository);
-      const actor = credential?.actor ?? 'unknown';
-      const removed = repository && (await deps.quarantines.remove(repository.id, path.quarantine_id, actor));
-      if (!removed) throw unknownQuarantine();
+      const removed = await removeQuarantine(deps, path, path.quarantine_id, credential);
       if (!wantsRecord(request.headers.get('prefer'))) return { status: 204 };
       return { body: schemas.shown(removed), headers: { 'preference-applied': 'return=representation' } };
     },

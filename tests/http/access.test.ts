@@ -106,8 +106,20 @@ describe('access', () => {
       id: expect.any(String),
       name: 'pipeline',
       scope: 'ci',
-      account_scope: { owner: 'acme', repositories: ['shop'] },
+      account_scope: { id: expect.any(Number), login: 'acme', repositories: ['shop'] },
     });
+  });
+
+  test('an owner has one whole number for its id, whatever the key, and every owner is *', async () => {
+    const scopeOf = async (owner: string | null) => {
+      const response = await app.request('/v1/application', { token: await app.makeKey({ owner }) });
+      return ((await response.json()) as { account_scope: { id: number } }).account_scope;
+    };
+    const acme = await scopeOf('acme');
+    expect(Number.isSafeInteger(acme.id) && acme.id > 0).toBe(true);
+    expect((await scopeOf('ACME')).id).toBe(acme.id);
+    expect((await scopeOf('other')).id).not.toBe(acme.id);
+    expect(await scopeOf(null)).toMatchObject({ id: 0, login: '*', repositories: null });
   });
 
   test('checks come in order: credential, path, access, query, then whether it is there', async () => {

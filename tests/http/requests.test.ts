@@ -40,6 +40,7 @@ beforeAll(async () => {
         mount(elysia, http, 'GET', '/trouble/store', {
           ...describeTrouble,
           operationId: 'c',
+          access: 'credential',
           responses,
           handle: () => Promise.reject(new StoreUnavailable('clickhouse', new Error('connect to 10.0.0.1'))),
         });

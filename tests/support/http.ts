@@ -2,6 +2,7 @@
 import { v7 as uuid7 } from 'uuid';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import { KeyStore, type NewKey } from '../../src/keys/store.ts';
+import { type Contract, contractOf } from './contract.ts';
 import { openTestStores, type TestStores } from './stores.ts';
 
 export const ORIGIN = 'http://ci.test';
@@ -14,7 +15,10 @@ export interface TestApp {
   adminToken: string;
   /** Makes a key and returns its token. */
   makeKey(key?: Partial<NewKey>): Promise<string>;
-  /** Sends a request; with the admin key unless `token` says otherwise (null: none). */
+  /**
+   * Sends a request; with the admin key unless `token` says otherwise (null: none). Throws when the answer is not what the OpenAPI
+   * document says of the operation.
+   */
   request(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
   /** Sends a GET and returns the JSON of a 200; throws with the body of anything else. */
   get<T = Record<string, unknown>>(path: string): Promise<T>;
@@ -41,10 +45,17 @@ export async function openTestApp(overrides: Partial<AppDeps> = {}): Promise<Tes
     return (await keys.create({ name, owner: null, scope: 'ci', repositories: null, expiresAt: null, ...key })).token;
   };
   const adminToken = await makeKey({ scope: 'admin' });
+  let contract: Promise<Contract> | undefined;
   const request: TestApp['request'] = async (path, { token = adminToken, ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (token !== null) headers.set('authorization', `Bearer ${token}`);
-    return app.handle(new Request(path.startsWith('http') ? path : `${ORIGIN}${path}`, { ...init, headers }));
+    const asked = new Request(path.startsWith('http') ? path : `${ORIGIN}${path}`, { ...init, headers });
+    const { method, url } = asked;
+    const response = await app.handle(asked);
+    contract ??= contractOf(app);
+    const breach = await (await contract).breach({ method, pathname: new URL(url).pathname }, response);
+    if (breach !== undefined) throw new Error(`not as the OpenAPI document says: ${breach}`);
+    return response;
   };
   return {
     app,
