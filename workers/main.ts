@@ -1,5 +1,4 @@
 /** Starts what works on the queue, and stops it so that nothing is cut off. */
-import type { Worker } from 'bullmq';
 import type { Deps } from '../src/deps.ts';
 import { Evaluator } from '../src/evaluation/evaluator.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
@@ -7,6 +6,7 @@ import { RetentionTask } from '../src/maintenance/retention.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/event-log.ts';
 import { prEvents, testRuns } from '../src/queue/catalogue.ts';
 import { Batcher } from './batcher.ts';
+import { countJobs, traced } from './observed.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
 import { Sweeper } from './sweeper.ts';
@@ -56,12 +56,14 @@ export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWo
     retentionDays: config.retentionDays,
   });
   const eventsHandler = prEventsHandler({ clock, log, db: postgres.db, repositories, deadLetters });
-  const workers: Worker[] = [
-    queues.worker(testRuns.name, handler, CONCURRENCY),
-    queues.worker(prEvents.name, eventsHandler, PR_EVENTS_CONCURRENCY),
-  ];
-  for (const worker of workers)
-    worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'a job failed, it is tried again'));
+  const workers = [
+    { queue: testRuns.name, handle: handler, concurrency: CONCURRENCY },
+    { queue: prEvents.name, handle: eventsHandler, concurrency: PR_EVENTS_CONCURRENCY },
+  ].map(({ queue, handle, concurrency }) => {
+    const worker = queues.worker(queue, traced(queue, handle), concurrency);
+    countJobs(worker, queue, log);
+    return worker;
+  });
   const relay = new Relay(postgres.db, clickhouse, log);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
   relay.start();

@@ -6,6 +6,7 @@ import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
 import type { DeadLetterStore } from '../src/ledger/dead-letters.ts';
 import type { Logger } from '../src/observability/log.ts';
+import { deadLetters } from '../src/observability/metrics.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import { recordKeyedEvents } from '../src/postgres/event-log.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
@@ -39,6 +40,7 @@ export function prEventsHandler(deps: PrEventsDeps): (job: Job) => Promise<void>
     if (checked.reasons.length > 0) {
       const reason = checked.reasons.slice(0, REASONS_MAX).join('; ');
       await deps.deadLetters.add(prEvents.name, job.id ?? 'unknown', null, job.data, reason);
+      deadLetters.inc({ queue: prEvents.name });
       deps.log.error({ job: job.id, reason }, 'a job went to the dead letters');
     }
   };

@@ -8,6 +8,7 @@ import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
+import { eventsRelayed, storeUnavailable } from '../src/observability/metrics.ts';
 import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
 import { eventsOfBatch, finishBatch, nextBatch, type PendingEvent } from '../src/postgres/event-log.ts';
 import { type Installation, readInstallation } from '../src/postgres/installation.ts';
@@ -76,6 +77,7 @@ export class Relay {
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
+      if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: 'relay' });
       const level = error instanceof StoreUnavailable ? 'warn' : 'error';
       this.log[level]({ err: error }, 'events could not be carried to the log, it is tried again');
     }
@@ -87,13 +89,14 @@ export class Relay {
     if (batchId === undefined) return false;
     this.#installation ??= await readInstallation(this.db);
     const token = `e${batchId}-${this.#installation.id}`;
-    const isCarried = await this.#alone(async (tx) => {
+    const carried = await this.#alone(async (tx) => {
       const events = await eventsOfBatch(tx, batchId);
       if (events.length > 0) await this.clickhouse.insert('ci.events', events.map(lineOf).join('\n'), token);
       await finishBatch(tx, batchId, events);
-      return true;
+      return events.length;
     });
-    return isCarried ?? false;
+    if (carried !== undefined) eventsRelayed.inc(carried);
+    return carried !== undefined;
   }
 
   /** In a transaction that no other relay runs beside; undefined when one is at it now. */

@@ -7,6 +7,7 @@ import type { DeadLetterStore } from '../src/ledger/dead-letters.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
 import { originOf, prepareChunk } from '../src/ledger/prepare.ts';
 import type { Logger } from '../src/observability/log.ts';
+import { deadLetters } from '../src/observability/metrics.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import { testRuns } from '../src/queue/catalogue.ts';
 import { type Unpacked, unpack } from '../src/queue/encoding.ts';
@@ -64,6 +65,7 @@ function check(data: unknown): Checked {
 
 async function bury(deps: TestRunsDeps, job: Job, uploadId: string | null, reason: string): Promise<void> {
   await deps.deadLetters.add(testRuns.name, job.id ?? 'unknown', uploadId, job.data, reason);
+  deadLetters.inc({ queue: testRuns.name });
   deps.log.error({ job: job.id, reason }, 'a job went to the dead letters');
 }
 

@@ -4,9 +4,12 @@
  */
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { StoreUnavailable } from '../errors.ts';
 import { mergeTouched, type Touched, type TouchedTest } from '../ledger/block.ts';
 import type { Ledger, StoredBlock } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
+import { evaluationSeconds, storeUnavailable } from '../observability/metrics.ts';
+import { inSpan } from '../observability/tracing.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -73,18 +76,28 @@ export class Evaluator {
       const blocks = this.#waiting;
       this.#waiting = [];
       try {
-        const touched: Touched = new Map();
-        for (const block of blocks) mergeTouched(touched, block.touched);
-        for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
-        await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
+        const measured = evaluationSeconds.startTimer();
+        // A trace of its own: what it judges came with many uploads.
+        await inSpan('evaluate', { parent: null, attributes: { 'ci_insights.blocks': blocks.length } }, () =>
+          this.#evaluate(blocks),
+        );
+        measured();
         for (const block of blocks) this.#inHand.delete(block.blockId);
         if (!this.#isStopping) await Bun.sleep(this.pauseMs);
       } catch (error) {
+        if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: 'evaluation' });
         this.log.warn({ err: error, blocks: blocks.length }, 'evaluation failed, it is tried again');
         this.#waiting.unshift(...blocks);
         if (!this.#isStopping) await Bun.sleep(RETRY_MS);
       }
     }
+  }
+
+  async #evaluate(blocks: readonly StoredBlock[]): Promise<void> {
+    const touched: Touched = new Map();
+    for (const block of blocks) mergeTouched(touched, block.touched);
+    for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
+    await this.ledger.markEvaluated(blocks.map((block) => block.blockId));
   }
 
   /** Judges some tests of a repository, under its lock. */

@@ -8,6 +8,7 @@ import { DEFAULT_HOST } from '../domain/identity.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
+import { uploadsPossiblyLost } from '../observability/metrics.ts';
 import type { BodyLimits } from './body.ts';
 import { chunksOf } from './chunks.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
@@ -44,8 +45,10 @@ export async function queueUpload(
     if (jobs.length > 0) await deps.enqueue(jobs);
   } catch (error) {
     // The sender may not try again: the CLI does not, plugins do a few times.
-    if (error instanceof StoreUnavailable)
+    if (error instanceof StoreUnavailable) {
+      uploadsPossiblyLost.inc({ kind: 'upload' });
       deps.log.error({ err: error, ...repository, executions }, 'an upload was refused and may be lost');
+    }
     throw error;
   }
   return { uploadId, executions, jobs: jobs.length };

@@ -15,6 +15,13 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import {
+  blockBytes,
+  blockExecutions,
+  blockInsertSeconds,
+  executionsDuplicate,
+  executionsStored,
+} from '../observability/metrics.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
@@ -45,6 +52,13 @@ interface WrittenBlock {
   blockId: number;
   lines: string;
   touched: Touched;
+}
+
+interface Claimed {
+  written?: WrittenBlock;
+  /** Unstored blocks of others that hold some of it. */
+  pending: number[];
+  duplicates: number;
 }
 
 export class Ledger {
@@ -79,7 +93,10 @@ export class Ledger {
   }
 
   async #writeTogether(chunks: readonly PreparedChunk[]): Promise<void> {
-    const { written, pending } = await onPostgres(() => this.db.transaction((tx) => this.#claim(tx, chunks)));
+    const { written, pending, duplicates } = await onPostgres(() =>
+      this.db.transaction((tx) => this.#claim(tx, chunks)),
+    );
+    executionsDuplicate.inc(duplicates);
     // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to claim.
     for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
     if (written) await this.#store(written.blockId, written);
@@ -87,7 +104,7 @@ export class Ledger {
   }
 
   /** Claims what is new and writes the block down; also names the unstored blocks that hold the rest. */
-  async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<{ written?: WrittenBlock; pending: number[] }> {
+  async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<Claimed> {
     const sourceKeys = [
       ...new Set(chunks.flatMap((chunk) => chunk.executions.map((execution) => execution.sourceKey))),
     ];
@@ -109,35 +126,49 @@ export class Ledger {
     });
     const text = lines.map((line) => `${line}\n`).join('');
     const blockId = text === '' ? null : await writeDown(tx, text, fresh);
-    if (receipts.length > 0)
-      await tx
-        .insert(uploadChunks)
-        .values(receipts.map((receipt) => ({ ...receipt, blockId })))
-        .onConflictDoNothing();
+    // A receipt that is there already was counted then: a job that is tried again has no duplicates of its own.
+    const made =
+      receipts.length === 0
+        ? []
+        : await tx
+            .insert(uploadChunks)
+            .values(receipts.map((receipt) => ({ ...receipt, blockId })))
+            .onConflictDoNothing()
+            .returning({ duplicate: uploadChunks.duplicate });
+    const duplicates = made.reduce((sum, { duplicate }) => sum + duplicate, 0);
     const pending = [...fresh.duplicatesIn(unstored)];
-    return blockId === null ? { pending } : { written: { blockId, lines: text, touched }, pending };
+    return blockId === null
+      ? { pending, duplicates }
+      : { written: { blockId, lines: text, touched }, pending, duplicates };
   }
 
   /** Inserts a block that is not stored yet. The row lock keeps others from doing the same work; the token makes it harmless. */
   async #store(blockId: number, known?: WrittenBlock): Promise<void> {
     try {
-      const stored = await onPostgres(() =>
-        this.db.transaction(async (tx): Promise<StoredBlock | undefined> => {
+      const done = await onPostgres(() =>
+        this.db.transaction(async (tx) => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
           // Whoever has just written the block down has its lines; reading them back would cost as much as the insert.
           const [block] = await tx
-            .select({ body: known ? sql<null>`null` : ingestBlocks.body })
+            .select({ executions: ingestBlocks.executions, body: known ? sql<null>`null` : ingestBlocks.body })
             .from(ingestBlocks)
             .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
             .for('update');
           if (!block) return undefined;
           const lines = known?.lines ?? (await linesOf(block.body));
+          const sentAt = performance.now();
           await this.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
+          blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
-          return { blockId, touched: known?.touched ?? touchedBy(lines) };
+          const stored = { blockId, touched: known?.touched ?? touchedBy(lines) };
+          return { stored, executions: block.executions, bytes: Buffer.byteLength(lines) };
         }),
       );
-      if (stored) this.onStored(stored);
+      if (!done) return;
+      executionsStored.inc(done.executions);
+      blockExecutions.observe(done.executions);
+      blockBytes.observe(done.bytes);
+      this.onStored(done.stored);
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#takeBack(blockId);
       throw error;

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { StoreUnavailable } from '../errors.ts';
+import { inChildSpan } from '../observability/tracing.ts';
 import * as tables from './schema.ts';
 
 const POOL_CONNECTIONS = 16;
@@ -53,12 +54,14 @@ export function openPostgres(url: string, onError: (error: Error) => void): Post
  */
 export async function onPostgres<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return await run();
+    return await inChildSpan('postgresql', POSTGRES_SPAN, run);
   } catch (error) {
     if (error instanceof StoreUnavailable || !isUnavailable(error)) throw error;
     throw new StoreUnavailable('postgres', error);
   }
 }
+
+const POSTGRES_SPAN = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const;
 
 /** Drizzle wraps the driver's error; the SQLSTATE stands on the innermost cause. */
 export function sqlState(error: unknown): string | undefined {

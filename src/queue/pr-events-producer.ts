@@ -17,6 +17,7 @@ import type { QueueBackend } from './backend.ts';
 import { prEvents } from './catalogue.ts';
 import { compress } from './encoding.ts';
 import type { prEventsSchema } from './pr-events.ts';
+import { enqueued, traceOptions } from './trace.ts';
 
 /**
  * A host deletes the branch in the second in which it merges the pull request, and tells of both in no order: the deletion is looked at
@@ -38,7 +39,7 @@ export class PrEventsProducer {
    */
   async add(id: string, job: z.input<typeof prEventsSchema>): Promise<void> {
     const delay = job.deleted_branches?.length ? DELETED_BRANCH_DELAY_MS : 0;
-    await this.#queueJob(jobIdOf(id), compress(job), delay);
+    await enqueued(prEvents.name, () => this.#queueJob(jobIdOf(id), compress(job), delay));
   }
 
   /** Puts the data of a dead letter back as it was. */
@@ -48,6 +49,7 @@ export class PrEventsProducer {
 
   async #queueJob(jobId: string, data: unknown, delay: number): Promise<void> {
     const opts = {
+      ...traceOptions(),
       delay,
       jobId,
       attempts: prEvents.attempts,

@@ -12,6 +12,7 @@ import type { QueueBackend } from './backend.ts';
 import { testRuns } from './catalogue.ts';
 import { compress, unpack } from './encoding.ts';
 import { type TestRunsJob, testRunsSchema } from './test-runs.ts';
+import { enqueued, traceOptions } from './trace.ts';
 
 export { openPostgresQueues, openRedisQueues, type QueueBackend } from './backend.ts';
 export { JOB_EVENTS_MAX, type PrEventsJob, prEventsSchema } from './pr-events.ts';
@@ -35,10 +36,15 @@ export class TestRunsProducer {
 
   /** Returns when the queue holds every job. Throws {@link StoreUnavailable} when it cannot. */
   async add(jobs: readonly TestRunsJob[]): Promise<void> {
+    await enqueued(testRuns.name, () => this.#addBulk(jobs));
+  }
+
+  async #addBulk(jobs: readonly TestRunsJob[]): Promise<void> {
     const bulk = jobs.map((job) => ({
       name: testRuns.name,
       data: compress(job),
       opts: {
+        ...traceOptions(),
         jobId: jobIdOf(job.upload_id, job.chunk.index),
         attempts: testRuns.attempts,
         backoff: { type: 'custom' },

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../errors.ts';
 import { type Http, mount } from '../../http/operation.ts';
 import { forbidden, payloadTooLarge, unprocessable } from '../../http/problems.ts';
 import type { Logger } from '../../observability/log.ts';
+import { uploadsPossiblyLost } from '../../observability/metrics.ts';
 import { BODY_LIMITS, type BodyLimits, readSentBody } from '../body.ts';
 import { UploadTooLarge } from '../errors.ts';
 import type { EventsPort } from '../ports.ts';
@@ -87,8 +88,10 @@ async function enqueue(deps: WebhookDeps, delivery: Delivery, job: NonNullable<D
     await deps.enqueueEvents(jobIdOf(delivery), job);
   } catch (error) {
     // The host shows it as failed, and sends it again only when somebody asks it to.
-    if (error instanceof StoreUnavailable)
+    if (error instanceof StoreUnavailable) {
+      uploadsPossiblyLost.inc({ kind: 'webhook' });
       deps.log.error({ err: error, delivery: delivery.id }, 'a webhook delivery was refused and may be lost');
+    }
     throw error;
   }
 }

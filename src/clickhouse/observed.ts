@@ -1,0 +1,32 @@
+/** A ClickHouse whose statements are measured and traced by name. Values of parameters go nowhere. */
+import { statementSeconds } from '../observability/metrics.ts';
+import { inChildSpan } from '../observability/tracing.ts';
+import type { ClickHouse } from './client.ts';
+
+export function observed(clickhouse: ClickHouse): ClickHouse {
+  return {
+    select: (query, params) => observe(query.name, () => clickhouse.select(query, params)),
+    rows: (sql, params) => observe('rows', () => clickhouse.rows(sql, params)),
+    command: (sql, params) => observe('command', () => clickhouse.command(sql, params)),
+    insert: (table, lines, token) =>
+      observe('insert', () => clickhouse.insert(table, lines, token), { 'db.collection.name': table }),
+    ping: () => clickhouse.ping(),
+    close: () => clickhouse.close(),
+  };
+}
+
+async function observe<T>(statement: string, run: () => Promise<T>, attributes = {}): Promise<T> {
+  const startedAt = performance.now();
+  let outcome = 'error';
+  try {
+    const answer = await inChildSpan(
+      `clickhouse ${statement}`,
+      { kind: 'client', attributes: { 'db.system.name': 'clickhouse', 'db.query.summary': statement, ...attributes } },
+      run,
+    );
+    outcome = 'ok';
+    return answer;
+  } finally {
+    statementSeconds.observe({ statement, outcome }, (performance.now() - startedAt) / 1_000);
+  }
+}

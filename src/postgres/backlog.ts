@@ -1,0 +1,48 @@
+/** Work that PostgreSQL knows of and that is not finished: for metrics and `ci-insights doctor`. One statement, bounded. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { BacklogReading } from '../observability/sampled.ts';
+import { type Executor, onPostgres } from './client.ts';
+
+/** Counting further would cost more than it tells. */
+const COUNT_MAX = 10_000;
+
+const rowSchema = z.object({
+  blocks_unstored: z.coerce.number(),
+  blocks_unevaluated: z.coerce.number(),
+  evaluation_lag: z.coerce.number(),
+  events_waiting: z.coerce.number(),
+  relay_lag: z.coerce.number(),
+  dead_letters: z.coerce.number(),
+});
+
+/** @param now Milliseconds since the epoch, by the clock that stamped the events. */
+export async function readBacklog(db: Executor, now: number): Promise<BacklogReading> {
+  const { rows } = await onPostgres(() =>
+    db.execute(sql`
+      with blocks as (
+        select stored_at from ci_insights.ingest_blocks where evaluated_at is null limit ${COUNT_MAX}
+      )
+      select
+        (select count(*) from blocks where stored_at is null) as blocks_unstored,
+        (select count(stored_at) from blocks) as blocks_unevaluated,
+        (select coalesce(extract(epoch from now() - min(stored_at)), 0) from blocks) as evaluation_lag,
+        (select count(*) from (select 1 from ci_insights.event_outbox limit ${COUNT_MAX}) as events) as events_waiting,
+        coalesce((
+          select extract(epoch from ${new Date(now).toISOString()}::timestamptz - received_at)
+          from ci_insights.event_outbox order by id limit 1
+        ), 0) as relay_lag,
+        (select count(*) from (
+          select 1 from ci_insights.dead_letters where replayed_at is null limit ${COUNT_MAX}
+        ) as letters) as dead_letters`),
+  );
+  const row = rowSchema.parse(rows[0]);
+  return {
+    blocksUnstored: row.blocks_unstored,
+    blocksUnevaluated: row.blocks_unevaluated,
+    evaluationLagSeconds: Math.max(row.evaluation_lag, 0),
+    eventsWaiting: row.events_waiting,
+    relayLagSeconds: Math.max(row.relay_lag, 0),
+    deadLettersWaiting: row.dead_letters,
+  };
+}
