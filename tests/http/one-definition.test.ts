@@ -1,0 +1,104 @@
+/** flaky_count, flakiness_ratio and health agree on what a flaky execution is: each kind of it, and what is none. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openTestApp, type TestApp } from '../support/http.ts';
+import { at, HOOK_TIMEOUT_MS, InsightsFixture, iso } from '../support/insights.ts';
+import type { TestExecution, TestJob } from '../support/jobs.ts';
+import { TEST_NOW } from '../support/stores.ts';
+
+let app: TestApp;
+let fixture: InsightsFixture;
+type Result = TestExecution & { hours: number; run: string; attempt?: number; commit?: string };
+
+const failed: Pick<TestExecution, 'status' | 'failures'> = {
+  status: 'failed',
+  failures: [{ type: 'Error', message: 'no' }],
+};
+/** Each test, run by run; everything is passed on its own commit unless it says otherwise. */
+const HISTORY: Record<string, Omit<Result, 'name'>[]> = {
+  'flagged by its source': [{ hours: 9, run: '1', isFlaky: true }],
+  'passed in attempt 2': [
+    { hours: 9, run: '2', ...failed },
+    { hours: 8, run: '2', attempt: 2 },
+  ],
+  'passed in another run of the commit': [
+    { hours: 9, run: '3', commit: 'same', ...failed },
+    { hours: 8, run: '4', commit: 'same' },
+  ],
+  'failed twice alike': [9, 8, 7, 6, 5].map((hours, i) => ({ hours, run: `5${i}`, ...(i % 2 === 1 ? failed : {}) })),
+  'failed and passed in one attempt': [
+    { hours: 9, run: '6', ...failed },
+    { hours: 9, run: '6' },
+    { hours: 8, run: '6', attempt: 2 },
+  ],
+  'unknown commit': [
+    { hours: 9, run: '7', commit: '', ...failed },
+    { hours: 8, run: '7', attempt: 2, commit: '' },
+  ],
+  'skipped in attempt 2': [
+    { hours: 9, run: '8', ...failed },
+    { hours: 8, run: '8', attempt: 2, status: 'skipped' },
+  ],
+  stable: [
+    { hours: 9, run: '9' },
+    { hours: 8, run: '9', attempt: 2 },
+  ],
+};
+const EXPECTED: Record<string, [flaky: number, failures: number, health: string]> = {
+  'flagged by its source': [1, 0, 'flaky'],
+  'passed in attempt 2': [1, 1, 'flaky'],
+  'passed in another run of the commit': [1, 1, 'flaky'],
+  'failed twice alike': [2, 2, 'flaky'],
+  'failed and passed in one attempt': [0, 1, 'broken'],
+  'unknown commit': [0, 1, 'broken'],
+  'skipped in attempt 2': [0, 1, 'broken'],
+  stable: [0, 0, 'healthy'],
+};
+
+const jobOf = (name: string, { hours, run, attempt = 1, commit = `c${run}`, ...result }: Omit<Result, 'name'>) => {
+  const settings: TestJob['run'] = { run_id: run, run_attempt: attempt, commit };
+  return fixture.run([{ name, at: at(hours), ...result }], settings);
+};
+
+async function figuresOf(name: string): Promise<[flaky: number, failures: number, health: string]> {
+  const window = { start: iso(TEST_NOW - 30 * 86_400_000), end: iso(TEST_NOW) };
+  const count = async (stat: string): Promise<number> =>
+    (await app.get<{ value: number }>(fixture.test(name, `/stats/${stat}`, window))).value;
+  const [flaky, failures, successes] = [
+    await count('flaky_count'),
+    await count('failure_count'),
+    await count('success_count'),
+  ];
+  const details = await app.get<{ flakiness_ratio: number; health_status: string }>(fixture.test(name));
+  expect(details.flakiness_ratio).toBeCloseTo(flaky / (failures + successes), 10);
+  return [flaky, failures, details.health_status];
+}
+
+beforeAll(async () => {
+  app = await openTestApp();
+  app.stores.clock.set(TEST_NOW);
+  fixture = new InsightsFixture(app.stores);
+}, HOOK_TIMEOUT_MS);
+afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+
+describe('one definition of a flaky execution', () => {
+  test('counts, ratio and health agree on every kind, and again when everything is sent twice', async () => {
+    const jobs = Object.entries(HISTORY).flatMap(([name, results]) => results.map((result) => jobOf(name, result)));
+    const figures = async () =>
+      Object.fromEntries(await Promise.all(Object.keys(HISTORY).map(async (name) => [name, await figuresOf(name)])));
+    await fixture.ingest(...jobs);
+    expect(await figures()).toEqual(EXPECTED);
+    await fixture.ingest(...jobs);
+    expect(await figures()).toEqual(EXPECTED);
+  });
+
+  test('failures of a run in which everything fails are failures, and neither flaky nor evidence of health', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `of a troubled run ${i}`);
+    const run = (hours: number, id: string, attempt: number, result: Partial<TestExecution>) =>
+      fixture.run(
+        names.map((name) => ({ name, at: at(hours), ...result })),
+        { run_id: id, run_attempt: attempt, commit: id },
+      );
+    await fixture.ingest(run(9, 'good', 1, {}), run(8, 'bad', 1, failed), run(7, 'bad', 2, {}));
+    for (const name of names) expect(await figuresOf(name)).toEqual([0, 1, 'healthy']);
+  });
+});
