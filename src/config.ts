@@ -50,6 +50,32 @@ const secrets = z
     `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma while one replaces the other`,
   );
 
+/** As OpenTelemetry writes headers: `name=value`, several with commas between, values percent-encoded. */
+const headerPairs = z
+  .string()
+  .regex(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, 'must be like name=value,other=value')
+  .transform((value) =>
+    Object.fromEntries(
+      value.split(',').map((pair) => {
+        const [name = '', ...rest] = pair.trim().split('=');
+        return [name, decoded(rest.join('='))];
+      }),
+    ),
+  );
+
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+};
+
+const share = z
+  .string()
+  .regex(/^(?:0|1|0?\.\d{1,6}|1\.0+)$/, 'must be a share from 0 to 1')
+  .transform(Number);
+
 const environmentSchema = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().optional(),
@@ -67,6 +93,11 @@ const environmentSchema = z.object({
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).optional(),
+  METRICS_PORT: whole(0, 65_535).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerPairs.optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_TRACES_SAMPLER_ARG: share.optional(),
 });
 
 export type Role = 'all' | 'api' | 'worker';
@@ -96,6 +127,28 @@ export interface Config {
   compressedBytesMax: number;
   unpackedBytesMax: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** Where metrics and health are shown apart from the interface; 0 takes a free port; undefined: beside the interface. */
+  metricsPort: number | undefined;
+  /** Where traces are sent; undefined: there are none. */
+  tracing: TracingConfig | undefined;
+}
+
+export interface TracingConfig {
+  endpoint: string;
+  headers: Readonly<Record<string, string>>;
+  serviceName: string;
+  /** The share of traces that is kept. */
+  ratio: number;
+}
+
+/** The values that no log line may hold. */
+export function secretsOf(config: Config): string[] {
+  const urls = [config.databaseUrl, config.redisUrl, config.clickhouseUrl];
+  const passwords = urls.flatMap((address) => {
+    const password = address === undefined ? '' : (URL.parse(address)?.password ?? '');
+    return password === '' ? [] : [password, decoded(password)];
+  });
+  return [...passwords, ...config.webhookSecrets, ...Object.values(config.tracing?.headers ?? {})];
 }
 
 /** Throws a {@link UserError} that lists every wrong value. An empty variable counts as not set. */
@@ -132,6 +185,15 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,
     logLevel: env.LOG_LEVEL ?? 'info',
+    metricsPort: env.METRICS_PORT,
+    tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+          headers: env.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+          serviceName: env.OTEL_SERVICE_NAME ?? 'ci-insights',
+          ratio: env.OTEL_TRACES_SAMPLER_ARG ?? 1,
+        }
+      : undefined,
   };
 }
 

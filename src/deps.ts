@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
+import { observed } from './clickhouse/observed.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, secretsOf } from './config.ts';
 import { KeyStore } from './keys/store.ts';
 import { DeadLetterStore } from './ledger/dead-letters.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
@@ -86,7 +87,16 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
         base.log.warn({ err: error }, 'changes of other processes are looked for until notifications are back'),
     );
     closers.add(() => notifications.close());
-    return { ...base, queues, producer, prEvents, clickhouse, receipts, notifications, close: closers.close };
+    return {
+      ...base,
+      queues,
+      producer,
+      prEvents,
+      clickhouse: observed(clickhouse),
+      receipts,
+      notifications,
+      close: closers.close,
+    };
   } catch (error) {
     await closers.close();
     throw error;
@@ -109,7 +119,7 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
 
 async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
   const clock = overrides.clock ?? systemClock;
-  const log = overrides.log ?? createLogger(config.logLevel);
+  const log = overrides.log ?? createLogger(config.logLevel, undefined, secretsOf(config));
   const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, closers));
   const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
