@@ -56,13 +56,19 @@ export async function authenticate(request: Request, sources: readonly Credentia
   throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a key that is valid.`);
 }
 
-/** Throws unless the credential may do this to the repository. */
-export async function requireAccess(
+/** Throws, or the promise rejects, unless the credential may do this to the repository. */
+export function requireAccess(
   credential: Credential,
   repository: RepositoryName,
   permission: Permission,
-): Promise<void> {
-  const access = await credential.access(repository, permission);
+): Promise<void> | undefined {
+  const access = credential.access(repository, permission);
+  if (access instanceof Promise) return access.then(requireGranted);
+  requireGranted(access);
+  return undefined;
+}
+
+function requireGranted(access: Access): void {
   if (access === 'hidden') throw notFound('There is no such repository for this credential: check owner and name.');
   if (access === 'forbidden')
     throw forbidden(

@@ -162,10 +162,14 @@ function handlerOf<P, Q extends QueryShape, B>(
     const { url } = address;
     if (address.params.errors.length > 0) throw unprocessable(address.params.errors);
     const params = address.params.value as P;
-    if (credential) await checkAccess(operation.access, credential, params);
-    const { query, body } = await readInput(operation, request, address.query);
+    const checking = credential && checkAccess(operation.access, credential, params);
+    if (checking) await checking;
+    const body = operation.body ? await readJsonBody(request, operation.body) : NO_BODY;
+    const errors = [...address.query.errors, ...body.errors];
+    if (errors.length > 0) throw unprocessable(errors);
+    const input = { params, query: address.query.value as QueryOf<Q>, body: body.value as B, credential, request, url };
     const run = async (): Promise<Prepared> => {
-      const reply = await operation.handle({ params, query, body, credential, request, url, requestId });
+      const reply = await operation.handle({ ...input, requestId });
       if (reply instanceof Response) return { response: reply };
       return 'encoded' in reply ? ofEncoded(reply) : prepare(operation, reply);
     };
@@ -204,26 +208,16 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   return problemResponse(internalError(requestId), requestId);
 }
 
-async function checkAccess(access: AccessRule, credential: Credential, params: unknown): Promise<void> {
-  if (access === 'public' || access === 'credential') return;
+/** Nothing to wait for where the credential decides by itself, as keys do. */
+function checkAccess(access: AccessRule, credential: Credential, params: unknown): Promise<void> | undefined {
+  if (access === 'public' || access === 'credential') return undefined;
   const { owner, repository, repository_name } = params as Record<string, string | undefined>;
   const name = repository ?? repository_name;
   if (owner === undefined || name === undefined) throw forbidden('The address names no repository.');
-  await requireAccess(credential, { owner, name }, access);
+  return requireAccess(credential, { owner, name }, access);
 }
 
-async function readInput<P, Q extends QueryShape, B>(
-  operation: Operation<P, Q, B>,
-  request: Request,
-  query: Read<QueryOf<Q>>,
-): Promise<{ query: QueryOf<Q>; body: B }> {
-  const body: Read<B> = operation.body
-    ? await readJsonBody(request, operation.body)
-    : { value: undefined as B, errors: [] };
-  const errors = [...query.errors, ...body.errors];
-  if (errors.length > 0 || query.value === undefined) throw unprocessable(errors);
-  return { query: query.value, body: body.value as B };
-}
+const NO_BODY: Read<undefined> = { value: undefined, errors: [] };
 
 /** An answer made once and sent to every request that shares it. */
 type Prepared =

@@ -11,6 +11,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { benchIngest } from './ingest.ts';
+import { benchMemory } from './memory.ts';
 import { benchReads } from './reads.ts';
 import { print } from './report.ts';
 
@@ -40,6 +41,7 @@ try {
       executions: Number(values.executions ?? (values.quick ? 1_000_000 : 10_000_000)),
       now,
     })),
+    ...(await benchMemory(deps)),
   ];
   print(figures, values.json);
 } finally {

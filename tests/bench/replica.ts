@@ -1,0 +1,14 @@
+/** A second app on the same stores that shares no memory with the first: what another process answers. */
+import { buildApp } from '../../src/app.ts';
+import type { Deps } from '../../src/deps.ts';
+import { Notifications } from '../../src/postgres/notifications.ts';
+import { QuarantineStore } from '../../src/postgres/quarantines.ts';
+
+export async function openReplicaOf(deps: Deps) {
+  const notify = (channel: string) => deps.postgres.pool.query('select pg_notify($1, $2)', [channel, '']);
+  const notifications = new Notifications(deps.databaseUrl, notify, () => {});
+  const quarantines = new QuarantineStore(deps.postgres.db, deps.clock);
+  const app = buildApp({ ...deps, publicUrl: undefined, notifications, quarantines });
+  await notifications.connect();
+  return { app, close: () => notifications.close() };
+}
