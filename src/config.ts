@@ -84,6 +84,7 @@ const environmentSchema = z.object({
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
   REDIS_URL: url('redis:', 'rediss:').optional(),
   CLICKHOUSE_URL: url('http:', 'https:').optional(),
+  CLICKHOUSE_CLUSTER: z.string().regex(/^\w+$/, 'must be the name of a cluster: letters, digits and _').optional(),
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
@@ -115,6 +116,8 @@ export interface Config {
   redisUrl: string | undefined;
   /** Undefined: embedded ClickHouse. */
   clickhouseUrl: string | undefined;
+  /** The cluster of `remote_servers` that the server belongs to; undefined: all is on that one server. */
+  clickhouseCluster: string | undefined;
   /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
   publicUrl: string | undefined;
   retentionDays: number;
@@ -169,6 +172,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     );
   if (role !== 'all' && !env.DATABASE_URL)
     throw new UserError(`ROLE=${role} needs DATABASE_URL: the embedded PostgreSQL belongs to one process (ROLE=all).`);
+  if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
+    throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server of that cluster.');
   return {
     host: env.HOST ?? '127.0.0.1',
     port: env.PORT ?? DEFAULTS.port,
@@ -177,6 +182,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     clickhouseUrl: env.CLICKHOUSE_URL,
+    clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),

@@ -76,7 +76,11 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     closers.add(() => producer.close());
     const prEvents = new PrEventsProducer(queues);
     closers.add(() => prEvents.close());
-    const clickhouse = await openClickHouse({ url: config.clickhouseUrl, path: join(config.dataDir, 'clickhouse') });
+    const clickhouse = await openClickHouse({
+      url: config.clickhouseUrl,
+      path: join(config.dataDir, 'clickhouse'),
+      cluster: config.clickhouseCluster,
+    });
     closers.add(() => clickhouse.close());
     await migrateClickHouse(clickhouse);
     const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);

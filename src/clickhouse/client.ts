@@ -1,82 +1,42 @@
 /**
- * The one place through which every ClickHouse statement goes, embedded or over HTTP.
+ * The one place through which every ClickHouse statement goes, embedded or over HTTP, on one server or a cluster.
  *
  * Reads and writes have connections of their own, so that a large insert does not hold up a read.
+ *
+ * Sent again, once and at once, where the connection breaks: reads, and inserts, which their token makes harmless. A command is not:
+ * its caller knows whether it may run twice.
  */
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { StoreUnavailable } from '../errors.ts';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { StoreUnavailable, UserError } from '../errors.ts';
+import { Cluster } from './cluster.ts';
 import { openEmbedded } from './embedded.ts';
-import type { Parameters } from './literals.ts';
+import { overHttp } from './http.ts';
+import { bindLiterals, type Parameters } from './literals.ts';
+import { tableDefinitions } from './migrations.ts';
 import type { Query } from './query.ts';
+import { singleServer, type Topology } from './topology.ts';
+import { classified, isDropped, isForeign } from './trouble.ts';
+
+export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
 /** Two of each: one connection of the embedded engine runs one statement at a time, and there are two cores to a laptop. */
 const READ_CONNECTIONS = 2;
 const WRITE_CONNECTIONS = 2;
-const READ_TIMEOUT_MS = 30_000;
 
-/**
- * Errors that the same statement meets again however often it is sent: the block holds something that cannot be
- * inserted. All other errors are the store's trouble and are retried.
- */
-const PERMANENT_INSERT_ERRORS = new Set([
-  '6', // CANNOT_PARSE_TEXT
-  '25', // CANNOT_PARSE_ESCAPE_SEQUENCE
-  '26', // CANNOT_PARSE_QUOTED_STRING
-  '27', // CANNOT_PARSE_INPUT_ASSERTION_FAILED
-  '33', // CANNOT_READ_ALL_DATA
-  '38', // CANNOT_PARSE_DATE
-  '41', // CANNOT_PARSE_DATETIME
-  '53', // TYPE_MISMATCH
-  '69', // ARGUMENT_OUT_OF_BOUND
-  '72', // CANNOT_PARSE_NUMBER
-  '117', // INCORRECT_DATA
-  '130', // CANNOT_READ_ARRAY_FROM_TEXT
-  '190', // SIZES_OF_ARRAYS_DONT_MATCH
-  '376', // CANNOT_PARSE_UUID
-  '467', // CANNOT_PARSE_BOOL
-  '691', // UNKNOWN_ELEMENT_OF_ENUM
-]);
+/** How long a statement may take. Verifying, rebuilding and migrating read and write whole months at a time. */
+const LIMITS_MS = { select: 30_000, insert: 120_000, long: 3_600_000, ping: 5_000 };
 
-/** Errors of a healthy statement on a store that is overloaded, read-only or without its keeper. */
-const UNAVAILABLE_ERRORS = new Set([
-  '159',
-  '164',
-  '202',
-  '209',
-  '210',
-  '225',
-  '236',
-  '241',
-  '242',
-  '252',
-  '279',
-  '999',
-]);
-
-export const isPermanentInsertError = (error: unknown): error is StatementRefused =>
-  error instanceof StatementRefused && PERMANENT_INSERT_ERRORS.has(error.code);
-
-/**
- * ClickHouse answered, and the answer is an error. The message is shortened and the original left behind: the engine quotes
- * the data it could not read, which is no business of a log.
- */
-export class StatementRefused extends Error {
-  override name = 'StatementRefused';
-  constructor(
-    /** ClickHouse's number of the error. */
-    readonly code: string,
-    message: string,
-  ) {
-    super(message.replace(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX));
-  }
-}
-
-const MESSAGE_LENGTH_MAX = 300;
+/** Parameters of a command travel in the URL, which may be 1 MiB long with everything escaped; larger ones become part of the statement. */
+const URL_PARAMETERS_LENGTH_MAX = 100_000;
+const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface ClickHouse {
-  /** Runs a named query and decodes its rows. */
-  select<P extends Parameters, R>(query: Query<P, R>, params: P): Promise<R[]>;
+  /**
+   * Runs a named query and decodes its rows. Throws {@link StoreUnavailable} when there is no answer within 30 s, and the signal's
+   * reason when it is aborted; a server is then told to stop.
+   */
+  select<P extends Parameters, R>(query: Query<P, R>, params: P, signal?: AbortSignal): Promise<R[]>;
   /** Runs a statement that is made at run time (migrations, verify, tests); rows undecoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
   /** Runs a statement without an answer. */
@@ -95,32 +55,30 @@ export interface ClickHouseOptions {
   url: string | undefined;
   /** Data folder of the embedded engine. */
   path: string;
+  /** Name of the cluster that the server belongs to; undefined: all is on that one server. */
+  cluster?: string | undefined;
 }
 
+/** Throws a {@link UserError} when a server does not accept the user or password of the address. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
+  const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
   const clients = options.url
-    ? [overHttp(options.url)]
+    ? [overHttp(options.url, topology)]
     : await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS);
   const split = Math.min(READ_CONNECTIONS, clients.length - 1);
-  return new Client(split === 0 ? clients : clients.slice(0, split), clients.slice(split));
+  const client = new Client(split === 0 ? clients : clients.slice(0, split), clients.slice(split), topology);
+  if (options.url) await refuseForeign(client);
+  return client;
 }
 
-function overHttp(url: string): ClickHouseClient {
-  return createClient({
-    url,
-    application: 'ci-insights',
-    request_timeout: READ_TIMEOUT_MS,
-    max_open_connections: 16,
-    // Below the server's keep_alive_timeout of 10 s, or a request meets a socket that is being closed.
-    keep_alive: { enabled: true, idle_socket_ttl: 5_000 },
-    compression: { request: true, response: true },
-    // What goes wrong is thrown; the client would print it beside, with its stack.
-    log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: {
-      output_format_json_quote_64bit_integers: 0,
-      cancel_http_readonly_queries_on_client_close: 1,
-    },
-  });
+async function refuseForeign(client: ClickHouse): Promise<void> {
+  try {
+    await client.rows('SELECT 1');
+  } catch (error) {
+    await client.close();
+    if (!isForeign(error)) throw error;
+    throw new UserError('ClickHouse refuses the user or the password of CLICKHOUSE_URL.', { cause: error });
+  }
 }
 
 class Client implements ClickHouse {
@@ -128,44 +86,67 @@ class Client implements ClickHouse {
   readonly #reads: readonly Lane[];
   readonly #writes: readonly Lane[];
 
-  constructor(reads: readonly ClickHouseClient[], writes: readonly ClickHouseClient[]) {
+  constructor(
+    reads: readonly ClickHouseClient[],
+    writes: readonly ClickHouseClient[],
+    private readonly topology: Topology,
+  ) {
     this.#reads = reads.map((client) => ({ client, busy: 0 }));
     this.#writes = writes.map((client) => ({ client, busy: 0 }));
   }
 
-  async select<P extends Parameters, R>(query: Query<P, R>, params: P): Promise<R[]> {
-    const rows = await this.rows(`/* ${query.name} */ ${query.sql}`, params);
+  async select<P extends Parameters, R>(query: Query<P, R>, params: P, signal?: AbortSignal): Promise<R[]> {
+    const rows = await this.#rows(`/* ${query.name} */ ${query.sql}`, params, LIMITS_MS.select, signal);
     return rows.map((row) => query.row.parse(row));
   }
 
   rows(sql: string, params: Parameters = {}): Promise<unknown[]> {
-    return this.#on(this.#reads, async (client) => {
-      const answer = await client.query({ query: sql, query_params: { ...params }, format: 'JSONEachRow' });
+    return this.#rows(sql, params, LIMITS_MS.long);
+  }
+
+  #rows(sql: string, params: Parameters, limitMs: number, signal?: AbortSignal): Promise<unknown[]> {
+    const query = this.topology.read(sql);
+    return this.#repeatable(this.#reads, limitMs, signal, async (client, abort_signal) => {
+      const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow', abort_signal });
       const text = await answer.text();
       return text.length === 0 ? [] : (Bun.JSONL.parse(text) as unknown[]);
     });
   }
 
-  command(sql: string, params: Parameters = {}): Promise<void> {
-    return this.#on(this.#writes, async (client) => {
-      await client.command({ query: sql, query_params: { ...params } });
+  async command(sql: string, params: Parameters = {}): Promise<void> {
+    for (const query of this.topology.commands(sql)) await this.#command(query, params);
+  }
+
+  #command(query: string, params: Parameters): Promise<void> {
+    const isLong = JSON.stringify(params).length > URL_PARAMETERS_LENGTH_MAX;
+    const statement = isLong
+      ? { query: bindLiterals(query, params), clickhouse_settings: { max_query_size: String(STATEMENT_BYTES_MAX) } }
+      : { query, query_params: { ...params } };
+    return this.#on(this.#writes, LIMITS_MS.long, undefined, async (client, abort_signal) => {
+      await client.command({ ...statement, abort_signal });
     });
   }
 
-  insert(table: string, lines: string, token: string): Promise<void> {
+  async insert(table: string, lines: string, token: string): Promise<void> {
     if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token is made of letters, digits, - and _');
     // Settings are written into the statement: given to a call they would stay on an embedded connection. Parallel parsing
     // would cut the block in pieces, and a replay might be cut otherwise.
     const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1, async_insert = 0, input_format_parallel_parsing = 0, max_insert_block_size = 1000000 FORMAT JSONEachRow`;
-    return this.#on(this.#writes, async (client) => {
-      const answer = await client.exec({ query, values: Readable.from([lines], { objectMode: false }) });
+    await this.#repeatable(this.#writes, LIMITS_MS.insert, undefined, async (client, abort_signal) => {
+      const values = Readable.from([lines], { objectMode: false });
+      const answer = await client.exec({ query, values, abort_signal });
       answer.stream.resume();
     });
+    const after = this.topology.afterInsert(table);
+    if (after) await this.#command(after, {});
   }
 
+  /** Whether statements are answered; a server's own `/ping` does not look at the password. */
   async ping(): Promise<boolean> {
     const [lane] = this.#reads;
-    return lane ? (await lane.client.ping()).success : false;
+    if (!lane) return false;
+    const abort_signal = AbortSignal.timeout(LIMITS_MS.ping);
+    return (await lane.client.ping({ select: true, abort_signal })).success;
   }
 
   async close(): Promise<void> {
@@ -173,46 +154,46 @@ class Client implements ClickHouse {
     await Promise.all([...clients].map((client) => client.close()));
   }
 
+  async #repeatable<T>(
+    lanes: readonly Lane[],
+    limitMs: number,
+    signal: AbortSignal | undefined,
+    run: Run<T>,
+  ): Promise<T> {
+    try {
+      return await this.#on(lanes, limitMs, signal, run);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !isDropped(error.cause)) throw error;
+      return await this.#on(lanes, limitMs, signal, run);
+    }
+  }
+
   /** Runs on the least busy connection; ties go around. */
-  async #on<T>(lanes: readonly Lane[], run: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+  async #on<T>(lanes: readonly Lane[], limitMs: number, signal: AbortSignal | undefined, run: Run<T>): Promise<T> {
     this.#next++;
     const ordered = lanes.map((_, i) => lanes[(i + this.#next) % lanes.length] as Lane);
     const lane = ordered.reduce((least, other) => (other.busy < least.busy ? other : least));
     lane.busy++;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), limitMs);
     try {
-      return await run(lane.client);
+      signal?.throwIfAborted();
+      return await run(lane.client, signal ? AbortSignal.any([late.signal, signal]) : late.signal);
     } catch (error) {
+      signal?.throwIfAborted();
+      if (late.signal.aborted)
+        throw new StoreUnavailable('clickhouse', new Error(`no answer within ${limitMs} ms`, { cause: error }));
       throw classified(error);
     } finally {
+      clearTimeout(timer);
       lane.busy--;
     }
   }
 }
 
-/**
- * By the number on it, not by its class: chdb and the client each come with a ClickHouseError of their own. Messages of
- * several lines reach us unparsed.
- */
-function classified(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const stated = 'code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code) ? error.code : undefined;
-  const code = stated ?? /^Code: (\d+)\./.exec(error.message)?.[1];
-  if (code === undefined) return isConnectionTrouble(error) ? new StoreUnavailable('clickhouse', error) : error;
-  const refused = new StatementRefused(code, error.message);
-  return UNAVAILABLE_ERRORS.has(code) ? new StoreUnavailable('clickhouse', refused) : refused;
-}
+type Run<T> = (client: ClickHouseClient, signal: AbortSignal) => Promise<T>;
 
 interface Lane {
   client: ClickHouseClient;
   busy: number;
-}
-
-const CONNECTION_CODES =
-  /^(ECONN|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|ConnectionRefused|ConnectionClosed)/;
-
-function isConnectionTrouble(error: Error): boolean {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return (
-    CONNECTION_CODES.test(code) || /timeout error|socket hang up|socket connection was closed/i.test(error.message)
-  );
 }

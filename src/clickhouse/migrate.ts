@@ -4,30 +4,8 @@
  * Every statement is safe to run twice, so several replicas may migrate at once, and a migration that was cut short is
  * simply run again; the ledger only saves the work.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import type { ClickHouse } from './client.ts';
-
-const MIGRATIONS = new URL('../../sql/clickhouse/', import.meta.url);
-
-export interface Migration {
-  version: number;
-  name: string;
-  statements: string[];
-}
-
-/** All migrations in order. A statement ends with a semicolon at the end of a line. */
-export function loadMigrations(folder: URL = MIGRATIONS): Migration[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => {
-      const match = /^(\d{4})_(\w+)\.sql$/.exec(file);
-      if (!match?.[1] || !match[2]) throw new Error(`${file} is not named NNNN_name.sql`);
-      const text = readFileSync(new URL(file, folder), 'utf8').replace(/^--.*$/gm, '');
-      const statements = text.split(/;[ \t]*$/m).map((statement) => statement.trim());
-      return { version: Number(match[1]), name: match[2], statements: statements.filter((s) => s !== '') };
-    });
-}
+import { loadMigrations } from './migrations.ts';
 
 /** Brings the database to the newest version and returns the versions that were run. */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[]> {

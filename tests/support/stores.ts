@@ -1,6 +1,9 @@
 /**
  * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
  * with it. Tests keep apart by repository: each takes a name of its own from {@link uniqueRepository}.
+ *
+ * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over HTTP as a
+ * cluster of one shard.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +12,7 @@ import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { startClickHouseServer } from './clickhouse-http.ts';
 
 /** A clock that a test can move. It does not tick by itself. */
 export class TestClock implements Clock {
@@ -39,11 +43,20 @@ export function openTestStores(): Promise<TestStores> {
 async function open(): Promise<TestStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-test-'));
   const clock = new TestClock(TEST_NOW);
-  const config = readConfig({ DATA_DIR: dataDir, PORT: '0' });
+  const kind = process.env.TEST_CLICKHOUSE;
+  const isCluster = kind === 'cluster';
+  const server = kind === 'http' || isCluster ? await startClickHouseServer({ isCluster }) : undefined;
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    CLICKHOUSE_URL: server?.url,
+    CLICKHOUSE_CLUSTER: isCluster ? 'one' : undefined,
+  });
   const log = createLogger(process.env.TEST_LOG ?? 'error');
   const deps = await openDeps(config, { clock, log });
   const close = async (): Promise<void> => {
     await deps.close();
+    await server?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { ...deps, clock, close };

@@ -1,0 +1,164 @@
+/**
+ * The topology of `CLICKHOUSE_CLUSTER`: every table of `ci` becomes a replicated table of `ci_shard` on each shard, and a
+ * `Distributed` table of its old name in `ci`, so that reads and inserts are sent as they are written.
+ *
+ * Rows are sharded by repository: all rows of one repository are on one shard. Every read of a request names one repository, so one
+ * shard answers it whole, subqueries and joins included; a block is cut by repository, and each piece is deduplicated on its shard
+ * under the block's token, however often and from wherever the block is sent. docs/operations.md has the reasons and what a loss does.
+ *
+ * A table without a `repository_id` (migrations, the list of a regrouping) is small: all hosts hold all of it.
+ */
+import type { Topology } from './topology.ts';
+
+const SHARD_DATABASE = 'ci_shard';
+const SHARDING_KEY = 'cityHash64(repository_id)';
+/** Longer than any block waits to be sent again; ClickHouse's own default has been an hour and a week. */
+const DEDUPLICATION_SECONDS = 604_800;
+
+/**
+ * Acknowledged means: on every shard that is concerned, by most of its replicas. Reads and inserts go to the first replica of a shard
+ * that works, so that a read finds what was inserted before it; a replica that is late is not read.
+ */
+const SETTINGS = {
+  distributed_foreground_insert: 1,
+  insert_quorum: 'auto',
+  insert_quorum_timeout: 60_000,
+  load_balancing: 'in_order',
+  prefer_localhost_replica: 0,
+  max_replica_delay_for_distributed_queries: 5,
+  fallback_to_stale_replicas_for_distributed_queries: 0,
+  optimize_skip_unused_shards: 1,
+  // Within a repository everything is on one shard: what a subquery looks for is where the query runs.
+  distributed_product_mode: 'local',
+  // A host that is down carries out what it missed when it is back; the others need not wait for it.
+  distributed_ddl_task_timeout: 60,
+  distributed_ddl_output_mode: 'null_status_on_timeout',
+} as const;
+
+const CREATE_DATABASE = /^CREATE DATABASE IF NOT EXISTS ci\b/;
+const CREATE_TABLE = /^CREATE TABLE (IF NOT EXISTS )?ci\.(\w+)\s*(\([\s\S]*)$/;
+const CREATE_LIKE = /^CREATE TABLE ci\.(\w+) AS ci\.(\w+)$/;
+const CREATE_VIEW = /^CREATE MATERIALIZED VIEW (IF NOT EXISTS )?ci\.(\w+)/;
+const ALTER = /^ALTER TABLE ci\.(\w+)\s+([A-Z]+ [A-Z]+)/;
+const DROP = /^DROP TABLE (?:IF EXISTS )?ci\.(\w+)( SYNC)?$/;
+const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
+
+/** Changes of columns: the `Distributed` table has them too. */
+const COLUMN_CHANGES = new Set(['ADD COLUMN', 'DROP COLUMN', 'MODIFY COLUMN', 'RENAME COLUMN']);
+
+export class Cluster implements Topology {
+  readonly settings = SETTINGS;
+
+  /**
+   * @param name the cluster in `remote_servers`; letters, digits and `_`
+   * @param definitions the `CREATE TABLE` statements of the migrations: what a table is made like has its engine from there
+   */
+  constructor(
+    private readonly name: string,
+    private readonly definitions: readonly string[],
+  ) {
+    if (!/^\w+$/.test(name)) throw new TypeError('the name of a cluster is made of letters, digits and _');
+  }
+
+  commands(sql: string): string[] {
+    const statement = sql.trim();
+    const onCluster = `ON CLUSTER ${this.name}`;
+    if (/^INSERT INTO ci\./.test(statement)) return [statement];
+    if (CREATE_DATABASE.test(statement))
+      return ['ci', SHARD_DATABASE].map((database) =>
+        statement.replace(CREATE_DATABASE, `CREATE DATABASE IF NOT EXISTS ${database} ${onCluster}`),
+      );
+    const like = CREATE_LIKE.exec(statement);
+    if (like?.[1] && like[2]) return this.#tableLike(like[1], like[2]);
+    const table = CREATE_TABLE.exec(statement);
+    if (table?.[2] && table[3]) return this.#table(table[2], table[3], table[1] ?? '');
+    if (CREATE_VIEW.test(statement))
+      return [onShard(statement).replace(/^(CREATE MATERIALIZED VIEW (?:IF NOT EXISTS )?[\w.]+)/, `$1 ${onCluster}`)];
+    const drop = DROP.exec(statement);
+    if (drop?.[1])
+      return ['ci', SHARD_DATABASE].map(
+        (database) => `DROP TABLE IF EXISTS ${database}.${drop[1]} ${onCluster}${drop[2] ?? ''}`,
+      );
+    const alter = ALTER.exec(statement);
+    if (alter?.[1] && alter[2]) return this.#alter(statement, alter[2]);
+    throw new TypeError(`no rule for a cluster: ${statement.slice(0, 80)}`);
+  }
+
+  read(sql: string): string {
+    return sql
+      .replace(/\bFROM system\.parts\b/g, `FROM clusterAllReplicas(${this.name}, system.parts)`)
+      .replace(/\bdatabase = 'ci'/g, `database = '${SHARD_DATABASE}'`);
+  }
+
+  /** Who reads a table of all hosts reads it where the statement runs: every host must have the rows. */
+  afterInsert(table: string): string | undefined {
+    return this.#isOnAllHosts(table) ? `SYSTEM SYNC REPLICA ON CLUSTER ${this.name} ${table}` : undefined;
+  }
+
+  #isOnAllHosts(table: string): boolean {
+    return ALL_HOSTS.has(table);
+  }
+
+  #table(name: string, rest: string, ifNotExists: string): string[] {
+    const isSharded = /\brepository_id\b/.test(rest.slice(0, rest.search(/\bENGINE =/)));
+    // Permanent tables stand at a path of their own name, so that a replica that is added later finds them there. Temporary ones
+    // stand at one that is used once: what a lost host still holds of the last is not taken for the new.
+    const place = ifNotExists === '' ? '{uuid}' : `${this.name}/${name}`;
+    if (!isSharded) {
+      if (!ALL_HOSTS.has(`ci.${name}`))
+        throw new TypeError(`ci.${name} has no repository_id and is not known to be small`);
+      const engine = replicated(rest, `/clickhouse/tables/${place}/all`, '{shard}-{replica}');
+      return [`CREATE TABLE ${ifNotExists}ci.${name} ON CLUSTER ${this.name} ${engine}`];
+    }
+    const engine = replicated(rest, `/clickhouse/tables/${place}/{shard}`, '{replica}');
+    return [
+      `CREATE TABLE ${ifNotExists}${SHARD_DATABASE}.${name} ON CLUSTER ${this.name} ${engine}`,
+      this.#distributed(name, ifNotExists),
+    ];
+  }
+
+  /** Columns and indexes as they are now, the engine as the migration gave it, at a path of its own. */
+  #tableLike(name: string, model: string): string[] {
+    const definition = this.definitions.find((one) => CREATE_TABLE.exec(one)?.[2] === model);
+    const rest = definition?.slice(definition.search(/\bENGINE =/));
+    if (!rest) throw new TypeError(`no migration makes ci.${model}`);
+    const engine = replicated(rest, '/clickhouse/tables/{uuid}/{shard}', '{replica}');
+    return [
+      `CREATE TABLE ${SHARD_DATABASE}.${name} ON CLUSTER ${this.name} AS ${SHARD_DATABASE}.${model} ${engine}`,
+      this.#distributed(name, ''),
+    ];
+  }
+
+  #distributed(name: string, ifNotExists: string): string {
+    const engine = `Distributed(${this.name}, ${SHARD_DATABASE}, ${name}, ${SHARDING_KEY})`;
+    return `CREATE TABLE ${ifNotExists}ci.${name} ON CLUSTER ${this.name} AS ${SHARD_DATABASE}.${name} ENGINE = ${engine}`;
+  }
+
+  #alter(statement: string, change: string): string[] {
+    const everywhere = statement.replace(/^(ALTER TABLE [\w.]+)/, `$1 ON CLUSTER ${this.name}`);
+    if (COLUMN_CHANGES.has(change)) return [onShard(everywhere), withoutCodecs(everywhere)];
+    // What is read next is read from another replica, perhaps.
+    const waiting = change === 'REPLACE PARTITION' ? ' SETTINGS alter_sync = 2' : '';
+    return [`${onShard(everywhere)}${waiting}`];
+  }
+}
+
+/** Small tables without a repository. */
+const ALL_HOSTS: ReadonlySet<string> = new Set(['ci.migrations', 'ci.regroup']);
+
+const onShard = (sql: string): string => sql.replace(/\bci\.(?=\w)/g, `${SHARD_DATABASE}.`);
+
+/** A `Distributed` table stores nothing, and takes no codec. */
+const withoutCodecs = (sql: string): string => sql.replace(/ CODEC\((?:[^()]|\([^()]*\))*\)/g, '');
+
+function replicated(definition: string, path: string, replica: string): string {
+  return definition
+    .replace(ENGINE, (_, engine: string, own: string | undefined) => {
+      const others = own ? `, ${own}` : '';
+      return `ENGINE = Replicated${engine}('${path}', '${replica}'${others})`;
+    })
+    .replace(
+      /\bnon_replicated_deduplication_window = (\d+)/,
+      `replicated_deduplication_window = $1, replicated_deduplication_window_seconds = ${DEDUPLICATION_SECONDS}`,
+    );
+}

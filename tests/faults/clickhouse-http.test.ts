@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { z } from 'zod';
+import {
+  type ClickHouse,
+  isPermanentInsertError,
+  openClickHouse,
+  StatementRefused,
+} from '../../src/clickhouse/client.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import type { Query } from '../../src/clickhouse/query.ts';
+import { StoreUnavailable, UserError } from '../../src/errors.ts';
+import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+
+let server: TestClickHouse;
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  server = await startClickHouseServer();
+  clickhouse = await openClickHouse({ url: server.url, path: '' });
+  await migrateClickHouse(clickhouse);
+  await clickhouse.command(
+    'CREATE TABLE ci.pairs (k UInt32, v String) ENGINE = MergeTree ORDER BY k SETTINGS non_replicated_deduplication_window = 100',
+  );
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await server.stop();
+});
+beforeEach(async () => {
+  await server.seen();
+});
+
+const query = <R>(sql: string, row: z.ZodType<R>): Query<Record<string, never>, R> => ({
+  name: 'test/probe',
+  sql,
+  samples: {},
+  row,
+});
+const one = query('SELECT toUInt8(1) AS one', z.object({ one: z.number() }));
+
+describe('ClickHouse over HTTP', () => {
+  test('migrations run once, and again without an effect', async () => {
+    expect(await migrateClickHouse(clickhouse)).toEqual([]);
+  });
+
+  test('statements that follow each other share a connection', async () => {
+    for (let i = 0; i < 20; i++) await clickhouse.select(one, {});
+    const { requests, connections } = await server.seen();
+    expect(requests).toBe(20);
+    // One of them may be this test's own question.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  test('no more than 16 connections are open at once, however much is asked', async () => {
+    await Promise.all(Array.from({ length: 60 }, () => clickhouse.select(one, {})));
+    expect((await server.seen()).connections).toBeLessThanOrEqual(17);
+  });
+
+  test('a large answer and a large insert arrive whole, compressed both ways', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, k) => JSON.stringify({ k, v: `value ${k} `.repeat(20) })).join(
+      '\n',
+    );
+    await clickhouse.insert('ci.pairs', lines, 'large');
+    const rows = await clickhouse.rows('SELECT v FROM ci.pairs ORDER BY k');
+    expect(rows).toHaveLength(5_000);
+    expect(rows[4_999]).toEqual({ v: 'value 4999 '.repeat(20) });
+  });
+
+  test('parameters that no URL can hold arrive, of reads and of commands', async () => {
+    const names = Array.from({ length: 255 }, (_, i) => `${i} ${"'\\\t\n☃"} `.padEnd(10_000, 'ä'));
+    const [row] = await clickhouse.rows('SELECT {names: Array(String)} AS names', { names });
+    expect(row).toEqual({ names });
+    await clickhouse.command(
+      'ALTER TABLE ci.pairs DELETE WHERE v IN {names: Array(String)} SETTINGS mutations_sync = 2',
+      { names },
+    );
+  });
+
+  test('a missing parameter is refused', async () => {
+    await expect(clickhouse.rows('SELECT {a: String}', {})).rejects.toThrow(StatementRefused);
+  });
+
+  test('a wrong password is said at the start, without the password', async () => {
+    const wrong = server.url.replace(/:[^:@/]+@/, ':hunter2@');
+    const error = await openClickHouse({ url: wrong, path: '' }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UserError);
+    expect(String(error)).not.toContain('hunter2');
+  });
+});
+
+describe('a read', () => {
+  test.each(['drop', 'drop-after', 'cut', 'idle'] as const)(
+    'is sent again when its connection breaks (%s)',
+    async (kind) => {
+      await server.fault({ kind, matching: 'test/probe' });
+      for (let i = 0; i < 3; i++) expect(await clickhouse.select(one, {})).toEqual([{ one: 1 }]);
+    },
+  );
+
+  test('is sent again once only', async () => {
+    await server.fault({ kind: 'drop', matching: 'test/probe', times: 2 });
+    await expect(clickhouse.select(one, {})).rejects.toThrow(StoreUnavailable);
+    expect((await server.seen()).requests).toBe(2);
+  });
+
+  test('that is aborted throws the reason, and the server may stop', async () => {
+    await server.fault({ kind: 'stall', matching: 'test/probe', ms: 60_000 });
+    const gone = new AbortController();
+    const read = clickhouse.select(one, {}, gone.signal);
+    setTimeout(() => gone.abort(new Error('the reader is gone')), 50);
+    await expect(read).rejects.toThrow('the reader is gone');
+  });
+
+  test.each([
+    [241, StoreUnavailable],
+    [369, StoreUnavailable],
+    [516, StoreUnavailable],
+    [62, StatementRefused],
+  ])('that ClickHouse answers with error %d is %p, and is not sent again', async (code, kind) => {
+    await server.fault({ kind: 'error', matching: 'test/probe', code, message: 'as planned' });
+    await expect(clickhouse.select(one, {})).rejects.toThrow(kind);
+    expect((await server.seen()).requests).toBe(1);
+  });
+});
+
+describe('an insert', () => {
+  const count = async (token: string): Promise<unknown> =>
+    (await clickhouse.rows('SELECT count() AS n FROM ci.pairs WHERE v = {v: String}', { v: token }))[0];
+  const lines = (v: string): string => [1, 2, 3].map((k) => JSON.stringify({ k, v })).join('\n');
+
+  test.each(['drop', 'drop-after'] as const)(
+    'is sent again when its connection breaks (%s), and counts once',
+    async (kind) => {
+      await server.fault({ kind, matching: 'INSERT INTO ci.pairs' });
+      await clickhouse.insert('ci.pairs', lines(kind), kind);
+      expect((await server.seen()).requests).toBe(2);
+      expect(await count(kind)).toEqual({ n: 3 });
+    },
+  );
+
+  test('that cannot be read is refused for good, as it is by the embedded engine', async () => {
+    const error = await clickhouse.insert('ci.pairs', '{"k":"x","v":1', 'bad').catch((thrown: unknown) => thrown);
+    expect(isPermanentInsertError(error)).toBe(true);
+  });
+});
+
+describe('a command', () => {
+  test('is not sent again when its connection breaks', async () => {
+    await server.fault({ kind: 'drop-after', matching: 'ALTER TABLE ci.pairs' });
+    await expect(clickhouse.command('ALTER TABLE ci.pairs ADD COLUMN w UInt8')).rejects.toThrow(StoreUnavailable);
+    expect((await server.seen()).requests).toBe(1);
+    await clickhouse.command('ALTER TABLE ci.pairs DROP COLUMN w');
+  });
+});
+
+test('a server that is gone is unavailable, and its ping says so', async () => {
+  const other = await startClickHouseServer();
+  const client = await openClickHouse({ url: other.url, path: '' });
+  expect(await client.ping()).toBe(true);
+  await other.stop();
+  expect(await client.ping()).toBe(false);
+  await expect(client.select(one, {})).rejects.toThrow(StoreUnavailable);
+  await client.close();
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
+import type { Parameters } from '../../src/clickhouse/literals.ts';
+import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
+
+let stores: TestStores;
+let server: TestClickHouse;
+let overHttp: ClickHouse;
+beforeAll(async () => {
+  stores = await openTestStores();
+  server = await startClickHouseServer();
+  overHttp = await openClickHouse({ url: server.url, path: '' });
+});
+afterAll(async () => {
+  await overHttp.close();
+  await server.stop();
+});
+
+const text = fc
+  .oneof(
+    fc.string(),
+    fc.string({ unit: 'grapheme' }),
+    fc.string({
+      unit: fc.constantFrom(
+        "'",
+        '\\',
+        '"',
+        '\t',
+        '\n',
+        '\r',
+        '\b',
+        '\f',
+        '\\N',
+        'N',
+        '[',
+        ']',
+        ',',
+        '&',
+        '=',
+        '%',
+        '+',
+        ' ',
+        '🙂',
+      ),
+    }),
+  )
+  .map((value) => value.toWellFormed().replaceAll('\0', ''));
+
+const parameters: fc.Arbitrary<Parameters> = fc.record({
+  one: text,
+  many: fc.array(text, { maxLength: 5 }),
+  id: fc.uuid(),
+  ids: fc.array(fc.uuid(), { maxLength: 3 }),
+  flag: fc.boolean(),
+  integer: fc.maxSafeInteger(),
+  large: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+  real: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value)),
+});
+
+const STATEMENT = `SELECT {one: String} AS one, {many: Array(String)} AS many, {id: UUID} AS id, {ids: Array(UUID)} AS ids,
+  {flag: Bool} AS flag, {integer: Int64} AS integer, toString({large: UInt64}) AS large, {real: Float64} AS real,
+  if({flag: Bool}, {one: String}, NULL) AS text_or_null, if({flag: Bool}, {integer: Int64}, NULL) AS integer_or_null`;
+
+test('parameters and answers are the same over HTTP as embedded, and what was given', async () => {
+  await fc.assert(
+    fc.asyncProperty(parameters, async (given) => {
+      const [http] = await overHttp.rows(STATEMENT, given);
+      const [embedded] = await stores.clickhouse.rows(STATEMENT, given);
+      expect(http).toEqual(embedded);
+      const { flag, one, integer } = given;
+      expect(http).toEqual({ ...given, text_or_null: flag ? one : null, integer_or_null: flag ? integer : null });
+    }),
+    { numRuns: 100 },
+  );
+});

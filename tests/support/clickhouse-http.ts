@@ -1,0 +1,53 @@
+/** Starts the test server that speaks ClickHouse's HTTP interface (clickhouse-server/main.ts), and asks it for trouble. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { FaultInput } from './clickhouse-server/faults.ts';
+
+const MAIN = fileURLToPath(new URL('./clickhouse-server/main.ts', import.meta.url));
+const USER = 'ci';
+const PASSWORD = 'a pass/word: with @ and %';
+
+const seenSchema = z.object({ requests: z.int(), connections: z.int(), statements: z.array(z.string()) });
+
+export interface TestClickHouse {
+  /** With user and password. */
+  url: string;
+  /** The next statement (that holds `matching`) meets this. */
+  fault(fault: FaultInput): Promise<void>;
+  /** What came in since the last call; planned faults that nobody met are forgotten. */
+  seen(): Promise<z.infer<typeof seenSchema>>;
+  stop(): Promise<void>;
+}
+
+/** `isCluster`: with the clusters `one` and `two`, of one and two shards (clickhouse-server/one-shard.ts). */
+export async function startClickHouseServer(options: { isCluster?: boolean } = {}): Promise<TestClickHouse> {
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-clickhouse-'));
+  const settings = { folder, user: USER, password: PASSWORD, isCluster: options.isCluster ?? false };
+  const server = spawn(process.execPath, [MAIN, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const port = await firstLine(server);
+  const base = `http://127.0.0.1:${port}`;
+  return {
+    url: `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`,
+    fault: async (fault) => {
+      await fetch(`${base}/test/fault`, { method: 'POST', body: JSON.stringify(fault), keepalive: false });
+    },
+    seen: async () => seenSchema.parse(await (await fetch(`${base}/test/seen`, { keepalive: false })).json()),
+    stop: async () => {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function firstLine(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('exit', (code) => reject(new Error(`the ClickHouse test server ended with ${code}`)));
+    server.stdout?.once('data', (data: Buffer) => resolve(data.toString().trim()));
+  });
+}
