@@ -9,18 +9,28 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { DAY_MS } from '../domain/judgement-constants.ts';
 import { isRetained } from '../domain/retention.ts';
 import { moveBaselines } from '../evaluation/baseline.ts';
 import { forgetOldReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { forgetEventKeys } from '../postgres/event-log.ts';
 
 const EVERY_MS = 3_600_000;
 /** "reti" in ASCII: one process at a time. */
 const RETENTION_LOCK = 0x72657469;
 
 /** Derived rows first: a reader meets a total without its executions never, and executions without their total for a moment. */
-const MONTHLY_TABLES = ['catalog', 'flaky_verdicts', 'troubled_runs', 'runs', 'failures', 'executions'] as const;
+const MONTHLY_TABLES = [
+  'catalog',
+  'flaky_verdicts',
+  'troubled_runs',
+  'runs',
+  'failures',
+  'executions',
+  'events',
+] as const;
 
 export class RetentionTask {
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -50,7 +60,7 @@ export class RetentionTask {
     await this.#running;
   }
 
-  /** Drops every month that is past its retention, and old receipts. Returns the months as YYYYMM. */
+  /** Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the months as YYYYMM. */
   async run(): Promise<number[]> {
     const expired = (await this.#months()).filter(
       (month) => !isRetained(startOf(month), this.clock.now(), this.retentionDays),
@@ -67,13 +77,14 @@ export class RetentionTask {
       this.log.info({ month }, 'a month was past its retention and is gone');
     }
     await forgetOldReceipts(this.db, this.clock.now());
+    await onPostgres(() => forgetEventKeys(this.db, this.clock.now() - this.retentionDays * DAY_MS));
     return expired;
   }
 
   async #months(): Promise<number[]> {
     const rows = await this.clickhouse.rows(`
       SELECT DISTINCT toUInt32(substring(partition_id, 1, 6)) AS month FROM system.parts
-      WHERE database = 'ci' AND active AND table IN ('executions', 'failures', 'catalog', 'flaky_verdicts')
+      WHERE database = 'ci' AND active AND table IN ('executions', 'failures', 'catalog', 'flaky_verdicts', 'events')
       ORDER BY month`);
     return z
       .array(z.object({ month: z.number() }))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -141,5 +142,30 @@ describe('with the clock moved past retention', () => {
       rejected: 1,
     });
     await driver.verify();
+  });
+
+  test('events leave with their month, and what is sent again after that is a new event', async () => {
+    const repository = uniqueRepository();
+    const { clock, prEvents } = app.stores;
+    const send = async (key: string, day: string) => {
+      clock.set(at(day));
+      await prEvents.add(`${repository.name} ${key} ${day}`, makeEventsJob(repository, [labelled(key)]));
+      await driver.settle();
+    };
+    await send('old', '2026-09-10');
+    await send('new', '2026-11-10');
+    clock.set(at('2027-01-02'));
+    await driver.retention.run();
+    const keys = async () => {
+      const window = `?received_from=2026-10-02T00:00:00Z&received_to=${new Date(clock.now() + 1).toISOString()}`;
+      return (await followPages(app, logOf(repository, window), 'next')).flat().map(keyOfShown);
+    };
+    const september = '?received_from=2026-09-01T00:00:00Z&received_to=2026-10-01T00:00:00Z';
+    expect((await followPages(app, logOf(repository, september), 'next')).flat()).toEqual([]);
+    expect(await keys()).toEqual(['new']);
+    await send('new', '2027-01-02');
+    expect(await keys()).toEqual(['new']);
+    await send('old', '2027-01-02');
+    expect(await keys()).toEqual(['old', 'new']);
   });
 });
