@@ -71,6 +71,14 @@ const ERRORS: Record<number, ErrorDescription> = {
   },
 };
 
+/** The server's own refusal, before any operation sees the request: only lists of long names come near it. */
+const TOO_LONG = {
+  431: {
+    description:
+      'The address and the headers are longer than 1 MiB together. Without a body; ask for fewer names at once.',
+  },
+};
+
 const COMMON_HEADERS = {
   'x-request-id': {
     description: 'Names this request in the logs of the service; the one that was sent, if any.',
@@ -164,6 +172,7 @@ function responses(operation: Operation, isConditional: boolean, schemas: Json):
     const isListed = operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
     if (isListed && !described[status]) described[status] = problem(Number(status), error);
   }
+  if (operation.query) Object.assign(described, TOO_LONG);
   return described;
 }
 

@@ -19,6 +19,8 @@ export const repository = z
   .regex(/^[\w.-]+$/, { error: 'may hold letters, digits, _, - and . only' })
   .meta({ description: 'Name of the repository; compared without case.', example: 'shop' });
 
+const UUID5 = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-5[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
+
 /** A UUID of version 5 in canonical or upper case → lower case. */
 export const uuid5 = (description: string, example: string) =>
   z
@@ -28,7 +30,8 @@ export const uuid5 = (description: string, example: string) =>
       params: { type: 'invalid_uuid' },
     })
     .transform((value) => value.toLowerCase())
-    .meta({ description, example, format: 'uuid5' });
+    // The format is the specification's own word, which tools do not know.
+    .meta({ description, example, format: 'uuid5', pattern: UUID5 });
 
 /** A UUID of any version → lower case. */
 export const uuid = (description: string, example: string) =>
