@@ -10,7 +10,7 @@ import { deadLetters } from '../src/observability/metrics.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import { recordKeyedEvents } from '../src/postgres/event-log.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
-import type { RepositoryStore } from '../src/postgres/repositories.ts';
+import type { RepositoryName, RepositoryStore } from '../src/postgres/repositories.ts';
 import { prEvents } from '../src/queue/catalogue.ts';
 import { unpack } from '../src/queue/encoding.ts';
 import {
@@ -76,6 +76,7 @@ function check(data: unknown): Checked {
 
 /** Pull requests first and in the same transaction: a branch that was deleted is looked up among them. */
 async function record(deps: PrEventsDeps, payload: PrEventsJob, events: Checked['events']): Promise<void> {
+  if (payload.renamed_from) await rename(deps, payload.renamed_from, payload.repository);
   const repository = await deps.repositories.record(payload.repository);
   const stated = payload.default_branch ? shortBranch(payload.default_branch) : null;
   if (stated !== null && stated !== repository.defaultBranch && repository.defaultBranchSource !== 'setting')
@@ -95,6 +96,12 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: Checked[
       await recordKeyedEvents(tx, repository.id, [...events, ...deletions], deps.clock.now());
     }),
   );
+}
+
+async function rename(deps: PrEventsDeps, from: RepositoryName, to: RepositoryName): Promise<void> {
+  const renamed = await deps.repositories.rename(from, to);
+  if (renamed === 'taken')
+    deps.log.warn({ from, to }, 'a renamed repository stays at its old path: another is recorded at the new one');
 }
 
 const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullRequest => ({

@@ -16,7 +16,11 @@ interface SetOptions {
 const BRANCH_LENGTH_MAX = 255;
 
 export const reposCommand = (): Command =>
-  new Command('repos').description('list repositories and change their settings').addCommand(list()).addCommand(set());
+  new Command('repos')
+    .description('list repositories and change their settings')
+    .addCommand(list())
+    .addCommand(set())
+    .addCommand(rename());
 
 const list = (): Command =>
   new Command('list')
@@ -59,6 +63,19 @@ const set = (): Command =>
         print(
           'What is stored already follows the old setting until `ci-insights rebuild` is run. New uploads follow the new one.',
         );
+    });
+
+const rename = (): Command =>
+  new Command('rename')
+    .description('tell of a repository that has another path now; its id, its tests and its history stay')
+    .argument('<owner/old>', 'where it was', parsePath)
+    .argument('<owner/new>', 'where it is', parsePath)
+    .action(async (from: RepositoryName, to: RepositoryName) => {
+      const renamed = await withPostgres(({ repositories }) => repositories.rename(from, to));
+      if (renamed === undefined) throw new UserError(`No repository ${from.owner}/${from.name} is recorded.`);
+      if (renamed === 'taken')
+        throw new UserError(`${to.owner}/${to.name} is recorded as another repository already, with tests of its own.`);
+      print(table([renamed]));
     });
 
 function settingsOf({ defaultBranch, flakyDetection, autoQuarantine }: SetOptions): RepositorySettings {

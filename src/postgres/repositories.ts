@@ -3,7 +3,7 @@ import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
-import { type Database, onPostgres } from './client.ts';
+import { type Database, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './event-log.ts';
 import { repositories } from './schema.ts';
 
@@ -13,15 +13,21 @@ export type RepositorySettings = Partial<
 >;
 export type DefaultBranchSource = NonNullable<Repository['defaultBranchSource']>;
 
-export interface RepositoryPath {
-  host: string;
+export interface RepositoryName {
   owner: string;
   name: string;
+}
+
+export interface RepositoryPath extends RepositoryName {
+  host: string;
 }
 
 /** How long a found repository is served from memory: a change of a setting is seen everywhere within this time. */
 const CACHE_MS = 1_000;
 const CACHE_ENTRIES_MAX = 10_000;
+/** How often a path may have been given to another repository. */
+const GENERATIONS_MAX = 100;
+const UNIQUE_VIOLATION = '23505';
 
 /** From weakest to strongest: who may overrule whom about the default branch (design §5). */
 const SOURCES: readonly DefaultBranchSource[] = ['guess', 'payload', 'host', 'setting'];
@@ -62,20 +68,51 @@ export class RepositoryStore {
     return rows[0];
   }
 
-  /** The repository of a path, recorded now if it was not there. Safe to race. */
+  /**
+   * The repository of a path, recorded now if it was not there. Safe to race. Where a repository that was renamed keeps the id that
+   * goes with the path, the new one gets the next generation's.
+   */
   async record({ host, owner, name }: RepositoryPath): Promise<Repository> {
-    const found = await this.find(owner, name);
-    if (found) return found;
-    await onPostgres(() =>
-      this.db
-        .insert(repositories)
-        .values({ id: repositoryIdOf(host, owner, name), host, owner, name, createdAt: new Date(this.clock.now()) })
-        .onConflictDoNothing(),
-    );
-    this.#forget(owner, name);
+    for (let generation = 0; generation < GENERATIONS_MAX; generation++) {
+      const found = await this.find(owner, name);
+      if (found) return found;
+      const id = repositoryIdOf(host, owner, name, generation);
+      await onPostgres(() =>
+        this.db
+          .insert(repositories)
+          .values({ id, host, owner, name, createdAt: new Date(this.clock.now()) })
+          .onConflictDoNothing(),
+      );
+      this.#forget(owner, name);
+    }
     const recorded = await this.find(owner, name);
-    if (!recorded) throw new Error(`repository ${owner}/${name} vanished while it was recorded`);
+    if (!recorded) throw new Error(`repository ${owner}/${name} cannot be recorded`);
     return recorded;
+  }
+
+  /**
+   * Gives a repository another path; its id, and so everything that is stored of it, stays. Undefined when there is none at the old
+   * path, 'taken' when another repository is recorded at the new one.
+   */
+  async rename(from: RepositoryName, to: RepositoryName): Promise<Repository | 'taken' | undefined> {
+    const repository = await this.#load(from.owner, from.name);
+    if (!repository || (from.owner === to.owner && from.name === to.name)) return repository;
+    try {
+      const [renamed] = await onPostgres(() =>
+        this.db
+          .update(repositories)
+          .set({ owner: to.owner, name: to.name })
+          .where(eq(repositories.id, repository.id))
+          .returning(),
+      );
+      return renamed;
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+      throw error;
+    } finally {
+      this.#forget(from.owner, from.name);
+      this.#forget(to.owner, to.name);
+    }
   }
 
   /** All repositories, by owner and name. */

@@ -61,18 +61,26 @@ const deletedBranchSchema = z.object({
 
 export type DeletedBranch = z.infer<typeof deletedBranchSchema>;
 
+const repositoryOwner = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/);
+const repositoryName = z.string().regex(/^[\w.-]{1,1000}$/);
+
 export const prEventsSchema = z
   .object({
     v: z.literal(1),
     repository: z.object({
       host: text(NAME_LENGTH_MAX).min(1).default(DEFAULT_HOST),
-      owner: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/),
-      name: z.string().regex(/^[\w.-]{1,1000}$/),
+      owner: repositoryOwner,
+      name: repositoryName,
     }),
     default_branch: text(NAME_LENGTH_MAX)
       .nullable()
       .default(null)
       .describe("The repository's default branch, as the host knows it"),
+    renamed_from: z
+      .object({ owner: repositoryOwner, name: repositoryName })
+      .nullable()
+      .default(null)
+      .describe('The path that the repository had before: it keeps its id, its tests and its history'),
     pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
     events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
     deleted_branches: z

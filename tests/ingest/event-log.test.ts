@@ -279,6 +279,42 @@ describe('pull requests', () => {
   });
 });
 
+describe('repositories that are renamed', () => {
+  test('keep their id and everything stored; the old path is free for another one', async () => {
+    const [old, renamed] = [uniqueRepository(), uniqueRepository()];
+    await send(makeEventsJob(old, [labelled('before')]));
+    await driver.settle();
+    const { id } = (await stores.repositories.find(old.owner, old.name)) ?? {};
+    // Told twice, as hosts do after a time-out.
+    for (const key of ['after', 'once more'])
+      await send(makeEventsJob(renamed, [labelled(key)], { renamed_from: { owner: old.owner, name: old.name } }));
+    await driver.settle();
+    expect((await stores.repositories.find(renamed.owner, renamed.name))?.id).toBe(id ?? 'none');
+    expect(await stores.repositories.find(old.owner, old.name)).toBeUndefined();
+    expect((await eventsOf(renamed)).map(keyOfShown).sort()).toEqual(['after', 'before', 'once more']);
+    expect((await eventsOf(renamed)).map(({ repository }) => repository)).toEqual(Array(3).fill(renamed.name));
+
+    await send(makeEventsJob(old, [labelled('of another one')]));
+    await driver.settle();
+    const another = await stores.repositories.find(old.owner, old.name);
+    expect(another?.id).toBeString();
+    expect(another?.id).not.toBe(id ?? '');
+    expect((await eventsOf(old)).map(keyOfShown)).toEqual(['of another one']);
+  });
+
+  test('stay where they are when another is recorded at the new path', async () => {
+    const [one, other] = [uniqueRepository(), uniqueRepository()];
+    for (const repository of [one, other]) await send(makeEventsJob(repository, [labelled(repository.name)]));
+    await driver.settle();
+    expect(await stores.repositories.rename(one, other)).toBe('taken');
+    await send(makeEventsJob(other, [], { renamed_from: { owner: one.owner, name: one.name } }));
+    await driver.settle();
+    for (const repository of [one, other])
+      expect((await eventsOf(repository)).map(keyOfShown)).toEqual([repository.name]);
+    expect(await stores.repositories.rename(uniqueRepository(), one)).toBeUndefined();
+  });
+});
+
 describe('changes and their events', () => {
   test('the whole life of a quarantine is two events with the actor, and nothing that was refused is one', async () => {
     const repository = uniqueRepository();

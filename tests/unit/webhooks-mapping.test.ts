@@ -237,3 +237,25 @@ describe('a job that is run again', () => {
     expect(read('check_run', check({ app: { slug: 'github-actions' } })).job).toBeNull();
   });
 });
+
+describe('a repository', () => {
+  const NOW = { name: 'new', owner: { login: 'acme' } };
+  test.each([
+    ['renamed', { changes: { repository: { name: { from: 'old' } } } }, { owner: 'acme', name: 'old' }],
+    ['transferred', { changes: { owner: { from: { user: { login: 'mona' } } } } }, { owner: 'mona', name: 'new' }],
+    [
+      'transferred',
+      { changes: { owner: { from: { user: null, organization: { login: 'hooli' } } } } },
+      { owner: 'hooli', name: 'new' },
+    ],
+  ])('that was %s says where it was', (action, changes, from) => {
+    const { job } = read('repository', payloadOf('repository', action, { ...changes, repository: NOW }));
+    expect(job?.repository).toMatchObject({ owner: 'acme', name: 'new' });
+    expect(job?.renamed_from).toEqual(from);
+    expect(job?.events).toEqual([]);
+  });
+
+  test('that was only edited is ignored', () => {
+    expect(read('repository', payloadOf('repository', 'edited')).job).toBeNull();
+  });
+});

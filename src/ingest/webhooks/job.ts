@@ -41,6 +41,7 @@ export function jobOf(delivery: Delivery): DeliveryJob {
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
+    renamed_from: told.renamedFrom ?? null,
     default_branch: repository.default_branch ? fitName(repository.default_branch) : null,
     pull_requests: told.pullRequest ? [told.pullRequest] : [],
     events: told.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
@@ -58,8 +59,8 @@ export function jobOf(delivery: Delivery): DeliveryJob {
   return { job, reason };
 }
 
-const isEmpty = ({ events, pullRequest, deletedBranch }: Told): boolean =>
-  events.length === 0 && pullRequest === null && deletedBranch === null;
+const isEmpty = ({ events, pullRequest, deletedBranch, renamedFrom }: Told): boolean =>
+  events.length === 0 && pullRequest === null && deletedBranch === null && renamedFrom === undefined;
 
 const keyOf = (delivery: Delivery, index: number): string => `github:${delivery.id}:${index}`;
 

@@ -7,6 +7,7 @@ import {
   issueCommentSchema,
   type PullRequest,
   pullRequestSchema,
+  repositorySchema,
   reviewCommentSchema,
   reviewSchema,
   reviewThreadSchema,
@@ -88,6 +89,18 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     return {
       ...nothing('is of a branch, which matters where a merged pull request came from it'),
       deletedBranch: fitName(ref),
+    };
+  },
+
+  repository: (payload, { repository }) => {
+    const { action, changes } = repositorySchema.parse(payload);
+    const { user, organization } = changes?.owner?.from ?? {};
+    const owner = user?.login ?? organization?.login ?? repository.owner.login;
+    const name = changes?.repository?.name?.from ?? repository.name;
+    if (action !== 'renamed' && action !== 'transferred') return otherAction(action);
+    return {
+      ...nothing(`is of a repository that was ${action}: it keeps what is stored`),
+      renamedFrom: { owner, name },
     };
   },
 

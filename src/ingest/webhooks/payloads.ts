@@ -98,6 +98,21 @@ export const issueCommentSchema = payloadOf('issue_comment')(
 
 export const deleteSchema = payloadOf('delete')(z.object({ ref: z.string(), ref_type: z.string() }));
 
+const formerOwner = z.object({ login: z.string() }).nullish();
+
+/** Of a rename or a transfer; other actions tell of other changes. */
+export const repositorySchema = payloadOf('repository')(
+  z.object({
+    action: z.string(),
+    changes: z
+      .looseObject({
+        repository: z.object({ name: z.object({ from: z.string() }) }).optional(),
+        owner: z.object({ from: z.object({ user: formerOwner, organization: formerOwner }).nullish() }).optional(),
+      })
+      .optional(),
+  }),
+);
+
 export const workflowJobSchema = payloadOf('workflow_job')(
   z.object({
     action: z.string(),

@@ -14,6 +14,8 @@ export interface Told {
   pullRequest: PullRequestVersion | null;
   /** A branch of the repository that is gone. */
   deletedBranch: string | null;
+  /** The path that the repository had until now. */
+  renamedFrom?: { owner: string; name: string };
   /** Why there is no event in it, as the end of a sentence about the delivery; null when there is one. */
   reason: string | null;
 }
