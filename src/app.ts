@@ -17,6 +17,7 @@ import { mountInsights } from './insights/routes.ts';
 import { KeyCredentials } from './keys/credential.ts';
 import type { KeyStore } from './keys/store.ts';
 import type { Logger } from './observability/log.ts';
+import { requestsUnmatched } from './observability/metrics.ts';
 import type { Postgres } from './postgres/client.ts';
 import type { Notifications } from './postgres/notifications.ts';
 import type { QuarantineStore } from './postgres/quarantines.ts';
@@ -65,7 +66,10 @@ export function buildApp(deps: AppDeps) {
     })
     .onError({ as: 'global' }, ({ request, code, error }) => {
       const requestId = requestIdOf(request);
-      if (code === 'NOT_FOUND') return problemResponse(fallback(requestUrl(request).pathname), requestId);
+      if (code === 'NOT_FOUND') {
+        requestsUnmatched.inc();
+        return problemResponse(fallback(requestUrl(request).pathname), requestId);
+      }
       if (code === 'PARSE') return problemResponse(unprocessableBody('cannot be read'), requestId);
       return problemFor(error, log, requestId);
     });

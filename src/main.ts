@@ -1,6 +1,7 @@
 /** configuration → dependencies → app → listen → shutdown. */
+import packageJson from '../package.json' with { type: 'json' };
 import { startWorkers } from '../workers/main.ts';
-import { buildApp } from './app.ts';
+import { buildApp, type Feature } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
@@ -9,6 +10,8 @@ import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
 import { hostCredentials } from './keys/host-credentials.ts';
+import { startTracing } from './observability/tracing.ts';
+import { type Operations, startOperations } from './operations.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
@@ -17,6 +20,8 @@ export interface Service {
   deps: Deps;
   /** Where it answers; undefined for a worker. */
   url: string | undefined;
+  /** Where metrics and health are, when they have a port of their own. */
+  operationsUrl: string | undefined;
   /** The admin key, when this start made one. */
   adminKey: string | undefined;
   /** Stops accepting, lets requests and jobs finish, closes the stores. */
@@ -26,40 +31,51 @@ export interface Service {
 /** Starts what the configured role asks for and returns when it is ready. */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const deps = await openDeps(config, overrides);
+  const { tracing } = config;
+  const stopTracing =
+    tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
+  let operations: Operations | undefined;
   try {
+    operations = startOperations(deps);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    const app = config.role === 'worker' ? undefined : listen(deps);
+    const app = config.role === 'worker' ? undefined : listen(deps, operations.features);
     void deps.notifications.connect();
     return {
       deps,
       url: app?.server?.url.origin,
+      operationsUrl: operations.url,
       adminKey,
       stop: async () => {
         await app?.stop();
         await workers?.stop();
+        await operations?.stop();
+        await stopTracing?.();
         await deps.close();
       },
     };
   } catch (error) {
+    await operations?.stop();
+    await stopTracing?.();
     await deps.close();
     throw error;
   }
 }
 
-function listen(deps: Deps) {
+/** Traces are an aid: what becomes of them is said, and is never a failure of anything else. */
+const lostSpans =
+  ({ log }: Deps) =>
+  (error: Error | undefined): void =>
+    log.warn({ err: error }, 'traces could not be sent; the service works on without them');
+
+function listen(deps: Deps, operations: readonly Feature[]) {
   const { config, queues } = deps;
   const app = buildApp({
     ...deps,
     publicUrl: config.publicUrl,
     credentials: hostCredentials(config.githubApiUrl, deps),
     probes: { queue: () => queues.ping() },
-    features: config.httpIngest
-      ? [
-          (app, http) => mountIngest(app, http, gatewayOf(deps)),
-          (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
-        ]
-      : [],
+    features: [...operations, ...(config.httpIngest ? ingestion(deps) : [])],
   });
   try {
     return app.listen({
@@ -76,6 +92,11 @@ function listen(deps: Deps) {
     );
   }
 }
+
+const ingestion = (deps: Deps): Feature[] => [
+  (app, http) => mountIngest(app, http, gatewayOf(deps)),
+  (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
+];
 
 /** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */
 const BODY_SLACK_BYTES = 64 * 1024 * 1024;

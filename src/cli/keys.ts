@@ -7,7 +7,8 @@ import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
 import { withPostgres } from './stores.ts';
 
 interface CreateOptions {
-  owner: string;
+  owner?: string;
+  everyOwner?: boolean;
   scope: KeyScope;
   name?: string;
   repository?: string[];
@@ -25,7 +26,8 @@ export const keysCommand = (): Command =>
 const create = (): Command =>
   new Command('create')
     .description('make a key and show its token, once')
-    .requiredOption('--owner <owner>', 'whose repositories the key is for', parseOwner)
+    .option('--owner <owner>', 'whose repositories the key is for', parseOwner)
+    .option('--every-owner', "the key is for every owner's repositories, and for what they share: the queues")
     .addOption(
       new Option('--scope <scope>', 'ci: upload, read insights, quarantine; admin: everything')
         .choices(['ci', 'admin'])
@@ -38,10 +40,14 @@ const create = (): Command =>
     )
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {
+      if ((options.owner === undefined) !== (options.everyOwner ?? false))
+        throw new UserError('Say whose repositories the key is for: --owner <owner> or --every-owner.');
+      if (options.everyOwner && options.repository)
+        throw new UserError('--repository names repositories of one owner: it goes with --owner.');
       const made = await withKeys((keys) =>
         keys.create({
           name: options.name ?? options.scope,
-          owner: options.owner,
+          owner: options.owner ?? null,
           scope: options.scope,
           repositories: options.repository ?? null,
           expiresAt: options.expires ?? null,
@@ -100,7 +106,7 @@ const stateOf = (key: ApplicationKey): State =>
   key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 
 const describe = (key: ApplicationKey): string =>
-  `scope ${key.scope}, for ${key.repositories ? key.repositories.map((name) => `${key.owner}/${name}`).join(', ') : `all of ${key.owner}`}, ${
+  `scope ${key.scope}, for ${key.repositories ? key.repositories.map((name) => `${key.owner}/${name}`).join(', ') : `all of ${key.owner ?? 'every owner'}`}, ${
     key.expiresAt ? `until ${formatTime(key.expiresAt)}` : 'without expiry'
   }`;
 

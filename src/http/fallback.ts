@@ -10,7 +10,12 @@ interface Route {
 export function createFallback(routes: readonly Route[]): (path: string) => HttpProblem {
   const patterns = routes.map(({ method, path }) => ({
     method,
-    pattern: new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`),
+    pattern: new RegExp(
+      `^${path
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/:\w+/g, '[^/]+')
+        .replace(/\\\*/g, '.*')}/?$`,
+    ),
   }));
   return (path) => {
     const methods = new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));

@@ -1,0 +1,64 @@
+/** The queues at `/admin/queues`, for whoever holds an admin key of every owner: jobs of all owners are in there. */
+import type { Queue } from 'bullmq';
+import type { AnyElysia } from 'elysia';
+import { type Http, problemFor } from '../http/operation.ts';
+import { HttpProblem } from '../http/problems.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { requestUrl } from '../http/request-url.ts';
+import type { KeyStore } from '../keys/store.ts';
+import { observeRequest } from '../observability/requests.ts';
+import { createBoard } from './board.ts';
+
+const PATH = '/admin/queues';
+
+/** Nothing from elsewhere, nothing in a frame. The page sets styles of its own. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Browsers ask for a name and a password when they read this. */
+const notAdmin = new HttpProblem(
+  401,
+  'Unauthorized',
+  'Send an admin key of every owner, as the password (any name) or as "Authorization: Bearer <key>". `ci-insights keys create --every-owner --scope admin` makes one.',
+  { 'www-authenticate': 'Basic realm="ci-insights queues", charset="UTF-8"' },
+);
+
+export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: readonly Queue[]): void {
+  const base = http.publicUrl === undefined ? '' : new URL(http.publicUrl).pathname.replace(/\/$/, '');
+  const board = createBoard(queues, `${base}${PATH}/`);
+
+  const answer = async (request: Request): Promise<Response> => {
+    const token = tokenOf(request.headers.get('authorization'));
+    const key = token === undefined ? undefined : await keys.authenticate(token);
+    if (key?.scope !== 'admin' || key.owner !== null || key.repositories !== null) throw notAdmin;
+    const url = requestUrl(request);
+    const path = url.pathname.slice(PATH.length);
+    // Its scripts ask below the address of the page, which therefore ends with a slash or goes on.
+    const response = await board.answer(path === '' ? '/' : path, url.searchParams);
+    for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
+    return response;
+  };
+
+  const serve = (request: Request): Promise<Response> => {
+    const requestId = requestIdOf(request);
+    return observeRequest(http.log, { route: `${PATH}/*`, operation: 'getQueues', request, requestId }, () =>
+      answer(request).catch((error) => problemFor(error, http.log, requestId)),
+    );
+  };
+  for (const path of [PATH, `${PATH}/`, `${PATH}/*`])
+    app.get(path, (context) => serve(context.request as Request), { detail: { hide: true } });
+}
+
+/** The key, sent as a Bearer token or as the password of Basic authentication. */
+function tokenOf(header: string | null): string | undefined {
+  const [, scheme, value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
+  if (scheme === undefined) return undefined;
+  if (scheme.toLowerCase() === 'bearer') return value;
+  const pair = Buffer.from(value, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  return colon < 0 ? undefined : pair.slice(colon + 1);
+}
