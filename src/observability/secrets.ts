@@ -9,7 +9,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\bcii_[\w-]{8,}/g, HIDDEN],
   [/\b(?:gh[a-z]_|github_pat_)\w{8,}/g, HIDDEN],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi, `$1${HIDDEN}@`],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],
 ];
 
 /** A function that hides these values, plain or as they stand in an address, and whatever looks like a secret. */
