@@ -98,9 +98,12 @@ const OF_THE_SERVER = new Set([
   'send_progress_in_http_headers',
   'http_headers_progress_interval_ms',
   'cancel_http_readonly_queries_on_client_close',
-  // As if every shard had as many replicas as it takes.
+  // As if every shard had as many replicas as it takes, all of them here.
   'insert_quorum',
   'insert_quorum_timeout',
+  'prefer_localhost_replica',
+  'max_replica_delay_for_distributed_queries',
+  'fallback_to_stale_replicas_for_distributed_queries',
 ]);
 
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
