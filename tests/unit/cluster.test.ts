@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { Cluster } from '../../src/clickhouse/cluster.ts';
+import { loadMigrations, tableDefinitions } from '../../src/clickhouse/migrations.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
+
+const cluster = new Cluster('main', tableDefinitions());
+const migrations = loadMigrations().flatMap(({ version, statements }) =>
+  statements.map((statement) => ({ version, statement, title: statement.replace(/\s+/g, ' ').slice(0, 70) })),
+);
+
+/** What maintenance and migration send beside the files; a statement without a rule throws, and rebuild runs them all on a cluster. */
+const MADE_AT_RUN_TIME = [
+  'CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic',
+  'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
+  'DROP TABLE IF EXISTS ci.executions_rebuild SYNC',
+  'CREATE TABLE ci.executions_rebuild AS ci.executions',
+  'CREATE TABLE ci.health_rebuild AS ci.health',
+  "ALTER TABLE ci.executions REPLACE PARTITION ID '202611' FROM ci.executions_rebuild",
+  "ALTER TABLE ci.executions DROP PARTITION ID '202611'",
+  'ALTER TABLE ci.health DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2',
+  'CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String) ENGINE = MergeTree ORDER BY (test_id, from_id)',
+  'INSERT INTO ci.runs_rebuild SETTINGS insert_deduplicate = 0 SELECT * FROM ci.runs',
+];
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await openTestStores();
+});
+
+/** ClickHouse's own parser, whatever hosts there are. */
+async function parse(statement: string): Promise<string> {
+  // A parameter stands for a value there.
+  const rows = await stores.clickhouse.rows(`EXPLAIN AST ${statement.replace(/\{(\w+): [^}]+\}/g, '$1')}`);
+  return JSON.stringify(rows);
+}
+
+describe('on a cluster', () => {
+  test.each(migrations)('migration $version is understood by ClickHouse: $title', async ({ statement }) => {
+    for (const sent of cluster.commands(statement)) {
+      expect(sent).toContain(' ON CLUSTER main');
+      expect(await parse(sent)).toMatch(/CreateQuery|AlterQuery|DropQuery/);
+    }
+  });
+
+  test.each(MADE_AT_RUN_TIME)('what is made at run time is understood by ClickHouse: %s', async (statement) => {
+    for (const sent of cluster.commands(statement)) expect(await parse(sent)).toMatch(/Query/);
+  });
+
+  test('every engine of a migration that keeps rows is replicated, and deduplicates as long as a block may be sent again', () => {
+    for (const { statement } of migrations.filter((one) => /ENGINE = \w*MergeTree/.test(one.statement))) {
+      const [onShard] = cluster.commands(statement);
+      expect(onShard).toMatch(/ENGINE = Replicated\w*MergeTree\('[^']+\{shard\}', '\{replica\}'/);
+      expect(onShard).toContain(
+        ' replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800',
+      );
+      expect(onShard).not.toContain('non_replicated');
+    }
+  });
+
+  test('every table of a migration has a repository_id, by which its Distributed table shards', () => {
+    for (const { statement } of migrations.filter((one) => one.statement.startsWith('CREATE TABLE'))) {
+      const name = /ci\.(\w+)/.exec(statement)?.[1];
+      expect(cluster.commands(statement)[1]).toBe(
+        `CREATE TABLE IF NOT EXISTS ci.${name} ON CLUSTER main AS ci_shard.${name} ENGINE = Distributed(main, ci_shard, ${name}, cityHash64(repository_id))`,
+      );
+    }
+  });
+
+  test('views read and fill the tables of their own shard', () => {
+    for (const { statement } of migrations.filter((one) => one.statement.includes('MATERIALIZED VIEW'))) {
+      const sent = cluster.commands(statement);
+      expect(sent).toHaveLength(1);
+      expect(sent[0]).not.toMatch(/\bci\.\w/);
+    }
+  });
+
+  test('arguments of an engine and what stands behind it are kept', () => {
+    const definition = `CREATE TABLE IF NOT EXISTS ci.t (repository_id UUID, v UInt64) ENGINE = ReplacingMergeTree(v)
+PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, non_replicated_deduplication_window = 5`;
+    expect(new Cluster('c', []).commands(definition)[0]).toBe(
+      `CREATE TABLE IF NOT EXISTS ci_shard.t ON CLUSTER c (repository_id UUID, v UInt64) ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/c/t/{shard}', '{replica}', v)
+PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, replicated_deduplication_window = 5, replicated_deduplication_window_seconds = 604800`,
+    );
+  });
+
+  test('a column is added to the table and to its Distributed table, there without a codec', () => {
+    expect(
+      cluster.commands("ALTER TABLE ci.t ADD COLUMN IF NOT EXISTS at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"),
+    ).toEqual([
+      "ALTER TABLE ci_shard.t ON CLUSTER main ADD COLUMN IF NOT EXISTS at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
+      "ALTER TABLE ci.t ON CLUSTER main ADD COLUMN IF NOT EXISTS at DateTime64(3, 'UTC')",
+    ]);
+  });
+
+  test('a table made like another stands at a path that is used once', () => {
+    const [onShard] = cluster.commands('CREATE TABLE ci.health_rebuild AS ci.health');
+    expect(onShard).toContain(
+      "AS ci_shard.health ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', version)",
+    );
+  });
+
+  test('parts are looked for on all hosts', () => {
+    expect(cluster.read("SELECT partition_id FROM system.parts WHERE database = 'ci'")).toBe(
+      "SELECT partition_id FROM clusterAllReplicas(main, system.parts) WHERE database = 'ci_shard'",
+    );
+  });
+
+  test('a statement without a rule is refused, and so is a table that is neither sharded nor known to be small', () => {
+    expect(() => cluster.commands('OPTIMIZE TABLE ci.executions')).toThrow('no rule for a cluster');
+    expect(() => cluster.commands('CREATE TABLE ci.x (a UInt8) ENGINE = MergeTree ORDER BY a')).toThrow(
+      'no repository_id',
+    );
+  });
+
+  test('a name that could end an identifier is no cluster', () => {
+    expect(() => new Cluster('a b', [])).toThrow(TypeError);
+  });
+
+  test('every settings name is one that ClickHouse knows', async () => {
+    const names = Object.keys(cluster.settings);
+    const rows = await stores.clickhouse.rows('SELECT name FROM system.settings WHERE name IN {names: Array(String)}', {
+      names,
+    });
+    expect(rows).toHaveLength(names.length);
+  });
+});
