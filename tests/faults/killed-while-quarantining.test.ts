@@ -1,0 +1,95 @@
+/** A service that is killed while quarantines come and go: what was answered is kept, and every change has its event once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
+import { ServiceProcess } from '../support/service.ts';
+
+const KILLS = 3;
+const QUARANTINES = '/v1/ci/acme/repositories/shop/quarantines';
+const LOG = '/v1/repos/acme/shop/logs?per_page=100';
+
+const service = new ServiceProcess();
+beforeAll(() => service.start(), HOOK_TIMEOUT_MS);
+afterAll(() => service.stop(), HOOK_TIMEOUT_MS);
+
+interface Quarantined {
+  id: string;
+  test_name: string;
+}
+interface Shown {
+  id: number;
+  type: string;
+  metadata: { quarantine_id: string };
+}
+
+const list = async (): Promise<Quarantined[]> =>
+  ((await (await service.request(QUARANTINES)).json()) as { quarantined_tests: Quarantined[] }).quarantined_tests;
+
+async function log(): Promise<Shown[]> {
+  const events: Shown[] = [];
+  for (let url: string | undefined = LOG; url !== undefined; ) {
+    const response = await service.request(url);
+    expect(response.status).toBe(200);
+    events.push(...((await response.json()) as { events: Shown[] }).events);
+    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    url = next?.slice(new URL(next).origin.length);
+  }
+  return events;
+}
+
+test('every quarantine that is there was told of once, every one that is gone twice, in order', async () => {
+  const answered = new Set<string>();
+  const removed = new Set<string>();
+  let count = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    let isAlive = true;
+    const clients = Array.from({ length: 4 }, async () => {
+      while (isAlive) {
+        try {
+          const body = JSON.stringify({ test_name: `test ${count++}`, reason: '' });
+          const headers = { 'content-type': 'application/json' };
+          const created = await service.request(QUARANTINES, { method: 'POST', headers, body });
+          const { id } = (await created.json()) as { id: string };
+          answered.add(id);
+          if (count % 2 > 0) continue;
+          const gone = await service.request(`${QUARANTINES}/${id}`, { method: 'DELETE' });
+          if (gone.status === 204) removed.add(id);
+        } catch {
+          // The service died before it answered: what became of this one, the log must tell.
+        }
+      }
+    });
+    // Not at the same place of a batch each time.
+    await Bun.sleep(300 + 170 * kill);
+    await service.kill();
+    isAlive = false;
+    await Promise.all(clients);
+    await service.start();
+  }
+  const there = new Set((await list()).map(({ id }) => id));
+  // What was changed without an answer is told of too, so the log is read until it stands still.
+  let events: Shown[] = [];
+  for (let still = 0; still < 4; await Bun.sleep(500)) {
+    const next = await log();
+    still = next.length === events.length && next.length >= answered.size + removed.size ? still + 1 : 0;
+    events = next;
+  }
+  expect(answered.size).toBeGreaterThan(20);
+  for (const id of answered)
+    if (!removed.has(id))
+      expect([id, there.has(id) || events.filter((e) => e.metadata.quarantine_id === id).length === 2]).toEqual([
+        id,
+        true,
+      ]);
+  for (const id of removed) expect(there.has(id)).toBe(false);
+
+  const typesOf = new Map<string, string[]>();
+  for (const { type, metadata } of events.toReversed())
+    typesOf.set(metadata.quarantine_id, [...(typesOf.get(metadata.quarantine_id) ?? []), type]);
+  for (const [id, types] of typesOf)
+    expect([id, types]).toEqual([
+      id,
+      there.has(id) ? ['test.quarantined'] : ['test.quarantined', 'test.dequarantined'],
+    ]);
+  for (const id of [...answered, ...there]) expect(typesOf.has(id)).toBe(true);
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+}, 120_000);
