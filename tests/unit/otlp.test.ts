@@ -232,6 +232,15 @@ describe('times', () => {
   });
 });
 
+test.each([
+  ['of the Python CLI, which names no scope', { 'telemetry.sdk.language': 'python', 'test.run.id': 'b067d18c' }, 1],
+  ['of the Python SDK, from others', { 'telemetry.sdk.language': 'python' }, 10],
+  ['of another language', { 'telemetry.sdk.language': 'nodejs', 'test.run.id': 'b067d18c' }, 10],
+])('ten seconds of a span without a scope, %s, are %d', async (_, resource, seconds) => {
+  const execution = await executionOfSpan({ endNs: START_NS + 10_000_000_000n }, { resource, scope: { name: '' } });
+  expect(execution.durationSeconds).toBe(seconds);
+});
+
 describe('spans that are no tests', () => {
   test('are ignored without a word', async () => {
     const upload = await parseSpans({

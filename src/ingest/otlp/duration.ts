@@ -1,4 +1,5 @@
 /** How long a test took, corrected where a client is known to be wrong. */
+import type { Attributes } from './attributes.ts';
 import type { InstrumentationScope } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
@@ -12,23 +13,29 @@ interface WrongDurations {
 /**
  * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9 (design §6): a test of 2.5 s is a
  * span of 25 s, which ends when the upload was made (recorded from 2026.10.9, the newest). Its authors mean to fix it, so
- * a version that is not known to be wrong is taken at its word.
+ * a version that is not known to be wrong is taken at its word. Those of before June 2026 were Python programs that put their
+ * spans together by hand, and so name no scope (recorded from 2025.10.17.1).
  */
 export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.9', factor: 10 };
 
 const NANOSECONDS_PER_SECOND = 1e9;
 
 /** Seconds, never negative. */
-export function durationSecondsOf(span: Span, scope: InstrumentationScope | undefined): number {
+export function durationSecondsOf(span: Span, scope: InstrumentationScope | undefined, attributes: Attributes): number {
   const ns = span.endTimeUnixNano - span.startTimeUnixNano;
   if (ns <= 0n || span.startTimeUnixNano === 0n) return 0;
-  return Number(ns) / NANOSECONDS_PER_SECOND / (isTooLong(scope) ? WRONG_DURATIONS.factor : 1);
+  const isTooLong = isWrongVersion(scope) || isWithoutScope(scope, attributes);
+  return Number(ns) / NANOSECONDS_PER_SECOND / (isTooLong ? WRONG_DURATIONS.factor : 1);
 }
 
-function isTooLong(scope: InstrumentationScope | undefined): boolean {
+function isWrongVersion(scope: InstrumentationScope | undefined): boolean {
   if (scope?.name !== WRONG_DURATIONS.scope) return false;
   return compareVersions(scope.version, WRONG_DURATIONS.versionMax) <= 0;
 }
+
+/** Whatever a tracer of the Python SDK makes has a scope with a name; and nobody but Mergify's clients has the attribute. */
+const isWithoutScope = (scope: InstrumentationScope | undefined, attributes: Attributes): boolean =>
+  !scope?.name && attributes.text('telemetry.sdk.language') === 'python' && attributes.has('test.run.id');
 
 /** Dotted numbers; parts that are missing or no numbers count as 0, so no version at all is an old one. */
 function compareVersions(a: string, b: string): number {

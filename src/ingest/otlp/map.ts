@@ -68,7 +68,8 @@ function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup)
     else if (!ids) collector.reject('the span has no valid trace id and span id', span.name);
     else {
       const run = runOfSpan(span, attributes, ids.traceId);
-      collector.add(run, executionOf(span, attributes, ids, run.run.framework, durationSecondsOf(span, scope)));
+      const duration = durationSecondsOf(span, scope, attributes);
+      collector.add(run, executionOf(span, attributes, ids, run.run.framework, duration));
     }
   };
 }

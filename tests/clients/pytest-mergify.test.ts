@@ -1,0 +1,117 @@
+/** `pytest-mergify`, unmodified, in a real pytest session: the newest, and the last that asks for `quarantines`. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jobEnvironment } from './support/job.ts';
+import { pythonEnvironment } from './support/python.ts';
+import { run } from './support/run.ts';
+import { freshRepository, sharedService } from './support/service.ts';
+
+const SUITE = `
+import pytest
+
+def test_passes(): pass
+
+def test_fails(): assert 110.00 == 110.01, "totals differ"
+
+def test_quarantined(): raise ConnectionError("host 10.0.0.7 is away")
+
+@pytest.mark.skip(reason="later")
+def test_skipped(): pass
+
+@pytest.mark.parametrize("value", ["a [b], c", "10%"])
+def test_parametrised(value): pass
+`;
+
+interface Found {
+  tests: { test_id: string; test_name: string; pipeline_name: string; job_name: string }[];
+}
+interface Details {
+  last_conclusion: string;
+  health_status: string;
+  test_framework: string;
+  test_programming_language: string;
+  test_filepath: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'ci-insights-pytest-'));
+writeFileSync(join(folder, 'test_cart.py'), SUITE);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const [newest, older] = await Promise.all([pythonEnvironment('newest'), pythonEnvironment('older')]);
+
+describe.each([
+  ['pytest-mergify, newest', newest],
+  ['pytest-mergify of September 2026', older],
+])('%s', (_, python) => {
+  const pytest = async (repository: string, tests: string[], url?: string) => {
+    const service = await sharedService();
+    const env = jobEnvironment(service, { repository, ...(url === undefined ? {} : { url }) });
+    const command = [join(python?.bin ?? '', 'pytest'), '-p', 'no:cacheprovider', '-q', ...tests];
+    return { service, ran: await run(command, { cwd: folder, env }) };
+  };
+
+  test.skipIf(!python)(
+    'a session arrives whole, a quarantined failure does not fail it, and the insights count that failure',
+    async () => {
+      const repository = freshRepository('pytest');
+      const base = `/v1/ci/acme/repositories/${repository}`;
+      await (await sharedService()).quarantine(repository, 'test_cart.py::test_quarantined');
+      const { service, ran } = await pytest(repository, ['test_cart.py']);
+      expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('1 failed, 3 passed, 1 skipped, 1 xfailed')]);
+      expect(ran.printed).toContain('Quarantined tests fetched from API: 1');
+      // Of the plugin: something it could not get or send.
+      expect(ran.printed).not.toMatch(/^Error: /m);
+
+      const { tests } = await service.until<Found>(
+        `${base}/search/tests?test_name=*`,
+        (found) => found.tests.length === 6,
+      );
+      const conclusions = Object.fromEntries(
+        await Promise.all(
+          tests.map(async ({ test_id, test_name }) => {
+            const details = await service.get<Details>(`${base}/tests/${test_id}`);
+            expect(details).toMatchObject({ test_framework: 'pytest', test_programming_language: 'python' });
+            expect(details.test_filepath).toEndWith('test_cart.py');
+            return [test_name.replace('test_cart.py::', ''), details.last_conclusion];
+          }),
+        ),
+      );
+      expect(conclusions).toEqual({
+        test_passes: 'passed',
+        test_fails: 'failed',
+        test_quarantined: 'failed',
+        test_skipped: 'skipped',
+        'test_parametrised[a [b], c]': 'passed',
+        'test_parametrised[10%]': 'passed',
+      });
+      expect(new Set(tests.map(({ pipeline_name, job_name }) => `${pipeline_name}/${job_name}`))).toEqual(
+        new Set(['CI/unit']),
+      );
+    },
+  );
+
+  test.skipIf(!python)('a run whose only failures are quarantined passes', async () => {
+    const repository = freshRepository('pytest');
+    await (await sharedService()).quarantine(repository, 'test_cart.py::test_quarantined');
+    const { ran } = await pytest(repository, ['test_cart.py::test_passes', 'test_cart.py::test_quarantined']);
+    expect([ran.code, ran.printed]).toEqual([0, expect.stringContaining('1 passed, 1 xfailed')]);
+  });
+
+  test.skipIf(!python)(
+    'every page of a long list of quarantines is read, and an address with a slash at its end will do',
+    async () => {
+      const repository = freshRepository('pytest');
+      const service = await sharedService();
+      for (let i = 0; i < 120; i++) await service.quarantine(repository, `other.py::test_${i}`);
+      await service.quarantine(repository, 'test_cart.py::test_quarantined');
+      const { ran } = await pytest(repository, ['test_cart.py::test_quarantined'], `${service.origin}/`);
+      expect([ran.code, ran.printed]).toEqual([0, expect.stringContaining('Quarantined tests fetched from API: 121')]);
+      const path = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
+      expect((await service.until<Found>(path, ({ tests }) => tests.length === 1)).tests[0]?.test_name).toBe(
+        'test_cart.py::test_quarantined',
+      );
+    },
+  );
+});

@@ -1,0 +1,9 @@
+/** What a test file opened for the whole run, to be closed when the last file has ended. */
+const closers: (() => Promise<void>)[] = [];
+
+export const atEnd = (close: () => Promise<void>): void => void closers.push(close);
+
+/** In reverse order of opening. Called once, by the preload. */
+export async function closeAll(): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
+}
