@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { UserError } from '../errors.ts';
 import type { DeadLetter } from '../ledger/dead-letters.ts';
-import type { TestRunsProducer } from '../queue/producer.ts';
+import { type Producers, replayDeadLetters } from '../ledger/replay.ts';
 import { count, formatTable, formatTime, print, printJson } from './output.ts';
 import { withPostgres } from './stores.ts';
 
@@ -45,13 +45,7 @@ const replay = (): Command =>
       const replayed = await withPostgres(async (deps) => {
         const letters = await deps.deadLetters.list();
         const chosen = all ? letters : ids.map((id) => letterOf(letters, id));
-        await withProducer(deps, async (producer) => {
-          for (const letter of chosen) {
-            // Queued first: a crash in between replays it twice, which counts nothing twice.
-            await producer.addAgain(letter.jobId, await deps.deadLetters.payload(letter.id));
-            await deps.deadLetters.markReplayed(letter.id);
-          }
-        });
+        await withProducers(deps, (producers) => replayDeadLetters(deps.deadLetters, producers, chosen));
         return chosen.length;
       });
       print(`${count(replayed, 'job')} back in the queue.`);
@@ -64,21 +58,23 @@ function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
   return found;
 }
 
-/** The queue alone, on Redis or in the PostgreSQL that is open already. */
-async function withProducer(
+/** The queues alone, on Redis or in the PostgreSQL that is open already. */
+async function withProducers(
   { config, databaseUrl, log }: import('../deps.ts').PostgresDeps,
-  run: (producer: TestRunsProducer) => Promise<void>,
+  run: (producers: Producers) => Promise<void>,
 ): Promise<void> {
-  const { openPostgresQueues, openRedisQueues, TestRunsProducer: Producer } = await import('../queue/producer.ts');
+  const queue = await import('../queue/producer.ts');
   const onError = (error: Error): void => log.warn({ err: error }, 'the queue reports an error');
   const backend = config.redisUrl
-    ? await openRedisQueues(config.redisUrl, onError)
-    : await openPostgresQueues(databaseUrl, onError);
-  const producer = new Producer(backend);
+    ? await queue.openRedisQueues(config.redisUrl, onError)
+    : await queue.openPostgresQueues(databaseUrl, onError);
+  const testRuns = new queue.TestRunsProducer(backend);
+  const prEvents = new queue.PrEventsProducer(backend);
   try {
-    await run(producer);
+    await run({ testRuns, prEvents });
   } finally {
-    await producer.close();
+    await testRuns.close();
+    await prEvents.close();
     await backend.close();
   }
 }

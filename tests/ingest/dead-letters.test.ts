@@ -1,0 +1,39 @@
+/** Jobs that no retry can help: kept with the reason, and replayed into the queue that they were of. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { replayDeadLetters } from '../../src/ledger/replay.ts';
+import { compress } from '../../src/queue/encoding.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
+
+let stores: TestStores;
+let driver: IngestDriver;
+beforeAll(async () => {
+  stores = await openTestStores();
+  driver = new IngestDriver(stores);
+}, HOOK_TIMEOUT_MS);
+afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+
+const letterOf = async (jobId: string) => (await stores.deadLetters.list()).find((letter) => letter.jobId === jobId);
+
+test('letters of both queues are replayed into their own, and are letters again while nothing was mended', async () => {
+  const { producer, prEvents, deadLetters } = stores;
+  const bad = compress({ v: 99 });
+  await producer.addAgain('bad-upload', bad);
+  await prEvents.addAgain('bad-events', bad);
+  await driver.settle();
+  const before = await Promise.all(['bad-upload', 'bad-events'].map(letterOf));
+  expect(before.map((letter) => letter?.queue)).toEqual(['test-runs', 'pr-events']);
+  stores.clock.at += 1_000;
+  await replayDeadLetters(
+    deadLetters,
+    { testRuns: producer, prEvents },
+    before.flatMap((letter) => letter ?? []),
+  );
+  await driver.settle();
+  const after = await Promise.all(['bad-upload', 'bad-events'].map(letterOf));
+  expect(after.map((letter) => letter?.queue)).toEqual(['test-runs', 'pr-events']);
+  for (const [i, letter] of after.entries())
+    expect(letter?.createdAt.getTime()).toBeGreaterThan(before[i]?.createdAt.getTime() ?? Number.POSITIVE_INFINITY);
+  expect(await deadLetters.payload(after[1]?.id ?? '')).toEqual(bad);
+});
