@@ -3,6 +3,7 @@ import { Elysia } from 'elysia';
 import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { startWorkers } from '../../workers/main.ts';
 import { requestsPerSecond } from './load.ts';
 import { openReplicaOf } from './replica.ts';
 import { type Figure, figure, quantile } from './report.ts';
@@ -31,6 +32,7 @@ export async function benchMemory(deps: Deps): Promise<Figure[]> {
   const { token } = await keys.create(key);
   const authorization = `Bearer ${token}`;
   const app = buildApp({ ...deps, publicUrl: undefined }).listen({ hostname: '127.0.0.1', port: 0 });
+  const workers = startWorkers(deps);
   await deps.notifications.connect();
   const origin = app.server?.url.origin;
   const base = `${origin}/v1/ci/bench/repositories/quarantines`;
@@ -38,10 +40,12 @@ export async function benchMemory(deps: Deps): Promise<Figure[]> {
     const list = `${base}/quarantines`;
     const [bareList, listRate] = await against(list, authorization, CONNECTIONS);
     const seen = await untilSeen(deps, quarantine, list, authorization);
+    const logged = await untilLogged(deps, quarantine, `${origin}/v1/repos/bench/quarantines/logs`);
     const details = await ordinaryTest(deps, origin);
     const figures = [
       figure('quarantines.list_100', listRate, 'requests/s', bareList, { atLeast: 0.7 }),
       figure('quarantines.change_seen_elsewhere_p99', seen, 'ms', null, { atMost: 1_000 }),
+      figure('events.change_logged_p99', logged, 'ms', null, { atMost: 1_000 }),
     ];
     if (details !== undefined) {
       const [bare, rate] = await against(details, authorization, WAITING_CONNECTIONS);
@@ -50,6 +54,7 @@ export async function benchMemory(deps: Deps): Promise<Figure[]> {
     return figures;
   } finally {
     await app.stop(true);
+    await workers.stop();
   }
 }
 
@@ -90,6 +95,30 @@ async function untilSeen(
     waits.push(performance.now() - started);
   }
   await replica.close();
+  return quantile(waits, 0.99);
+}
+
+/** How long after the commit the event of a change is in the log; p99 of some. */
+async function untilLogged(
+  deps: Deps,
+  quarantine: (name: string) => Promise<{ id: string } | undefined>,
+  log: string,
+): Promise<number> {
+  const { token } = await deps.keys.create({
+    name: 'bench log',
+    owner: null,
+    scope: 'admin',
+    repositories: null,
+    expiresAt: null,
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  const waits: number[] = [];
+  for (let i = 0; i < CHANGES; i++) {
+    const created = await quarantine(`logged change ${i}`);
+    const started = performance.now();
+    while (!(await (await fetch(log, { headers })).text()).includes(created?.id ?? 'none')) await Bun.sleep(1);
+    waits.push(performance.now() - started);
+  }
   return quantile(waits, 0.99);
 }
 
