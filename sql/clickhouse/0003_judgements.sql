@@ -37,17 +37,19 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (repository_id, day, pipeline_name, job_name, run_id, run_attempt)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
+-- A row for each day of a chunk, which is nearly always one: counted within the arrays, at half the cost of unfolding them.
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_runs TO ci.runs AS
+WITH
+  arrayFilter((ms, status) -> status != 'skipped' AND intDiv(ms, 86400000) = day_number, e_finished_ms, e_status) AS times
 SELECT
-  repository_id, toDate(fromUnixTimestamp64Milli(finished_ms, 'UTC'), 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
-  min(fromUnixTimestamp64Milli(finished_ms, 'UTC')) AS first_at,
-  max(fromUnixTimestamp64Milli(finished_ms, 'UTC')) AS last_at,
-  countIf(status = 'passed') AS passed,
-  countIf(status = 'failed') AS failed
+  repository_id, toDate(day_number) AS day, pipeline_name, job_name, run_id, run_attempt,
+  fromUnixTimestamp64Milli(arrayMin(times), 'UTC') AS first_at,
+  fromUnixTimestamp64Milli(arrayMax(times), 'UTC') AS last_at,
+  arrayCount((status, ms) -> status = 'passed' AND intDiv(ms, 86400000) = day_number, e_status, e_finished_ms) AS passed,
+  arrayCount((status, ms) -> status = 'failed' AND intDiv(ms, 86400000) = day_number, e_status, e_finished_ms) AS failed
 FROM ci.ingest
-ARRAY JOIN e_status AS status, e_finished_ms AS finished_ms
-WHERE on_default AND status != 'skipped'
-GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt;
+ARRAY JOIN arrayDistinct(arrayMap(ms -> toUInt16(intDiv(ms, 86400000)), e_finished_ms)) AS day_number
+WHERE on_default AND notEmpty(times);
 
 -- The runs that are troubled (src/domain/infrastructure.ts), by the evaluation. Few.
 CREATE TABLE IF NOT EXISTS ci.troubled_runs

@@ -31,9 +31,11 @@ export async function evaluate(
   if (touched.size === 0) return [];
   const since = new Map([...touched].map(([testId, test]) => [testId, test.since]));
   const oldest = [...since.values()].reduce((least, at) => Math.min(least, at), Number.MAX_SAFE_INTEGER);
-  const troubledRuns = await judgeRuns(stores.runs, oldest);
+  const [troubledRuns, folds] = await Promise.all([
+    judgeRuns(stores.runs, oldest),
+    stores.executions.folds([...touched.keys()]),
+  ]);
   await stores.runs.write(troubledRuns.changed, version);
-  const folds = await stores.executions.folds([...touched.keys()]);
   const changed = await judgeVerdicts(stores, touched, { troubledRuns, folds, isFlakyDetectionEnabled });
   await stores.executions.writeVerdicts(changed, version);
   // A verdict that changes on an old execution changes the health from there on.

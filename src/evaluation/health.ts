@@ -55,8 +55,7 @@ export async function judgeHealth(
     if (tests.size === 0) continue;
     const testIds = [...tests.keys()];
     const from = [...tests.values()].reduce((least, at) => Math.min(least, at));
-    const executions = await store.history(testIds, from);
-    const verdicts = await store.verdicts(testIds, from);
+    const [executions, verdicts] = await Promise.all([store.history(testIds, from), store.verdicts(testIds, from)]);
     for (const [key, group] of Map.groupBy(executions, identityKey)) {
       const { row, end } = healthOf(group, folds.get(key), start, verdicts);
       if (row) rows.push(row);

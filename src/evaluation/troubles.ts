@@ -12,9 +12,12 @@ export interface TroubledRuns {
 
 /** Judges the runs that something was added to since then; in order of arrival these are the newest, and nearly always none. */
 export async function judgeRuns(store: RunStore, since: number): Promise<TroubledRuns> {
-  const known = await store.troubled(dayOf(since - TROUBLE_REACH_MS));
+  const [known, candidates] = await Promise.all([
+    store.troubled(dayOf(since - TROUBLE_REACH_MS)),
+    store.candidates(since),
+  ]);
   const changed: TroubledRun[] = [];
-  for (const run of await store.candidates(since)) {
+  for (const run of candidates) {
     const key = runKey(run);
     const trouble = await judgeRun(store, run);
     if (trouble === (known.get(key)?.trouble ?? 'none')) continue;

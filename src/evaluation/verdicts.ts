@@ -43,7 +43,7 @@ export async function judgeVerdicts(
   }
   const failing = await stores.executions.failing([...tests.keys()], commitsOf(tests), oldestOf(tests) - RECENT_MS);
   const since = await judgeContradictions(pass, tests, failing);
-  await judgeRepetitions(pass, failing, since);
+  await judgeRepetitions(pass, failing, since, options.folds);
   return pass.changes((execution) => pass.flakyRuleOf(execution));
 }
 
@@ -221,12 +221,17 @@ async function judgeRepetitions(
   pass: JudgingPass,
   failing: readonly FailingTest[],
   since: ReadonlyMap<string, number>,
+  folds: readonly HealthRow[],
 ): Promise<void> {
+  const foldsOf = Map.groupBy(folds, (fold) => fold.testId);
   const candidates = new Map(
-    failing.flatMap(({ testId, failuresLately, newestAt }) => {
-      const from = since.get(testId);
-      const isPossible = from !== undefined && failuresLately >= 2 && newestAt >= from - 2 * REPEATED_FAILURE_MS;
-      return isPossible ? [[testId, from] as const] : [];
+    failing.flatMap((test) => {
+      const from = since.get(test.testId);
+      const isPossible =
+        from !== undefined && test.failuresLately >= 2 && test.newestAt >= from - 2 * REPEATED_FAILURE_MS;
+      return isPossible && !isLongPast(test, from, foldsOf.get(test.testId) ?? [])
+        ? [[test.testId, from] as const]
+        : [];
     }),
   );
   const { recent, older } = splitByTime(candidates);
@@ -235,12 +240,31 @@ async function judgeRepetitions(
     const testIds = [...tests.keys()];
     const from = oldestAmong(tests.values());
     const start = Math.max(0, from - 2 * REPETITION_REACH_MS);
-    const executions = await pass.store.recentHistory(testIds, start, from, RECENT_EXECUTIONS);
-    const fingerprints = await pass.store.fingerprints(testIds, start);
-    await pass.readVerdicts(testIds, start);
+    const [executions, fingerprints] = await Promise.all([
+      pass.store.recentHistory(testIds, start, from, RECENT_EXECUTIONS),
+      pass.store.fingerprints(testIds, start),
+      pass.readVerdicts(testIds, start),
+    ]);
     for (const group of Map.groupBy(executions, identityKey).values())
       judgeRepetitionsOf(pass, group, tests, fingerprints);
   }
+}
+
+/**
+ * Whether more passes lie between the newest failure and what has changed than a repetition reaches over, by the checkpoints: a test that
+ * runs a thousand times a day and failed yesterday need not be looked at.
+ */
+function isLongPast({ newestAt }: FailingTest, from: number, folds: readonly HealthRow[]): boolean {
+  return (
+    folds.length > 0 &&
+    folds.every(
+      ({ checkpoint: { at, state } }) =>
+        at !== null &&
+        newestAt <= at.finishedAt &&
+        at.finishedAt < from &&
+        state.cleanPasses > REPETITION_REACH_EXECUTIONS,
+    )
+  );
 }
 
 function judgeRepetitionsOf(
