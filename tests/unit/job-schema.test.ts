@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020';
+import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { compress, unpack } from '../../src/queue/encoding.ts';
-import { TEST_RUNS_SCHEMA_FILE, testRunsJsonSchema } from '../../src/queue/json-schema.ts';
+import {
+  PR_EVENTS_SCHEMA_FILE,
+  prEventsJsonSchema,
+  TEST_RUNS_SCHEMA_FILE,
+  testRunsJsonSchema,
+} from '../../src/queue/json-schema.ts';
+import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { testRunsSchema } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 
@@ -48,5 +55,45 @@ describe('the test-runs payload', () => {
     ['another version', { ...job, v: 2 }],
   ])('%s is refused', (_, bad) => {
     expect(testRunsSchema.safeParse(bad).success).toBe(false);
+  });
+});
+
+describe('the pr-events payload', () => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(prEventsJsonSchema()));
+  const job = (...events: object[]) => ({ v: 1, repository: { owner: 'acme', name: 'shop' }, events });
+  const label = {
+    key: 'label-1',
+    type: 'action.label',
+    trigger: '@octocat',
+    pull_request: 7,
+    metadata: { added: ['bug'] },
+  };
+
+  test('the JSON Schema in docs is the one the consumer checks by', () => {
+    expect(readFileSync(PR_EVENTS_SCHEMA_FILE, 'utf8')).toBe(prEventsJsonSchema());
+  });
+
+  test('a job, plain or compressed, fits the JSON Schema', () => {
+    expect(validate(job(label))).toBe(true);
+    expect(validate(compress(job(label)))).toBe(true);
+    expect(validate({ ...job(label), v: 2 })).toBe(false);
+  });
+
+  test('an event fits the JSON Schema when the consumer takes it, whatever its type, and only then', () => {
+    const events = [
+      ...EVENT_TYPES.map((type) => ({ ...label, type, metadata: {} })),
+      ...EVENT_TYPES.map((type) => ({ ...label, type, metadata: { added: 'bug', queue_name: 7, reason: 7 } })),
+      { ...label, type: 'action.unknown' },
+      label,
+    ];
+    for (const event of events) {
+      const [read] = prEventsSchema.parse(job(event)).events;
+      if (!read) throw new Error('the event is gone');
+      expect([event.type, event.metadata, validate(job(event))]).toEqual([
+        event.type,
+        event.metadata,
+        'event' in readEvent(read),
+      ]);
+    }
   });
 });
