@@ -93,6 +93,7 @@ const environmentSchema = z.object({
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
+  SHUTDOWN_DRAIN_MS: whole(0, 600_000).optional(),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:').optional(),
@@ -129,6 +130,8 @@ export interface Config {
   /** Largest request body as sent, and after unpacking, in bytes. */
   compressedBytesMax: number;
   unpackedBytesMax: number;
+  /** How long requests are still answered after SIGTERM while readiness says no, in milliseconds. */
+  drainMs: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** Where metrics and health are shown apart from the interface; 0 takes a free port; undefined: beside the interface. */
   metricsPort: number | undefined;
@@ -190,6 +193,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,
+    drainMs: env.SHUTDOWN_DRAIN_MS ?? 0,
     logLevel: env.LOG_LEVEL ?? 'info',
     metricsPort: env.METRICS_PORT,
     tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT

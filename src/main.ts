@@ -5,6 +5,7 @@ import { buildApp, type Feature } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
+import { Draining } from './http/draining.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
@@ -35,11 +36,12 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   const stopTracing =
     tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
   let operations: Operations | undefined;
+  const draining = new Draining();
   try {
-    operations = startOperations(deps);
+    operations = startOperations(deps, draining.probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    const app = config.role === 'worker' ? undefined : listen(deps, operations.features);
+    const app = config.role === 'worker' ? undefined : listen(deps, operations.features, draining);
     void deps.notifications.connect();
     return {
       deps,
@@ -47,6 +49,8 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       operationsUrl: operations.url,
       adminKey,
       stop: async () => {
+        draining.start();
+        if (app && config.drainMs > 0) await Bun.sleep(config.drainMs);
         await app?.stop();
         await workers?.stop();
         await operations?.stop();
@@ -68,14 +72,14 @@ const lostSpans =
   (error: Error | undefined): void =>
     log.warn({ err: error }, 'traces could not be sent; the service works on without them');
 
-function listen(deps: Deps, operations: readonly Feature[]) {
+function listen(deps: Deps, operations: readonly Feature[], draining: Draining) {
   const { config, queues } = deps;
   const app = buildApp({
     ...deps,
     publicUrl: config.publicUrl,
     credentials: hostCredentials(config.githubApiUrl, deps),
-    probes: { queue: () => queues.ping() },
-    features: [...operations, ...(config.httpIngest ? ingestion(deps) : [])],
+    probes: { queue: () => queues.ping(), ...draining.probes },
+    features: [draining.mount, ...operations, ...(config.httpIngest ? ingestion(deps) : [])],
   });
   try {
     return app.listen({
@@ -129,7 +133,7 @@ export async function serve(config: Config): Promise<void> {
   const deadline = setTimeout(() => {
     service.deps.log.error('what was in hand did not finish in time; it is finished by the next start');
     process.exit(1);
-  }, SHUTDOWN_MS_MAX);
+  }, SHUTDOWN_MS_MAX + config.drainMs);
   await service.stop();
   clearTimeout(deadline);
   process.exit(0);

@@ -25,7 +25,8 @@ export interface Operations {
   stop(): Promise<void>;
 }
 
-export function startOperations(deps: Deps): Operations {
+/** `serving` says with the stores whether this process is ready. */
+export function startOperations(deps: Deps, serving: Probes = {}): Operations {
   const { config, clock, postgres, clickhouse, queues, keys } = deps;
   setBuildInfo(packageJson.version, config.role);
   const opened = [testRuns, prEvents].map(({ name }) => queues.queue(name));
@@ -40,7 +41,8 @@ export function startOperations(deps: Deps): Operations {
     backlog: () => readBacklog(postgres.db, clock.now()),
   });
   const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh());
-  const apart = config.metricsPort === undefined ? undefined : listen(deps, config.metricsPort, probes, metrics);
+  const apart =
+    config.metricsPort === undefined ? undefined : listen(deps, config.metricsPort, { ...probes, ...serving }, metrics);
   return {
     features: [...(apart === undefined ? [metrics] : []), (app, http) => mountBoard(app, http, keys, opened)],
     url: apart?.server?.url.origin,

@@ -41,6 +41,7 @@ const CREATE_LIKE = /^CREATE TABLE ci\.(\w+) AS ci\.(\w+)$/;
 const CREATE_VIEW = /^CREATE MATERIALIZED VIEW (IF NOT EXISTS )?ci\.(\w+)/;
 const ALTER = /^ALTER TABLE ci\.(\w+)\s+([A-Z]+ [A-Z]+)/;
 const DROP = /^DROP TABLE (?:IF EXISTS )?ci\.(\w+)( SYNC)?$/;
+const TRUNCATE = /^TRUNCATE TABLE ci\.(\w+)$/;
 const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
 
 /** Changes of columns: the `Distributed` table has them too. */
@@ -79,6 +80,8 @@ export class Cluster implements Topology {
       return ['ci', SHARD_DATABASE].map(
         (database) => `DROP TABLE IF EXISTS ${database}.${drop[1]} ${onCluster}${drop[2] ?? ''}`,
       );
+    const truncated = TRUNCATE.exec(statement);
+    if (truncated?.[1]) return [`TRUNCATE TABLE ${SHARD_DATABASE}.${truncated[1]} ${onCluster}`];
     const alter = ALTER.exec(statement);
     if (alter?.[1] && alter[2]) return this.#alter(statement, alter[2]);
     throw new TypeError(`no rule for a cluster: ${statement.slice(0, 80)}`);
