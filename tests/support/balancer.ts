@@ -1,0 +1,63 @@
+/** What stands before API processes in production: sends each new connection to one that is ready, and asks all of them often. */
+import { connect, createServer, type Socket } from 'node:net';
+
+const ASK_EVERY_MS = 50;
+
+export interface Balancer {
+  url: string;
+  /** Returns when every process is ready in its eyes: what a rolling restart waits for before it goes on. */
+  allReady(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const ready = new Set<number>();
+  const sockets = new Set<Socket>();
+  let next = 0;
+  const ask = async (port: number): Promise<void> => {
+    const isReady = await fetch(`http://127.0.0.1:${port}/healthz/ready`, { keepalive: false }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isReady) ready.add(port);
+    else ready.delete(port);
+  };
+  const timer = setInterval(() => void Promise.all(ports.map(ask)), ASK_EVERY_MS);
+  await Promise.all(ports.map(ask));
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const turn = [...ready];
+    const port = turn[next++ % turn.length];
+    if (port === undefined) return void client.destroy();
+    const backend = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    for (const [from, to] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.end();
+      });
+    }
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(address && typeof address === 'object' ? address.port : 0);
+    });
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    allReady: async () => {
+      while (ready.size < ports.length) await Bun.sleep(ASK_EVERY_MS);
+    },
+    close: async () => {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
