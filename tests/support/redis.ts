@@ -7,6 +7,10 @@ import { join } from 'node:path';
 
 export interface TestRedis {
   url: string;
+  /** Ends the server; what it was told is on its disk. */
+  down(): Promise<void>;
+  /** Starts it again, at the same address and with what it knew. */
+  up(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -18,14 +22,26 @@ export async function startRedis(): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-redis-'));
   const port = await freePort();
   const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
-  const server = spawn('redis-server', [...settings, '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' });
-  await untilListening(port, server);
+  const start = async (): Promise<ChildProcess> => {
+    const server = spawn('redis-server', [...settings, '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' });
+    await untilListening(port, server);
+    return server;
+  };
+  let server = await start();
+  const down = async (): Promise<void> => {
+    if (server.exitCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await ended;
+  };
   return {
     url: `redis://127.0.0.1:${port}`,
+    down,
+    up: async () => {
+      server = await start();
+    },
     stop: async () => {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGTERM');
-      await ended;
+      await down();
       rmSync(folder, { recursive: true, force: true });
     },
   };

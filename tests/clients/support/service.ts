@@ -11,6 +11,9 @@ const ANSWER_MS_MAX = 30_000;
 const POLL_MS = 50;
 
 export class ClientService {
+  /** Lines of its log, from LOG_LEVEL on. */
+  readonly logged: string[] = [];
+
   private constructor(
     readonly origin: string,
     readonly token: string,
@@ -25,7 +28,7 @@ export class ClientService {
       cwd: ROOT,
       env: { ...machine(), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...environment },
       stdout: 'pipe',
-      stderr: 'inherit',
+      stderr: 'pipe',
     });
     let printed = '';
     for await (const chunk of child.stdout) {
@@ -33,9 +36,12 @@ export class ClientService {
       if (printed.includes('admin key in')) break;
     }
     const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
-    if (origin === undefined) throw new Error(`the service did not start: ${printed}`);
+    if (origin === undefined)
+      throw new Error(`the service did not start: ${printed}${await new Response(child.stderr).text()}`);
     const token = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim();
-    return new ClientService(origin, token, dataDir, child);
+    const service = new ClientService(origin, token, dataDir, child);
+    void service.#keepLog(child.stderr);
+    return service;
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
@@ -71,6 +77,16 @@ export class ClientService {
       if (Date.now() > deadline)
         throw new Error(`${path} stays at ${response.status} ${JSON.stringify(answer).slice(0, 1_000)}`);
       await Bun.sleep(POLL_MS);
+    }
+  }
+
+  async #keepLog(stderr: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of stderr) {
+      const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
+      rest = lines.pop() ?? '';
+      this.logged.push(...lines);
     }
   }
 

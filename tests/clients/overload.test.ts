@@ -1,0 +1,109 @@
+/**
+ * When the queue's store is away, every upload of an unmodified client is accepted in the end or counted as possibly lost: none is
+ * acknowledged and gone, none is gone without a word.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
+import { REPORT } from './support/cart-report.ts';
+import { jobEnvironment } from './support/job.ts';
+import { pythonEnvironment } from './support/python.ts';
+import { run } from './support/run.ts';
+import { ClientService, freshRepository } from './support/service.ts';
+
+/** Shorter than what the clients that try again are ready to wait. */
+const AWAY_MS = 3_000;
+
+interface Client {
+  name: string;
+  repository: string;
+  command: string[];
+  /** Tests of the upload. */
+  tests: number;
+}
+
+const [newest, older] = hasRedis
+  ? await Promise.all([pythonEnvironment('newest'), pythonEnvironment('older')])
+  : [undefined, undefined];
+let redis: TestRedis;
+let service: ClientService;
+let folder: string;
+beforeAll(async () => {
+  if (!newest || !older) return;
+  folder = mkdtempSync(join(tmpdir(), 'ci-insights-overload-'));
+  writeFileSync(join(folder, 'test_one.py'), 'def test_passes(): pass\n');
+  writeFileSync(join(folder, 'unit.xml'), REPORT);
+  redis = await startRedis();
+  service = await ClientService.start({ REDIS_URL: redis.url });
+});
+afterAll(async () => {
+  await service?.stop();
+  await redis?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+const clients = (): Client[] =>
+  [newest, older].flatMap((python) => {
+    const program = (name: string): string => join(python?.bin ?? '', name);
+    const target = python === older ? ['--tests-target-branch', 'main'] : [];
+    return [
+      {
+        name: `${python === newest ? 'the newest' : 'an older'} pytest-mergify`,
+        repository: freshRepository('overload'),
+        command: [program('pytest'), '-p', 'no:cacheprovider', '-q', 'test_one.py'],
+        tests: 1,
+      },
+      {
+        name: `${python === newest ? 'the newest' : 'an older'} mergify CLI`,
+        repository: freshRepository('overload'),
+        command: [program('mergify'), 'ci', 'junit-process', ...target, 'unit.xml'],
+        tests: 4,
+      },
+    ];
+  });
+
+const refusals = (repository: string): number =>
+  service.logged.filter((line) => line.includes('may be lost') && line.includes(`"name":"${repository}"`)).length;
+
+const possiblyLost = async (): Promise<number> => {
+  const text = await (await service.fetch('/metrics')).text();
+  return Number(/^ci_insights_uploads_possibly_lost_total\{kind="upload"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+};
+
+const start = (client: Client) =>
+  run(client.command, { cwd: folder, env: jobEnvironment(service, { repository: client.repository }) });
+
+describe.skipIf(!newest || !older)('while the queue is away', () => {
+  test('for seconds, every client is refused, tries again, and its upload is there whole in the end', async () => {
+    const before = await possiblyLost();
+    await redis.down();
+    const all = clients();
+    const runs = all.map(start);
+    const ended = Promise.all(runs).then(() => 'ended');
+    expect(await Promise.race([ended, Bun.sleep(AWAY_MS).then(() => 'waiting')])).toBe('waiting');
+    await redis.up();
+    await ended;
+    for (const { repository, tests } of all) {
+      const path = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
+      await service.until<{ size: number }>(path, ({ size }) => size === tests);
+    }
+    expect(all.filter(({ repository }) => refusals(repository) === 0).map(({ name }) => name)).toEqual([]);
+    expect(await possiblyLost()).toBe(before + all.reduce((sum, { repository }) => sum + refusals(repository), 0));
+  });
+
+  test('for longer than they wait, they say so, and each upload is counted as possibly lost', async () => {
+    const before = await possiblyLost();
+    await redis.down();
+    // Half a minute passes before the most patient give up, which is for CI only.
+    const all = process.env.CI === 'true' ? clients() : clients().slice(-1);
+    const ended = await Promise.all(all.map(start));
+    await redis.up();
+    ended.forEach(({ printed }, i) => {
+      expect([all[i]?.name, printed]).toEqual([all[i]?.name, expect.stringMatching(/503|Service Unavailable/)]);
+    });
+    expect(all.filter(({ repository }) => refusals(repository) === 0).map(({ name }) => name)).toEqual([]);
+    expect(await possiblyLost()).toBe(before + all.reduce((sum, { repository }) => sum + refusals(repository), 0));
+  });
+});
