@@ -1,8 +1,10 @@
 /** `ci-insights dead-letters …`: jobs that no retry could help. PostgreSQL and the queue are enough. */
 import { Command } from 'commander';
+import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
 import type { DeadLetter } from '../ledger/dead-letters.ts';
 import { type Producers, replayDeadLetters } from '../ledger/replay.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import { count, formatTable, formatTime, print, printJson } from './output.ts';
 import { withPostgres } from './stores.ts';
 
@@ -10,7 +12,8 @@ export const deadLettersCommand = (): Command =>
   new Command('dead-letters')
     .description('list and replay jobs that could not be stored')
     .addCommand(list())
-    .addCommand(replay());
+    .addCommand(replay())
+    .addCommand(retryFailed());
 
 const list = (): Command =>
   new Command('list')
@@ -51,6 +54,16 @@ const replay = (): Command =>
       print(`${count(replayed, 'job')} back in the queue.`);
     });
 
+/** About a day of tries is up, because a store was away that long: nothing is wrong with such a job. */
+const retryFailed = (): Command =>
+  new Command('retry-failed')
+    .description('try jobs again that ran out of tries, once the store they waited for is back')
+    .action(async () => {
+      const { retryFailedJobs } = await import('../queue/retry.ts');
+      const retried = await withPostgres((deps) => withBackend(deps, retryFailedJobs));
+      print(`${count(retried, 'job')} back in the queue.`);
+    });
+
 function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
   const found = letters.find((letter) => letter.id === id);
   if (!found)
@@ -59,25 +72,34 @@ function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
 }
 
 /** The queues alone, on Redis or in the PostgreSQL that is open already. */
-async function withProducers(
-  { config, databaseUrl, log }: import('../deps.ts').PostgresDeps,
-  run: (producers: Producers) => Promise<void>,
-): Promise<void> {
-  const queue = await import('../queue/producer.ts');
+async function withBackend<T>(
+  { config, databaseUrl, log }: PostgresDeps,
+  run: (backend: QueueBackend) => Promise<T>,
+): Promise<T> {
+  const { openPostgresQueues, openRedisQueues } = await import('../queue/backend.ts');
   const onError = (error: Error): void => log.warn({ err: error }, 'the queue reports an error');
   const backend = config.redisUrl
-    ? await queue.openRedisQueues(config.redisUrl, onError)
-    : await queue.openPostgresQueues(databaseUrl, onError);
-  const testRuns = new queue.TestRunsProducer(backend);
-  const prEvents = new queue.PrEventsProducer(backend);
+    ? await openRedisQueues(config.redisUrl, onError)
+    : await openPostgresQueues(databaseUrl, onError);
   try {
-    await run({ testRuns, prEvents });
+    return await run(backend);
   } finally {
-    await testRuns.close();
-    await prEvents.close();
     await backend.close();
   }
 }
+
+const withProducers = (deps: PostgresDeps, run: (producers: Producers) => Promise<void>): Promise<void> =>
+  withBackend(deps, async (backend) => {
+    const { PrEventsProducer, TestRunsProducer } = await import('../queue/producer.ts');
+    const testRuns = new TestRunsProducer(backend);
+    const prEvents = new PrEventsProducer(backend);
+    try {
+      await run({ testRuns, prEvents });
+    } finally {
+      await testRuns.close();
+      await prEvents.close();
+    }
+  });
 
 const shown = (letter: DeadLetter) => ({
   id: letter.id,

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { StoreUnavailable, UserError } from '../errors.ts';
 import { deadLettersCommand } from './dead-letters.ts';
+import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
@@ -31,6 +32,7 @@ export function buildProgram(version: string): Command {
     verifyCommand(),
     explainCommand(),
     deadLettersCommand(),
+    doctorCommand(),
   ])
     program.addCommand(command);
   inheritAll(program);

@@ -1,0 +1,44 @@
+/** `ci-insights doctor`: looks at everything the service needs, and says what to do about what is wrong. */
+import { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { UserError } from '../errors.ts';
+import { count, print, printable, printJson } from './output.ts';
+
+const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
+
+export const doctorCommand = (): Command =>
+  new Command('doctor')
+    .description(
+      'check configuration, stores, queue, disk and clocks, also while the service runs; exits 1 on a problem',
+    )
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const findings = await look();
+      const problems = findings.filter(({ level }) => level === 'problem').length;
+      const warnings = findings.filter(({ level }) => level === 'warning').length;
+      if (problems > 0) process.exitCode = 1;
+      if (json) return printJson({ is_healthy: problems === 0, problems, warnings, findings });
+      for (const { check, level, message, remedy } of findings) {
+        print(`${MARKS[level]} ${check}: ${printable(message)}`);
+        if (remedy !== undefined) print(`          → ${printable(remedy)}`);
+      }
+      print(
+        problems === 0
+          ? `No problems, ${count(warnings, 'warning')}.`
+          : `${count(problems, 'problem')}, ${count(warnings, 'warning')}.`,
+      );
+    });
+
+/** A configuration that cannot be read is a finding like any other. */
+async function look(): Promise<Finding[]> {
+  try {
+    const config = readConfig();
+    const { examine } = await import('../doctor/examine.ts');
+    return await examine(config);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const remedy = 'Correct it; the README lists every variable.';
+    return [{ check: 'Configuration', level: 'problem', message: error.message.replace(/\s+/g, ' '), remedy }];
+  }
+}

@@ -1,0 +1,81 @@
+/** Looks at ClickHouse. To know what it may, it makes a table of its own, writes a row, and drops it again. */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { loadMigrations } from '../clickhouse/migrations.ts';
+import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
+import { clockFinding, diskFinding, migrationsFinding, versionFinding } from './rules.ts';
+
+const facts = z.object({ version: z.string(), now: z.number(), has_migrations: z.number() });
+const disk = z.object({ name: z.string(), free: z.number() });
+
+/** @param mayProbe Whether a table may be made to try permissions; not on a cluster, where that takes every server. */
+export async function lookAtClickHouse(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+  try {
+    return await inTime(() => look(clickhouse, mayProbe));
+  } catch (error) {
+    const remedy = 'Look whether it runs, and whether address, user and password of CLICKHOUSE_URL are right.';
+    return [problem('ClickHouse', `It cannot be used: ${reasonOf(error)}.`, remedy)];
+  }
+}
+
+async function look(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+  const askedAt = Date.now();
+  const [row] = await clickhouse.rows(`
+    SELECT version() AS version, toFloat64(toUnixTimestamp64Milli(now64(3))) AS now,
+           toFloat64((SELECT count() FROM system.tables WHERE database = 'ci' AND name = 'migrations')) AS has_migrations`);
+  const middle = (askedAt + Date.now()) / 2;
+  const fact = facts.parse(row);
+  const known = loadMigrations().length;
+  const done = fact.has_migrations > 0 ? await migrationsDone(clickhouse) : 0;
+  return [
+    ok('ClickHouse', 'It answers.'),
+    versionFinding('ClickHouse', fact.version),
+    clockFinding('ClickHouse', fact.now - middle),
+    migrationsFinding('ClickHouse', done, known),
+    ...(await disks(clickhouse)),
+    ...(mayProbe ? [await permissions(clickhouse, fact.has_migrations > 0)] : []),
+  ];
+}
+
+async function migrationsDone(clickhouse: ClickHouse): Promise<number> {
+  const [row] = await clickhouse.rows('SELECT toFloat64(uniqExact(version)) AS done FROM ci.migrations');
+  return z.object({ done: z.number() }).parse(row).done;
+}
+
+/** A user need not be allowed to see disks. */
+async function disks(clickhouse: ClickHouse): Promise<Finding[]> {
+  try {
+    const rows = await clickhouse.rows('SELECT name, toFloat64(unreserved_space) AS free FROM system.disks');
+    return rows.map((row) => {
+      const { name, free } = disk.parse(row);
+      return diskFinding(`ClickHouse ${name}`, free);
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** What the service does with its tables, done with one that is nobody's. */
+async function permissions(clickhouse: ClickHouse, hasDatabase: boolean): Promise<Finding> {
+  const check = 'ClickHouse permissions';
+  const table = `ci.doctor_${crypto.randomUUID().replaceAll('-', '')}`;
+  const steps = [
+    ...(hasDatabase ? [] : ['CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic']),
+    `CREATE TABLE ${table} (month UInt32) ENGINE = MergeTree PARTITION BY month ORDER BY month`,
+    `INSERT INTO ${table} VALUES (202611)`,
+    `ALTER TABLE ${table} DROP PARTITION 202611`,
+    `DROP TABLE ${table} SYNC`,
+  ];
+  for (const step of steps)
+    try {
+      await clickhouse.command(step);
+    } catch (error) {
+      await clickhouse.command(`DROP TABLE IF EXISTS ${table} SYNC`).catch(() => {});
+      return problem(
+        check,
+        `It does not let us ${step.split(' ', 2).join(' ')}: ${reasonOf(error)}`,
+        'Run `GRANT SELECT, INSERT, CREATE, ALTER, DROP, TRUNCATE, OPTIMIZE ON ci.* TO <user>`.',
+      );
+    }
+  return ok(check, 'Tables can be made, written, changed and dropped.');
+}

@@ -1,0 +1,49 @@
+/** What one look of the doctor found. */
+export interface Finding {
+  /** What was looked at, in a few words. */
+  check: string;
+  /** A problem keeps the service from doing its work, or soon will; a warning is worth knowing. */
+  level: 'ok' | 'warning' | 'problem';
+  message: string;
+  /** What to do, in a sentence; where something is wrong. */
+  remedy?: string;
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, level: 'ok', message });
+export const warning = (check: string, message: string, remedy: string): Finding => ({
+  check,
+  level: 'warning',
+  message,
+  remedy,
+});
+export const problem = (check: string, message: string, remedy: string): Finding => ({
+  check,
+  level: 'problem',
+  message,
+  remedy,
+});
+
+/** How long one question to a store or an address may take. */
+export const PATIENCE_MS = 5_000;
+
+/** Runs a look that asks something from outside; throws when that does not answer in time. */
+export async function inTime<T>(run: () => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1_000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([run(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first line of what went wrong, innermost cause first: wrappers say less. */
+export function reasonOf(error: unknown): string {
+  let innermost = error;
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+  if (!(innermost instanceof Error)) return String(innermost);
+  const code = 'code' in innermost && typeof innermost.code === 'string' ? innermost.code : '';
+  return innermost.message.split('\n')[0] || code || innermost.name;
+}

@@ -1,0 +1,34 @@
+/** Looks at this machine: the runtime, the data folder, its disk. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Config } from '../config.ts';
+import { adminKeyFile } from '../keys/admin-key.ts';
+import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
+import { diskFinding, versionFinding } from './rules.ts';
+
+export const lookAtRuntime = (): Finding => versionFinding('Bun', Bun.version);
+
+/** Only where stores are embedded: otherwise the folder holds nothing. */
+export async function lookAtDataFolder({ dataDir }: Config): Promise<Finding[]> {
+  const folder = existing(dataDir);
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const remedy = 'Give the user that runs the service this folder, or set another DATA_DIR.';
+    return [problem('Data folder', `${folder} cannot be written: ${reasonOf(error)}.`, remedy)];
+  }
+  const { bavail, bsize } = await statfs(folder);
+  return [ok('Data folder', dataDir), diskFinding('Data folder', Number(bavail) * Number(bsize)), ...keyFile(dataDir)];
+}
+
+/** The folder itself, or the nearest one above it: the first start makes the rest. */
+function existing(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
+}
+
+function keyFile(dataDir: string): Finding[] {
+  const file = adminKeyFile(dataDir);
+  if (!existsSync(file) || (statSync(file).mode & 0o077) === 0) return [];
+  return [warning('Admin key', `${file} can be read by other users.`, `Run: chmod 600 ${file}`)];
+}
