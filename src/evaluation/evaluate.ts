@@ -22,30 +22,37 @@ export interface EvaluationStores {
   runs: RunStore;
 }
 
-/** Returns where every identity of the tests concerned stands: the touched ones, and others whose evidence has changed with them. */
+/**
+ * Judges what is new about the touched tests, and others whose evidence changes with a troubled run.
+ *
+ * What is written first is what a repetition finds out by what is written last: an evaluation that is cut off anywhere is made good
+ * by evaluating the same once more. So health comes before the verdicts that it follows from, and both before the troubled runs.
+ *
+ * @param onJudged hears, before the last is written, where every identity of the tests concerned stands.
+ */
 export async function evaluate(
   stores: EvaluationStores,
   touched: ReadonlyMap<string, TouchedTest>,
   { isFlakyDetectionEnabled, version }: EvaluateOptions,
-): Promise<IdentityEnd[]> {
-  if (touched.size === 0) return [];
+  onJudged: (ends: IdentityEnd[]) => Promise<void>,
+): Promise<void> {
+  if (touched.size === 0) return;
   const since = new Map([...touched].map(([testId, test]) => [testId, test.since]));
+  const lookFrom = (testId: string, at: number): unknown => since.set(testId, Math.min(since.get(testId) ?? at, at));
   const oldest = [...since.values()].reduce((least, at) => Math.min(least, at), Number.MAX_SAFE_INTEGER);
-  const [troubledRuns, folds] = await Promise.all([
-    judgeRuns(stores.runs, oldest),
-    stores.executions.folds([...touched.keys()]),
-  ]);
-  await stores.runs.write(troubledRuns.changed, version);
-  const changed = await judgeVerdicts(stores, touched, { troubledRuns, folds, isFlakyDetectionEnabled });
-  await stores.executions.writeVerdicts(changed, version);
+  const { executions, runs } = stores;
+  const [troubledRuns, folds] = await Promise.all([judgeRuns(runs, oldest), executions.folds([...touched.keys()])]);
+  const changed = await judgeVerdicts(executions, touched, { troubledRuns, folds, isFlakyDetectionEnabled });
+  for (const [testId, at] of troubledRuns.concerned) lookFrom(testId, at);
   // A verdict that changes on an old execution changes the health from there on.
-  for (const { testId, finishedAt } of changed)
-    since.set(testId, Math.min(since.get(testId) ?? finishedAt, finishedAt));
+  for (const { testId, finishedAt } of changed) lookFrom(testId, finishedAt);
   const others = [...since.keys()].filter((testId) => !touched.has(testId));
-  const known = others.length === 0 ? folds : [...folds, ...(await stores.executions.folds(others))];
-  const { rows, ends } = await judgeHealth(stores.executions, known, since);
-  await stores.executions.writeHealth(rows, version);
-  return ends;
+  const known = others.length === 0 ? folds : [...folds, ...(await executions.folds(others))];
+  const { rows, ends } = await judgeHealth(executions, known, since, changed);
+  await executions.writeHealth(rows, version);
+  await executions.writeVerdicts(changed, version);
+  await onJudged(ends);
+  await runs.write(troubledRuns.changed, version);
 }
 
 /** Judges all retained executions of some tests anew: verdicts, then health from the baseline. The runs have been judged before. */
@@ -70,10 +77,10 @@ export async function evaluateAnew(
       if (rule !== stored.get(executionId)) changed.push({ testId, executionId, finishedAt, rule });
     }
   }
-  await stores.executions.writeVerdicts(changed, version);
   const since = new Map(testIds.map((testId) => [testId, 0]));
-  const { rows, ends } = await judgeHealth(stores.executions, await stores.executions.folds(testIds), since);
+  const { rows, ends } = await judgeHealth(stores.executions, await stores.executions.folds(testIds), since, changed);
   await stores.executions.writeHealth(rows, version);
+  await stores.executions.writeVerdicts(changed, version);
   return ends;
 }
 

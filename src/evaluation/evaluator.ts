@@ -115,18 +115,18 @@ export class Evaluator {
             .select({ isEnabled: repositories.flakyDetectionEnabled, autoQuarantine: repositories.autoQuarantine })
             .from(repositories)
             .where(eq(repositories.id, repositoryId));
-          const ends = await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), {
+          const options = {
             isFlakyDetectionEnabled: repository?.isEnabled ?? true,
             version: await drawVersion(tx),
-          });
-          await judgeQuarantines(
-            {
-              repositoryId,
-              mode: repository?.autoQuarantine ?? 'off',
-              quarantines: this.quarantines,
-              figures: new FigureStore(this.clickhouse, repositoryId),
-            },
-            ends,
+          };
+          const context = {
+            repositoryId,
+            mode: repository?.autoQuarantine ?? 'off',
+            quarantines: this.quarantines,
+            figures: new FigureStore(this.clickhouse, repositoryId),
+          };
+          await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), options, (ends) =>
+            judgeQuarantines(context, ends),
           );
         }),
       );

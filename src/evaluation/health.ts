@@ -8,7 +8,11 @@ import {
   type IdentifiedExecution,
   type Identity,
   identityKey,
+  type StoredVerdict,
+  type Verdict,
+  type VerdictRule,
   type Verdicts,
+  verdictsOf,
 } from './store.ts';
 import { splitByTime } from './time-split.ts';
 
@@ -31,11 +35,13 @@ export interface JudgedHealth {
  *
  * @param known where the folds of these tests stand.
  * @param since when the first change of each test was; milliseconds since the epoch.
+ * @param changed verdicts that are not stored yet.
  */
 export async function judgeHealth(
   store: EvaluationStore,
   known: readonly HealthRow[],
   since: ReadonlyMap<string, number>,
+  changed: readonly Verdict[],
 ): Promise<JudgedHealth> {
   const folds = new Map(known.map((fold) => [identityKey(fold), fold]));
   const { onward, anew } = splitByCheckpoint(known, since);
@@ -55,7 +61,8 @@ export async function judgeHealth(
     if (tests.size === 0) continue;
     const testIds = [...tests.keys()];
     const from = [...tests.values()].reduce((least, at) => Math.min(least, at));
-    const [executions, verdicts] = await Promise.all([store.history(testIds, from), store.verdicts(testIds, from)]);
+    const [executions, stored] = await Promise.all([store.history(testIds, from), store.storedVerdicts(testIds, from)]);
+    const verdicts = withChanges(stored, changed);
     for (const [key, group] of Map.groupBy(executions, identityKey)) {
       const { row, end } = healthOf(group, folds.get(key), start, verdicts);
       if (row) rows.push(row);
@@ -63,6 +70,14 @@ export async function judgeHealth(
     }
   }
   return { rows, ends: [...ends.values()] };
+}
+
+function withChanges(stored: readonly StoredVerdict[], changed: readonly Verdict[]): Verdicts {
+  const rules = new Map<bigint, VerdictRule>(stored.map(({ executionId, rule }) => [executionId, rule]));
+  for (const { executionId, rule } of changed)
+    if (rule === undefined) rules.delete(executionId);
+    else rules.set(executionId, rule);
+  return verdictsOf(rules);
 }
 
 /**

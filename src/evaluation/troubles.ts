@@ -1,6 +1,6 @@
 /** Which runs are troubled: kept as of the newest executions, so that verdicts are judged with a look at a few rows. */
 import { dayOf, mayBeTroubled, type Trouble, troubleOf } from '../domain/infrastructure.ts';
-import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
+import { DAY_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { type Run, type RunKey, type RunStore, runKey, type TroubledRun } from './run-store.ts';
 
 export interface TroubledRuns {
@@ -8,6 +8,8 @@ export interface TroubledRuns {
   known: Map<string, TroubledRun>;
   /** Those of which another thing was known before; `none` for one that is no longer troubled. */
   changed: TroubledRun[];
+  /** The tests that failed in a changed run, and when the day of the first of these runs began. */
+  concerned: Map<string, number>;
 }
 
 /** Judges the runs that something was added to since then; in order of arrival these are the newest, and nearly always none. */
@@ -26,7 +28,11 @@ export async function judgeRuns(store: RunStore, since: number): Promise<Trouble
     if (trouble === 'none') known.delete(key);
     else known.set(key, judged);
   }
-  return { known, changed };
+  const concerned = new Map<string, number>();
+  for (const run of changed)
+    for (const testId of (await store.failuresIn(run)).keys())
+      concerned.set(testId, Math.min(concerned.get(testId) ?? Number.MAX_SAFE_INTEGER, run.day * DAY_MS));
+  return { known, changed, concerned };
 }
 
 /** The troubled runs among all that are retained, found anew. */

@@ -8,7 +8,6 @@ import { dayOf, type Hold, holdsOf } from '../domain/infrastructure.ts';
 import { DAY_MS, REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
 import type { TouchedTest } from '../ledger/block.ts';
-import type { RunStore } from './run-store.ts';
 import {
   type EvaluationStore,
   type FailingTest,
@@ -30,18 +29,18 @@ export interface JudgeOptions {
 
 /** The verdicts that differ from what is stored. */
 export async function judgeVerdicts(
-  stores: { executions: EvaluationStore; runs: RunStore },
+  store: EvaluationStore,
   touched: ReadonlyMap<string, TouchedTest>,
   options: JudgeOptions,
 ): Promise<Verdict[]> {
-  const pass = new JudgingPass(stores.executions);
-  const held = await judgeHolds(pass, stores.runs, touched, options);
+  const pass = new JudgingPass(store);
+  const held = await judgeHolds(pass, touched, options);
   const tests = withChanges(touched, held);
   if (!options.isFlakyDetectionEnabled) {
     await pass.readVerdicts([...tests.keys()], oldestOf(tests));
     return pass.changes(() => undefined);
   }
-  const failing = await stores.executions.failing([...tests.keys()], commitsOf(tests), oldestOf(tests) - RECENT_MS);
+  const failing = await store.failing([...tests.keys()], commitsOf(tests), oldestOf(tests) - RECENT_MS);
   const since = await judgeContradictions(pass, tests, failing);
   await judgeRepetitions(pass, failing, since, options.folds);
   return pass.changes((execution) => pass.flakyRuleOf(execution));
@@ -128,9 +127,8 @@ class JudgingPass {
  */
 async function judgeHolds(
   pass: JudgingPass,
-  runs: RunStore,
   touched: ReadonlyMap<string, TouchedTest>,
-  { troubledRuns: { known, changed }, folds }: JudgeOptions,
+  { troubledRuns: { known, changed, concerned }, folds }: JudgeOptions,
 ): Promise<IdentifiedExecution[]> {
   if (known.size === 0 && changed.length === 0) return [];
   const from = new Map<string, number>();
@@ -140,9 +138,7 @@ async function judgeHolds(
   const days = [...known.values(), ...changed].map((run) => run.day);
   const start = Math.min(...days) * DAY_MS;
   // What such a run decided about an earlier one is open again, too.
-  for (const run of changed)
-    for (const testId of (await runs.failuresIn(run)).keys())
-      lookFrom(testId, Math.max(start, run.day * DAY_MS - TROUBLE_REACH_MS));
+  for (const [testId, at] of concerned) lookFrom(testId, Math.max(start, at - TROUBLE_REACH_MS));
   for (const { testId, finishedAt, rule } of await pass.store.storedVerdicts([...touched.keys()], start))
     if (rule === 'pending') lookFrom(testId, finishedAt);
   const newestDay = Math.max(...days);

@@ -1,6 +1,5 @@
 /** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { sql } from 'drizzle-orm';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { Evaluator } from '../../src/evaluation/evaluator.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
@@ -170,10 +169,12 @@ describe('auto-quarantine', () => {
     const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY, commits: [] }]]);
     await Promise.all(evaluators.map((evaluator) => evaluator.evaluateTests(id, touched)));
     expect(await course.open()).toHaveLength(1);
-    const events = await postgres.db.execute<{ trigger: string }>(
-      sql`select trigger from ci_insights.event_outbox where repository_id = ${id} and type = 'test.quarantined'`,
+    await driver.settle();
+    const events = await clickhouse.rows(
+      "SELECT trigger FROM ci.events FINAL WHERE repository_id = {id: UUID} AND type = 'test.quarantined'",
+      { id },
     );
-    expect(events.rows).toEqual([{ trigger: 'auto-quarantine' }]);
+    expect(events).toEqual([{ trigger: 'auto-quarantine' }]);
     await driver.verify();
   });
 });

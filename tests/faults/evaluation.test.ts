@@ -1,0 +1,86 @@
+/** An evaluation that is cut off at any of its writes is made good by evaluating the same once more. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { ClickHouse } from '../../src/clickhouse/client.ts';
+import { Evaluator } from '../../src/evaluation/evaluator.ts';
+import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { healthOf, type RunOf, runOf } from '../support/verdicts.ts';
+
+const HOUR = 3_600_000;
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await openTestStores();
+  stores.clock.set(TEST_NOW - 10 * 24 * HOUR);
+});
+afterAll(() => stores.clock.set(TEST_NOW));
+
+/** A ClickHouse whose connection breaks at the nth insert. */
+function breakingAt(clickhouse: ClickHouse, nth: number): ClickHouse & { hasBroken(): boolean } {
+  let inserts = 0;
+  return {
+    select: clickhouse.select.bind(clickhouse),
+    rows: clickhouse.rows.bind(clickhouse),
+    command: clickhouse.command.bind(clickhouse),
+    ping: clickhouse.ping.bind(clickhouse),
+    close: clickhouse.close.bind(clickhouse),
+    insert: async (...insert) => {
+      if (++inserts === nth) throw new Error('the connection broke');
+      await clickhouse.insert(...insert);
+    },
+    hasBroken: () => inserts >= nth,
+  };
+}
+
+const NAMES = Array.from({ length: 12 }, (_, i) => `test ${i}`);
+const all = (status: 'passed' | 'failed', names = NAMES) => Object.fromEntries(names.map((name) => [name, status]));
+
+/** Blocks that are judged one after another; the last turns the run before it into a troubled one, and takes back what it had proved. */
+const blocksOf = (repository: RunOf['repository']) => {
+  const start = TEST_NOW - 12 * 24 * HOUR;
+  const run = (runId: string, hours: number, results: RunOf['results'], source = runId) => ({
+    ...runOf({ repository, runId, at: start + hours * HOUR, receivedAt: start + hours * HOUR, results }),
+    sources: [source],
+  });
+  return [
+    run('1', 0, all('passed')),
+    run('2', 10, all('failed', NAMES.slice(0, 6))),
+    run('3', 20, all('passed', NAMES.slice(0, 6))),
+    run('2', 10, all('failed', NAMES.slice(6)), 'second half'),
+  ];
+};
+
+test('whichever insert fails, the next evaluation ends where an undisturbed one does', async () => {
+  const { postgres, clickhouse, clock, quarantines, log } = stores;
+  for (let nth = 1; ; nth++) {
+    const repository = uniqueRepository();
+    const recorded = await stores.repositories.record(repository);
+    const stored: StoredBlock[] = [];
+    const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => stored.push(block));
+    const evaluatorOn = (store: ClickHouse) => new Evaluator(postgres.db, store, ledger, quarantines, log, 0);
+    const whole = evaluatorOn(clickhouse);
+    const breaking = breakingAt(clickhouse, nth);
+    for (const [i, job] of blocksOf(repository).entries()) {
+      const options = { repositoryId: recorded.id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+      await ledger.write([prepareChunk(job, options)]);
+      const block = stored.at(-1);
+      const touched = block?.touched.get(recorded.id) ?? new Map();
+      if (i === 3) {
+        expect(await healthOf(stores, repository, 'test 1')).toEqual(['broken']);
+        await evaluatorOn(breaking)
+          .evaluateTests(recorded.id, touched)
+          .catch(() => {});
+      }
+      await whole.evaluateTests(recorded.id, touched);
+      await ledger.markEvaluated(block ? [block.blockId] : []);
+    }
+    for (const name of NAMES) expect(await healthOf(stores, repository, name)).toEqual(['healthy']);
+    const report = await verify(stores, recorded.id);
+    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+    if (!breaking.hasBroken()) {
+      expect(nth).toBe(4);
+      break;
+    }
+  }
+});
