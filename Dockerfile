@@ -16,6 +16,9 @@ COPY workers ./workers
 RUN ln -s /app/src/cli.ts /usr/local/bin/ci-insights
 USER bun
 EXPOSE 3000
+# Alive, not ready: a store that is down is no reason to replace this container. A worker answers where METRICS_PORT says.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+  CMD ["bun", "-e", "process.exit((await fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT}/healthz/live`)).ok ? 0 : 1)"]
 # SIGTERM reaches the service itself: it lets requests and jobs finish.
 ENTRYPOINT ["ci-insights"]
 CMD ["serve"]

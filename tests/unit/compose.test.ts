@@ -1,0 +1,148 @@
+/** What is deployed: compose.yaml, the Dockerfile, and the example of a .env. `tests/compose/smoke.sh` starts them for real. */
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+const serviceSchema = z.object({
+  image: z.string(),
+  build: z.string().optional(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()),
+  restart: z.literal('unless-stopped'),
+  stop_grace_period: z.string(),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  healthcheck: z.object({ test: z.array(z.string()), interval: z.string(), timeout: z.string(), retries: z.number() }),
+  depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })).default({}),
+  deploy: z.object({ resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string() }) }) }),
+  read_only: z.boolean().optional(),
+  cap_drop: z.array(z.string()).optional(),
+});
+const composeSchema = z.object({
+  services: z.record(z.string(), serviceSchema),
+  volumes: z.record(z.string(), z.unknown()),
+});
+
+const text = read('compose.yaml');
+const { services, volumes } = composeSchema.parse(Bun.YAML.parse(text));
+const stores = Object.entries(services).filter(([, { build }]) => build === undefined);
+const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
+
+describe('compose.yaml', () => {
+  test('runs an API, a worker and three stores, each with a health check and limits', () => {
+    expect(Object.keys(services).sort()).toEqual(['api', 'clickhouse', 'postgres', 'valkey', 'worker']);
+    for (const [name, { depends_on }] of ours)
+      expect([name, Object.keys(depends_on).sort()]).toEqual([name, ['clickhouse', 'postgres', 'valkey']]);
+  });
+
+  test('has no password of its own: every one is asked for, and nothing starts without', () => {
+    for (const [place, value] of [...text.matchAll(/^.*PASSWORD.*$/gm)].map(([line]) => [line, line] as const)) {
+      const asked = [...value.matchAll(/\$\{(\w*PASSWORD)(.*?)\}/g)];
+      for (const [, , rest] of asked) expect([place, rest]).toEqual([place, ':?set it in .env']);
+      if (!place.startsWith('#')) expect([place, asked.length]).toEqual([place, 1]);
+    }
+  });
+
+  test('shows one port, on this machine only', () => {
+    expect(Object.values(services).flatMap(({ ports }) => ports)).toEqual(['127.0.0.1:${PORT:-3000}:3000']);
+  });
+
+  test('keeps the data of every store in a volume that is declared, and pins every image', () => {
+    for (const [name, { volumes: mounted, image }] of stores) {
+      const named = mounted.filter((mount) => /^\w/.test(mount)).map((mount) => mount.split(':')[0] ?? '');
+      expect([name, named]).toEqual([name, [name]]);
+      expect(Object.keys(volumes)).toContain(name);
+      expect([image, /:\d+/.test(image)]).toEqual([image, true]);
+    }
+  });
+
+  test('tells the service only what the service reads, and each role is a configuration that it accepts', () => {
+    for (const [name, { environment, command }] of ours) {
+      for (const variable of Object.keys(environment)) expect(read('README.md')).toContain(`| \`${variable}\` |`);
+      const told = Object.fromEntries(
+        Object.entries(environment).map(([variable, value]) => [
+          variable,
+          value.replace(/\$\{\w+:\?[^}]*\}/g, 'secret').replace(/\$\{\w+:-([^}]*)\}/g, '$1'),
+        ]),
+      );
+      const role = name === 'worker' ? 'worker' : 'api';
+      expect(readConfig({ ...told, ROLE: role })).toMatchObject({ role, metricsPort: 9464 });
+      expect(command).toEqual([name === 'worker' ? 'worker' : 'serve']);
+    }
+  });
+
+  test('gives the service more time to end than it takes, and no more rights than it needs', () => {
+    for (const [, { stop_grace_period, read_only, cap_drop }] of ours) {
+      expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(25);
+      expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
+    }
+  });
+
+  test('the queue may not lose a job: nothing is evicted, and it is written down', () => {
+    const command = services.valkey?.command?.join(' ') ?? '';
+    expect(command).toContain('--maxmemory-policy noeviction');
+    expect(command).toContain('--appendonly yes');
+  });
+});
+
+describe('.env.example', () => {
+  test('names every variable that compose.yaml substitutes and gives no password; its command makes one for each', () => {
+    const example = read('.env.example');
+    const substituted = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
+    const named = [...example.matchAll(/^#? ?(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }));
+    for (const name of substituted) expect(named.map((pair) => pair.name)).toContain(name);
+    for (const { name, value } of named) if (name.endsWith('_PASSWORD')) expect([name, value]).toEqual([name, '']);
+
+    const command = /^# {3}(awk .*)$/m.exec(example)?.[1] ?? '';
+    expect(text).toContain(command);
+    const folder = mkdtempSync(join(tmpdir(), 'ci-insights-env-'));
+    try {
+      writeFileSync(join(folder, '.env.example'), example);
+      expect(Bun.spawnSync(['sh', '-c', command], { cwd: folder }).exitCode).toBe(0);
+      const made = [...readFileSync(join(folder, '.env'), 'utf8').matchAll(/^\w+_PASSWORD=([0-9a-f]{48})$/gm)];
+      expect(new Set(made.map(([, password]) => password)).size).toBe(3);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the Dockerfile', () => {
+  const dockerfile = read('Dockerfile');
+
+  test('runs the Bun that is tested, not as root, without the embedded engines, and says whether it is alive', () => {
+    const { devDependencies } = z
+      .object({ devDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(read('package.json')));
+    for (const [, tag] of dockerfile.matchAll(/^FROM oven\/bun:(\S+?)-slim/gm)) expect(tag).toBe(devDependencies.bun);
+    expect(dockerfile).toContain('--omit=optional');
+    expect(dockerfile).toMatch(/^USER bun$/m);
+    expect(dockerfile).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["bun", "-e", ".*\/healthz\/live/m);
+  });
+
+  test('copies everything that the code reads: whatever is imported or opened from above src is there', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
+      names.split(' '),
+    );
+    const ignored = read('.dockerignore');
+    const outside = new Set<string>();
+    for (const folder of ['src', 'workers'])
+      for (const file of new Bun.Glob('**/*.ts').scanSync({ cwd: join(ROOT, folder) }))
+        for (const [, path = ''] of read(join(folder, file)).matchAll(/['"]((?:\.\.\/)+[\w./-]+)['"]/g)) {
+          const [top = ''] = join(folder, file, '..', path).split('/');
+          // src/queue/json-schema.ts writes its files there; the service reads none of them.
+          if (!top.startsWith('..') && top !== 'docs') outside.add(top);
+        }
+    for (const top of outside) {
+      expect([top, copied.includes(top)]).toEqual([top, true]);
+      expect(ignored).toContain(`!${top}`);
+    }
+    expect(outside.has('sql')).toBe(true);
+  });
+});
