@@ -52,7 +52,14 @@ async function whyNot(folder: string, packages: readonly string[]): Promise<stri
   const { env } = process;
   const venv = await run(['python3', '-m', 'venv', folder], { env });
   if (venv.code !== 0) return `python3 cannot make environments: ${lastLine(venv.printed)}`;
-  const pip = [join(folder, 'bin', 'pip'), 'install', '--quiet', '--no-compile', '--disable-pip-version-check', ...packages];
+  const pip = [
+    join(folder, 'bin', 'pip'),
+    'install',
+    '--quiet',
+    '--no-compile',
+    '--disable-pip-version-check',
+    ...packages,
+  ];
   const install = await run(pip, { env });
   return install.code === 0 ? undefined : `pip cannot install them: ${lastLine(install.printed)}`;
 }

@@ -102,7 +102,11 @@ let shared: Promise<ClientService> | undefined;
 /** One service for all client tests of a run; they keep apart by repository. */
 export function sharedService(): Promise<ClientService> {
   if (!shared) {
-    const started = ClientService.start({ GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET });
+    const started = ClientService.start({
+      GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      // Recorded uploads are of one day, and this service has the clock of the machine.
+      RETENTION_DAYS: '3650',
+    });
     atEnd(async () => (await started).stop());
     shared = started;
   }
