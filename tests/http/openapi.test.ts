@@ -163,6 +163,10 @@ describe('the OpenAPI document', () => {
         expect([name, parameter, ajv.validate(schema, example) || ajv.errors]).toEqual([name, parameter, true]);
   });
 
+  test('no answer is 429: clients send an upload again after 5xx and 408 only', () => {
+    expect(operations.filter(([, { responses }]) => '429' in responses).map(([name]) => name)).toEqual([]);
+  });
+
   test('lists that are paged show the Link header, and reads their entity tag', () => {
     for (const [name, operation] of operations) {
       const parameters = (operation.parameters ?? []).map((parameter) => parameter.name);

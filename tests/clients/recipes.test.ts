@@ -1,0 +1,226 @@
+/** The recipes of docs/producers.md, run as they stand there; CI providers are their environment variables. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync, YAML } from 'bun';
+import { otlpProtobuf } from '../support/otlp.ts';
+import { PASSING, REPORT } from './support/cart-report.ts';
+import { recipe } from './support/recipes.ts';
+import { machine, type Ran, run } from './support/run.ts';
+import { freshRepository, ROOT, sharedService } from './support/service.ts';
+
+interface Found {
+  tests: { test_id: string; test_name: string; pipeline_name: string; job_name: string }[];
+}
+
+/** Where the recipes' test runners write their reports. */
+const REPORTS = ['reports/unit.xml', 'build/test-results/test/unit.xml'];
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ci-insights-recipes-'));
+  for (const report of REPORTS) {
+    mkdirSync(dirname(join(folder, report)), { recursive: true });
+    writeFileSync(join(folder, report), REPORT);
+  }
+  mkdirSync(join(folder, 'bin'));
+  const program = (name: string, text: string): void => {
+    writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(folder, 'bin', name), 0o755);
+  };
+  program('ci-insights', `exec "${process.execPath}" "${ROOT}/src/cli.ts" "$@"`);
+  program('go', 'exit 3');
+  const git = (...args: string[]) => run(['git', '-C', folder, ...args], { env: machine() });
+  await git('init', '--quiet');
+  await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '--quiet', '--allow-empty', '-m', 'first');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function shell(command: string, variables: Record<string, string>): Promise<Ran> {
+  const service = await sharedService();
+  const { PATH, ...rest } = machine();
+  const env = {
+    ...rest,
+    PATH: `${folder}/bin:${PATH}`,
+    CI_INSIGHTS_URL: service.origin,
+    CI_INSIGHTS_TOKEN: service.token,
+  };
+  return run(['bash', '-c', command], { cwd: folder, env: { ...env, ...variables } });
+}
+
+/** Where the tests of the report are found. */
+async function identityOf(repository: string): Promise<{ pipeline: string; job: string; tests: number }> {
+  const service = await sharedService();
+  const path = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
+  const { tests } = await service.until<Found>(path, (found) => found.tests.length === 4);
+  return { pipeline: tests[0]?.pipeline_name ?? '', job: tests[0]?.job_name ?? '', tests: tests.length };
+}
+
+const COMMIT = 'ffac537e6cbbf934b08745a378932722df287a53';
+
+/** The command of the recipe, and what the provider tells the job of a push to `main`. */
+const providers: [
+  name: string,
+  command: () => string,
+  variables: (repository: string) => Record<string, string>,
+  expected: { pipeline: string; job: string; code: number },
+][] = [
+  [
+    'GitHub Actions',
+    () => {
+      const steps = YAML.parse(recipe('### GitHub Actions', 'yaml')) as { run: string }[];
+      return (steps[1]?.run ?? '').replace(/\$\{\{ matrix\.node \}\}/, '22');
+    },
+    (repository) => ({
+      CI: 'true',
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REPOSITORY: `acme/${repository}`,
+      GITHUB_WORKFLOW: 'CI',
+      GITHUB_JOB: 'unit',
+      GITHUB_RUN_ID: '1658821493',
+      GITHUB_RUN_ATTEMPT: '1',
+      GITHUB_SHA: COMMIT,
+      GITHUB_REF: 'refs/heads/main',
+      GITHUB_REF_NAME: 'main',
+      GITHUB_REF_TYPE: 'branch',
+      GITHUB_HEAD_REF: '',
+      GITHUB_BASE_REF: '',
+    }),
+    { pipeline: 'CI', job: 'unit (node 22)', code: 0 },
+  ],
+  [
+    'GitLab CI',
+    () =>
+      (YAML.parse(recipe('### GitLab CI', 'yaml')) as { unit: { after_script: string[] } }).unit.after_script[0] ?? '',
+    (repository) => ({
+      CI: 'true',
+      GITLAB_CI: 'true',
+      CI_PROJECT_PATH: `acme/${repository}`,
+      CI_PIPELINE_ID: '91',
+      CI_JOB_ID: '4711',
+      CI_JOB_NAME: 'unit 1/4',
+      CI_NODE_INDEX: '1',
+      CI_NODE_TOTAL: '4',
+      CI_COMMIT_SHA: COMMIT,
+      CI_COMMIT_BRANCH: 'main',
+      CI_DEFAULT_BRANCH: 'main',
+    }),
+    { pipeline: 'GitLab CI', job: 'unit', code: 0 },
+  ],
+  [
+    'Jenkins',
+    () => /sh "([^"]+)"/.exec(recipe('### Jenkins', 'groovy'))?.[1] ?? '',
+    (repository) => ({
+      JENKINS_URL: 'https://jenkins.acme.example/',
+      JOB_NAME: 'shop/main',
+      BRANCH_NAME: 'main',
+      BRANCH_IS_PRIMARY: 'true',
+      STAGE_NAME: 'Unit tests',
+      BUILD_NUMBER: '12',
+      GIT_COMMIT: COMMIT,
+      GIT_URL: `https://git.acme.example/acme/${repository}.git`,
+    }),
+    { pipeline: 'shop', job: 'Unit tests', code: 0 },
+  ],
+  [
+    'Buildkite',
+    () => (YAML.parse(recipe('### Buildkite', 'yaml')) as { command: string }[])[0]?.command ?? '',
+    (repository) => ({
+      CI: 'true',
+      BUILDKITE: 'true',
+      BUILDKITE_REPO: `git@github.com:acme/${repository}.git`,
+      BUILDKITE_PIPELINE_NAME: 'Shop',
+      BUILDKITE_STEP_KEY: 'unit',
+      BUILDKITE_BUILD_ID: '0190c0a8-5c1e-4b1c-8f5d-1f2e3d4c5b6a',
+      BUILDKITE_RETRY_COUNT: '0',
+      BUILDKITE_COMMIT: COMMIT,
+      BUILDKITE_BRANCH: 'main',
+      BUILDKITE_PULL_REQUEST: 'false',
+      BUILDKITE_PIPELINE_DEFAULT_BRANCH: 'main',
+      BUILDKITE_PARALLEL_JOB: '0',
+      BUILDKITE_PARALLEL_JOB_COUNT: '4',
+    }),
+    // The step ends as its tests did.
+    { pipeline: 'Shop', job: 'unit', code: 3 },
+  ],
+  [
+    'CircleCI',
+    () => {
+      const steps = YAML.parse(recipe('### CircleCI', 'yaml')) as { run: { command: string } | string }[];
+      const step = steps[1]?.run;
+      return typeof step === 'object' ? step.command : '';
+    },
+    (repository) => ({
+      CI: 'true',
+      CIRCLECI: 'true',
+      CIRCLE_PROJECT_USERNAME: 'acme',
+      CIRCLE_PROJECT_REPONAME: repository,
+      CIRCLE_JOB: 'unit',
+      CIRCLE_WORKFLOW_ID: '5f1c3c1e-5c1e-4b1c-8f5d-1f2e3d4c5b6a',
+      CIRCLE_SHA1: COMMIT,
+      CIRCLE_BRANCH: 'main',
+    }),
+    { pipeline: 'CircleCI', job: 'unit', code: 0 },
+  ],
+];
+
+describe.each(providers)('the step for %s', (name, command, variables, { pipeline, job, code }) => {
+  test('uploads the report of a push to main under the names of pipeline and job', async () => {
+    const repository = freshRepository('recipe');
+    const shown = command();
+    expect(shown).toContain('ci-insights push junit');
+    const ran = await shell(shown.replaceAll('acme/shop', `acme/${repository}`), variables(repository));
+    expect([name, ran.code, ran.printed]).toEqual([name, code, expect.stringContaining('4 executions accepted')]);
+    expect(await identityOf(repository)).toEqual({ pipeline, job, tests: 4 });
+  });
+});
+
+test('the curl of the document uploads a report', async () => {
+  const repository = freshRepository('recipe');
+  const ran = await shell(
+    recipe('## JUnit XML with curl', 'sh').replace('repositories/shop', `repositories/${repository}`),
+    {},
+  );
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('"status":"queued"')]);
+  expect(await identityOf(repository)).toEqual({ pipeline: 'CI', job: 'unit', tests: 4 });
+});
+
+describe('the exporter of an OpenTelemetry collector', () => {
+  interface Exporter {
+    traces_endpoint: string;
+    headers: Record<string, string>;
+  }
+
+  test('has an address and headers with which OTLP as a collector sends it arrives', async () => {
+    const repository = freshRepository('recipe');
+    const service = await sharedService();
+    const config = recipe('### From an OpenTelemetry collector', 'yaml')
+      .replaceAll(/\$\{env:CI_INSIGHTS_URL\}/g, service.origin)
+      .replaceAll(/\$\{env:CI_INSIGHTS_TOKEN\}/g, service.token)
+      .replaceAll('repositories/shop', `repositories/${repository}`);
+    const { exporters, service: described } = YAML.parse(config) as {
+      exporters: Record<string, Exporter>;
+      service: { pipelines: { traces: { exporters: string[] } } };
+    };
+    const exporter = exporters[described.pipelines.traces.exporters[0] ?? ''];
+    if (!exporter) throw new Error('the pipeline has no exporter that is described');
+    const body = otlpProtobuf({
+      resource: {
+        'cicd.pipeline.name': 'CI',
+        'cicd.pipeline.task.name': 'unit',
+        'cicd.pipeline.run.id': 'run-1',
+        'vcs.ref.head.name': 'main',
+        'vcs.ref.head.revision': COMMIT,
+      },
+      spans: [{ name: PASSING, attributes: { 'test.case.result.status': 'passed' } }],
+    });
+    // What otlphttp sends unless it is told otherwise: protobuf, gzip.
+    const headers = { ...exporter.headers, 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' };
+    const response = await fetch(exporter.traces_endpoint, { method: 'POST', headers, body: gzipSync(body) });
+    expect(response.status).toBe(200);
+    const path = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
+    const { tests } = await service.until<Found>(path, (found) => found.tests.length === 1);
+    expect(tests).toMatchObject([{ test_name: PASSING, pipeline_name: 'CI', job_name: 'unit' }]);
+  });
+});
