@@ -50,8 +50,14 @@ export class Evaluator {
     if (this.#inHand.has(block.blockId)) return;
     this.#inHand.add(block.blockId);
     this.#waiting.push(block);
+    this.#start();
+  }
+
+  #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
+      // What came in between the last look and this moment found a pass running and did not start one.
+      if (this.#waiting.length > 0 && !this.#isStopping) this.#start();
     });
   }
 

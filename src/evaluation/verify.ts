@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { judge } from '../domain/judge.ts';
+import { DAY_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
 import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
@@ -30,6 +31,16 @@ const EXECUTIONS_AT_ONCE = 100_000;
 /** Runs of one commit lie within this time of each other, as good as always; so does all that makes a failure a repetition. */
 const EDGE_MS = REPETITION_REACH_MS;
 
+/** When the newest month ended that the baselines of a repository have left behind; far back when none has. */
+async function lastMonthGone(clickhouse: ClickHouse, repositoryId: string): Promise<number> {
+  const rows = await clickhouse.rows(
+    "SELECT max(JSONExtractInt(baseline, 'at', 'finishedAt')) AS at FROM ci.health FINAL WHERE repository_id = {id: UUID}",
+    { id: repositoryId },
+  );
+  const [row] = z.array(z.object({ at: z.number() })).parse(rows);
+  return row && row.at > 0 ? endOfMonth(row.at) : -TROUBLE_REACH_MS;
+}
+
 /** A sentence for every difference. */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: { clickhouse: ClickHouse; db: Database; quarantines: QuarantineStore },
@@ -46,7 +57,7 @@ export async function verifyJudgements(
       const runs = new RunStore(clickhouse, id);
       const stored = await runs.troubled(0);
       const judged = await judgeAllRuns(runs);
-      differences.push(...runDifferences(judged, stored));
+      differences.push(...runDifferences(judged, stored, (await lastMonthGone(clickhouse, id)) + TROUBLE_REACH_MS));
       const { quarantines: open } = await quarantines.snapshot(id);
       current = { id, troubles: new Troubles(stored.values()), open };
     }
@@ -146,9 +157,18 @@ function lostEvidence(executions: readonly IdentifiedExecution[], stored: Health
   return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
 }
 
-/** Runs that are troubled in one and not, or otherwise, in the other. */
-function runDifferences(judged: ReadonlyMap<string, TroubledRun>, stored: ReadonlyMap<string, TroubledRun>): string[] {
+/**
+ * Runs that are troubled in one and not, or otherwise, in the other. Next to a month that has left, what passed before a run may have left
+ * with it, and the word on it stands.
+ */
+function runDifferences(
+  judged: ReadonlyMap<string, TroubledRun>,
+  stored: ReadonlyMap<string, TroubledRun>,
+  edge: number,
+): string[] {
   return [...new Set([...judged.keys(), ...stored.keys()])].flatMap((key) => {
+    const run = stored.get(key) ?? judged.get(key);
+    if (run && run.day * DAY_MS < edge) return [];
     const [is, was] = [judged.get(key)?.trouble ?? 'none', stored.get(key)?.trouble ?? 'none'];
     return is === was ? [] : [`the trouble of run ${key} is ${is}, stored is ${was}`];
   });
