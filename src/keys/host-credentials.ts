@@ -51,6 +51,8 @@ export class HostUnavailable extends HttpProblem {
     const detail =
       'The service cannot ask the repository host about this token now. Try again later, or use an application key.';
     super(503, 'Service unavailable', detail, { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) });
+    // The log tells of causes, the client is not told of them.
+    this.cause = new Error(reason);
   }
 }
 

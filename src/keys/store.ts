@@ -46,7 +46,12 @@ export class KeyStore {
     const [row] = await onPostgres(() =>
       this.db
         .insert(applicationKeys)
-        .values({ id: uuid7(), ...key, tokenHash: Buffer.from(hashOf(token), 'base64'), createdAt: new Date(this.clock.now()) })
+        .values({
+          id: uuid7(),
+          ...key,
+          tokenHash: Buffer.from(hashOf(token), 'base64'),
+          createdAt: new Date(this.clock.now()),
+        })
         .returning(),
     );
     if (!row) throw new Error('the key was not written');

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
 import type { Repository } from '../../src/postgres/repositories.ts';
+import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { openReplica, type Replica } from '../support/other-process.ts';
 import { uniqueRepository } from '../support/stores.ts';
@@ -239,16 +241,20 @@ describe('pages', () => {
   });
 });
 
-test('with ClickHouse out of reach the list answers 200 and the event log 503', async () => {
-  // A port of loopback on which nothing listens.
-  const clickhouse = await openClickHouse({ url: 'http://127.0.0.1:9', path: '' });
+test('with ClickHouse stopped the list answers 200 and the event log 503', async () => {
+  const server = await startClickHouseServer();
+  const clickhouse = await openClickHouse({ url: server.url, path: '' });
+  await migrateClickHouse(clickhouse);
   const lonely = await openTestApp({ clickhouse });
   const { repository, base } = await repositoryOf();
   await quarantine(repository, 'a');
-  expect((await lonely.request(base)).status).toBe(200);
-  const log = await lonely.request(`/v1/repos/${repository.owner}/${repository.name}/logs`);
-  expect(log.status).toBe(503);
-  expect(log.headers.get('retry-after')).toBe('5');
-  expect(await log.json()).toMatchObject({ status: 503, detail: expect.stringContaining('clickhouse') });
+  const log = `/v1/repos/${repository.owner}/${repository.name}/logs`;
+  const statuses = async () => [(await lonely.request(base)).status, (await lonely.request(log)).status];
+  expect(await statuses()).toEqual([200, 200]);
+  await server.stop();
+  expect(await statuses()).toEqual([200, 503]);
+  const refused = await lonely.request(log);
+  expect(refused.headers.get('retry-after')).toBe('5');
+  expect(await refused.json()).toMatchObject({ status: 503, detail: expect.stringContaining('clickhouse') });
   await clickhouse.close();
 });

@@ -40,9 +40,13 @@ describe('every query of sql/queries', () => {
       `EXPLAIN indexes = 1 ${withSamples(readFileSync(join(FOLDER, file), 'utf8'))}`,
     );
     const text = JSON.stringify(plan);
-    // Events are looked up by time, runs by day, everything else by test.
-    const isOfRuns = /evaluation\/(run_totals|troubled_runs)/.test(file);
-    const key = file.startsWith('events/') ? 'received_at' : isOfRuns ? 'day' : 'test_id';
+    // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
+    const keys: [RegExp, string][] = [
+      [/^events\//, 'received_at'],
+      [/run_totals|troubled_runs/, 'day'],
+      [/run_as_of/, 'finished_at'],
+    ];
+    const key = keys.find(([pattern]) => pattern.test(file))?.[1] ?? 'test_id';
     if (text.includes('ReadFromMergeTree')) expect(text).toContain(key);
   });
 });
