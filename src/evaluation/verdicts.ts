@@ -70,10 +70,6 @@ class JudgingPass {
     }
   }
 
-  storedRule(id: bigint): VerdictRule | undefined {
-    return this.#stored.get(id);
-  }
-
   setHold(execution: IdentifiedExecution, hold: Hold): void {
     this.#executions.set(execution.executionId, execution);
     this.#holds.set(execution.executionId, hold);

@@ -181,6 +181,32 @@ describe('infrastructure trouble', () => {
   });
 });
 
+describe('flaky detection turned off', () => {
+  test('nothing is flaky, also what its source says is; turned on again, rebuild finds it', async () => {
+    const repository = uniqueRepository();
+    const recorded = await stores.repositories.record(repository);
+    await stores.repositories.set(recorded, { flakyDetectionEnabled: false }, 'ann');
+    const at = (hours: number): number => TEST_NOW - hours * HOUR;
+    const [flagged] = jobsOf(repository, [{ runId: '2', at: at(3), results: { adds: 'passed' } }]);
+    await driver.ingest(
+      ...jobsOf(repository, [
+        { runId: '1', at: at(3), results: { sums: 'failed' } },
+        { runId: '1', attempt: 2, at: at(2), results: { sums: 'passed' } },
+      ]),
+    );
+    if (flagged) await driver.ingest({ ...flagged, executions: { ...flagged.executions, is_flaky: [true] } });
+    expect(await flakyOf(stores, repository)).toEqual([]);
+    expect(await healthOf(stores, repository, 'adds')).toEqual(['healthy']);
+    await driver.verify();
+
+    await stores.repositories.set(recorded, { flakyDetectionEnabled: true }, 'ann');
+    await rebuild(stores);
+    expect(await flakyOf(stores, repository)).toEqual(['adds 2#1', 'sums 1#1']);
+    expect(await healthOf(stores, repository, 'adds')).toEqual(['flaky']);
+    await driver.verify();
+  });
+});
+
 describe('failure groups', () => {
   test('another fingerprint version regroups history, and the old one brings the old groups back', async () => {
     const repository = uniqueRepository();
