@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UserError } from './errors.ts';
+import { parseRedisUrl } from './queue/redis-url.ts';
 
 const DEFAULTS = {
   port: 3000,
@@ -29,6 +30,13 @@ const url = (...protocols: string[]) =>
       return parsed !== null && protocols.includes(parsed.protocol);
     },
     `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  );
+
+const redisUrl = z
+  .string()
+  .refine(
+    (value) => parseRedisUrl(value) !== undefined,
+    'must be redis://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port (rediss for TLS)',
   );
 
 /** Tokens travel to it: in clear at most within the machine. Paths are added to it, so it ends with one. */
@@ -82,7 +90,7 @@ const environmentSchema = z.object({
   DATA_DIR: z.string().optional(),
   ROLE: z.enum(['all', 'api', 'worker'], { error: 'must be all, api or worker' }).optional(),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-  REDIS_URL: url('redis:', 'rediss:').optional(),
+  REDIS_URL: redisUrl.optional(),
   CLICKHOUSE_URL: url('http:', 'https:').optional(),
   CLICKHOUSE_CLUSTER: z.string().regex(/^\w+$/, 'must be the name of a cluster: letters, digits and _').optional(),
   PUBLIC_URL: url('http:', 'https:').optional(),

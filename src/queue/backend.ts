@@ -1,10 +1,9 @@
 /** Opens queues on PostgreSQL or on Redis: the same BullMQ classes, two stores. */
 import type { EventEmitter } from 'node:events';
 import { createPostgresBackend, DEFAULT_SCHEMA, type Job, Queue, runMigrations, Worker, withBackend } from 'bullmq';
-import { Redis } from 'ioredis';
 import pg from 'pg';
-import { StoreUnavailable } from '../errors.ts';
 import { backoffMs } from './catalogue.ts';
+import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
 
 /** What opens the queues of one process, and closes the connections behind them. */
 export interface QueueBackend {
@@ -74,20 +73,18 @@ export async function migratePostgresQueues(url: string): Promise<void> {
   }
 }
 
+/** `url` has one of the forms of redis-url.ts. Throws where Redis cannot be reached, or may throw away what waits in it. */
 export async function openRedisQueues(url: string, onError: QueueErrorListener): Promise<QueueBackend> {
-  // A producer must hear at once that Redis is away (the upload is refused, 503); a worker waits until it is back.
-  const producer = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
-  const consumer = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
-  producer.on('error', onError);
-  consumer.on('error', onError);
+  const producer = await connectRedis(url, 'producer', onError);
+  let consumer: RedisConnection | undefined;
   try {
-    await Promise.all([producer.connect(), consumer.connect()]);
+    await refuseEviction(producer);
+    consumer = await connectRedis(url, 'consumer', onError);
   } catch (error) {
-    // Otherwise both would go on trying for ever, and keep the process alive.
     producer.disconnect();
-    consumer.disconnect();
-    throw new StoreUnavailable('queue', error);
+    throw error;
   }
+  const connections = [producer, consumer];
   return {
     kind: 'redis',
     queue: (name) => listening(new Queue(name, { connection: producer, prefix: KEY_PREFIX }), onError),
@@ -98,7 +95,7 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
       ),
     ping: async () => (await producer.ping().catch(() => '')) === 'PONG',
     close: async () => {
-      await Promise.all([producer.quit(), consumer.quit()]);
+      await Promise.all(connections.map((connection) => connection.quit()));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Redis } from 'ioredis';
 import { v7 as uuid7 } from 'uuid';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { ReceiptStore } from '../../src/ledger/receipts.ts';
@@ -7,37 +8,38 @@ import { backoffMs } from '../../src/queue/catalogue.ts';
 import { TestRunsProducer } from '../../src/queue/producer.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { startRedisCluster, startSentinels } from '../support/redis-topologies.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const quiet = (): void => {};
+const START_TIMEOUT_MS = 30_000;
 
-/** The same guarantees on both backends. */
-const BACKENDS = [
-  {
-    kind: 'postgres',
-    isHere: true,
-    open: (stores: TestStores, _: TestRedis | undefined) => openPostgresQueues(stores.databaseUrl, quiet),
-  },
-  {
-    kind: 'redis',
-    isHere: hasRedis,
-    open: (_: TestStores, redis: TestRedis | undefined) => openRedisQueues(redis?.url ?? '', quiet),
-  },
+interface Server {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The same guarantees wherever the queue is; without a server of its own it is in PostgreSQL. */
+const BACKENDS: readonly { kind: string; isHere: boolean; start?: () => Promise<Server> }[] = [
+  { kind: 'postgres', isHere: true },
+  { kind: 'redis', isHere: hasRedis, start: startRedis },
+  { kind: 'a cluster of three masters', isHere: hasRedis, start: startRedisCluster },
+  { kind: 'a master found by its sentinel', isHere: hasRedis, start: startSentinels },
 ];
 
-for (const { kind, isHere, open } of BACKENDS)
+for (const { kind, isHere, start } of BACKENDS)
   describe.skipIf(!isHere)(`the queue on ${kind}`, () => {
     let stores: TestStores;
-    let redis: TestRedis | undefined;
+    let redis: Server | undefined;
     let queues: QueueBackend;
 
     beforeAll(async () => {
       stores = await openTestStores();
       stores.clock.set(TEST_NOW);
-      redis = kind === 'redis' ? await startRedis() : undefined;
-      queues = await open(stores, redis);
-    });
+      redis = await start?.();
+      queues = redis ? await openRedisQueues(redis.url, quiet) : await openPostgresQueues(stores.databaseUrl, quiet);
+    }, START_TIMEOUT_MS);
     afterAll(async () => {
       await queues.close();
       await redis?.stop();
@@ -113,6 +115,47 @@ for (const { kind, isHere, open } of BACKENDS)
       await producer.close();
     });
   });
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  test(
+    'a master that is lost is replaced by its replica: adding is refused until then, and what is added then is worked on',
+    async () => {
+      const sentinels = await startSentinels();
+      const queues = await openRedisQueues(sentinels.url, quiet);
+      const queue = queues.queue('lost');
+      const done = new Set<unknown>();
+      const worker = queues.worker('lost', async (job) => done.add(job.data), 1);
+      await queue.add('before', 'before');
+      while (!done.has('before')) await Bun.sleep(20);
+      await sentinels.loseMaster();
+      let refused = 0;
+      const isAdded = () =>
+        queue.add('after', 'after').then(
+          () => true,
+          () => false,
+        );
+      for (; !(await isAdded()); refused++) await Bun.sleep(100);
+      expect(refused).toBeGreaterThan(0);
+      while (!done.has('after')) await Bun.sleep(20);
+      await worker.close();
+      await queue.close();
+      await queues.close();
+      await sentinels.stop();
+    },
+    START_TIMEOUT_MS,
+  );
+
+  test('a server that would throw waiting jobs away is refused at the start', async () => {
+    const redis = await startRedis();
+    const settings = new Redis(redis.url);
+    await settings.config('SET', 'maxmemory', '100mb');
+    await (await openRedisQueues(redis.url, quiet)).close();
+    await settings.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await expect(openRedisQueues(redis.url, quiet)).rejects.toThrow('set maxmemory-policy noeviction');
+    await settings.quit();
+    await redis.stop();
+  });
+});
 
 test('a queue that cannot be reached is said to be unavailable', async () => {
   await expect(openRedisQueues('redis://127.0.0.1:1', quiet)).rejects.toThrow(StoreUnavailable);
