@@ -90,6 +90,7 @@ const environmentSchema = z.object({
   DATA_DIR: z.string().optional(),
   ROLE: z.enum(['all', 'api', 'worker'], { error: 'must be all, api or worker' }).optional(),
   DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+  DATABASE_DIRECT_URL: url('postgres:', 'postgresql:').optional(),
   REDIS_URL: redisUrl.optional(),
   CLICKHOUSE_URL: url('http:', 'https:').optional(),
   CLICKHOUSE_CLUSTER: z.string().regex(/^\w+$/, 'must be the name of a cluster: letters, digits and _').optional(),
@@ -121,6 +122,8 @@ export interface Config {
   dataDir: string;
   /** Undefined: embedded PostgreSQL. */
   databaseUrl: string | undefined;
+  /** The same database past a pooler; undefined: there is no pooler. */
+  databaseDirectUrl: string | undefined;
   /** Undefined: the queue lives in PostgreSQL. */
   redisUrl: string | undefined;
   /** Undefined: embedded ClickHouse. */
@@ -183,6 +186,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     );
   if (role !== 'all' && !env.DATABASE_URL)
     throw new UserError(`ROLE=${role} needs DATABASE_URL: the embedded PostgreSQL belongs to one process (ROLE=all).`);
+  if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL)
+    throw new UserError('DATABASE_DIRECT_URL goes with DATABASE_URL: it is the same database past a pooler.');
   if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
     throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server of that cluster.');
   return {
@@ -191,6 +196,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     role,
     dataDir: resolve(env.DATA_DIR ?? './.data'),
     databaseUrl: env.DATABASE_URL,
+    databaseDirectUrl: env.DATABASE_DIRECT_URL,
     redisUrl: env.REDIS_URL,
     clickhouseUrl: env.CLICKHOUSE_URL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,

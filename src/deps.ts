@@ -67,10 +67,12 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reports an error');
-    if (!config.redisUrl) await migratePostgresQueues(base.databaseUrl);
+    // A pooler in transaction mode hands every transaction another session: LISTEN and a search path are of one session.
+    const sessionUrl = config.databaseDirectUrl ?? base.databaseUrl;
+    if (!config.redisUrl) await migratePostgresQueues(sessionUrl);
     const queues = config.redisUrl
       ? await openRedisQueues(config.redisUrl, onQueueError)
-      : await openPostgresQueues(base.databaseUrl, onQueueError);
+      : await openPostgresQueues(sessionUrl, onQueueError);
     closers.add(() => queues.close());
     const producer = new TestRunsProducer(queues);
     closers.add(() => producer.close());
@@ -85,7 +87,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     await migrateClickHouse(clickhouse);
     const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);
     const notifications = new Notifications(
-      base.databaseUrl,
+      sessionUrl,
       (channel) => base.postgres.pool.query('select pg_notify($1, $2)', [channel, '']),
       (error) =>
         base.log.warn({ err: error }, 'changes of other processes are looked for until notifications are back'),

@@ -8,16 +8,21 @@ const MIGRATIONS = fileURLToPath(new URL('../../sql/postgres/', import.meta.url)
 /** "cimi" in ASCII: one migration at a time, however many replicas start at once. */
 const MIGRATION_LOCK = 0x63696d69;
 
+/**
+ * The lock is a transaction's, on a connection of its own: one of a session would stay behind in a pooler, with somebody else's
+ * session.
+ */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
-  const client = await postgres.pool.connect();
+  const lock = await postgres.pool.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    try {
-      await migrate(drizzle(client), { migrationsFolder: MIGRATIONS, migrationsSchema: 'ci_insights_migrations' });
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    }
-  } finally {
-    client.release();
+    await lock.query('begin');
+    await lock.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await migrate(drizzle(postgres.pool), { migrationsFolder: MIGRATIONS, migrationsSchema: 'ci_insights_migrations' });
+    await lock.query('commit');
+    lock.release();
+  } catch (error) {
+    // Closed, not returned: its transaction holds the lock.
+    lock.release(true);
+    throw error;
   }
 }
