@@ -1,65 +1,67 @@
-/** The service as it is started: a process of its own on embedded stores, that a test may also kill. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The service as a process of its own, on embedded stores in a folder. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { adminKeyFile } from '../../src/keys/admin-key.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
+const CLI = join(ROOT, 'src/cli.ts');
+const environmentOf = (dataDir: string) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  DATA_DIR: dataDir,
+  PORT: '0',
+});
 
-export class ServiceProcess {
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-service-'));
-  #process: Bun.Subprocess<'ignore', 'pipe', 'pipe'> | undefined;
-  #origin = '';
-
-  constructor(private readonly environment: Record<string, string> = {}) {}
-
-  get origin(): string {
-    return this.#origin;
-  }
-
-  /** The key that the first start made. */
-  get adminToken(): string {
-    return readFileSync(join(this.dataDir, 'admin.key'), 'utf8').trim();
-  }
-
-  /** Returns when it says that it is ready. */
-  async start(): Promise<void> {
-    const { PATH, HOME } = process.env;
-    const service = Bun.spawn([process.execPath, 'src/cli.ts', 'serve'], {
-      cwd: ROOT,
-      env: { PATH, HOME, DATA_DIR: this.dataDir, PORT: '0', LOG_LEVEL: 'error', ...this.environment },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    this.#process = service;
-    const logged = new Response(service.stderr).text();
-    const reader = service.stdout.getReader();
-    let printed = '';
-    while (!printed.includes('\n')) {
-      const { value, done } = await reader.read();
-      if (done) throw new Error(`the service ended: ${printed}${await logged}`);
-      printed += new TextDecoder().decode(value);
-    }
-    reader.releaseLock();
-    this.#origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
-  }
-
-  /** Ends it without a word, as a crash does. */
-  async kill(): Promise<void> {
-    this.#process?.kill('SIGKILL');
-    await this.#process?.exited;
-  }
-
-  async stop(): Promise<void> {
-    this.#process?.kill('SIGTERM');
-    await this.#process?.exited;
-    rmSync(this.dataDir, { recursive: true, force: true });
-  }
-
+export interface ServiceProcess {
+  url: string;
   /** Sends a request with the admin key. */
-  request(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.adminToken}`);
-    return fetch(`${this.origin}${path}`, { ...init, headers });
-  }
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** SIGTERM; returns the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it without a word, as a crash does. */
+  kill(): Promise<void>;
+}
+
+/** Starts it and returns when it says that it is ready. */
+export async function startServiceProcess(dataDir: string): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [CLI, 'serve'], {
+    env: { ...environmentOf(dataDir), LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await readyUrl(child);
+  const key = readFileSync(adminKeyFile(dataDir), 'utf8').trim();
+  return {
+    url,
+    request: (path, init = {}) =>
+      fetch(`${url}${path}`, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
+    stop: async () => {
+      const ended = new Promise<number | null>((done) => child.once('exit', done));
+      child.kill('SIGTERM');
+      return ended;
+    },
+    kill: async () => {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function readyUrl(child: ChildProcess): Promise<string> {
+  return new Promise((done, failed) => {
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const url = /ready at (http:\S+)/.exec(output)?.[1];
+      if (url) done(url);
+    });
+    child.once('exit', (code) => failed(new Error(`the service ended with ${code}: ${output}`)));
+  });
+}
+
+/** Runs a command of `ci-insights` on a folder. */
+export function runCommand(dataDir: string, ...args: string[]): { code: number; out: string } {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, CLI, ...args], { env: environmentOf(dataDir) });
+  return { code: exitCode, out: stdout.toString() + stderr.toString() };
 }

@@ -1,0 +1,70 @@
+/** Backup and restore of the embedded stores as docs/operations.md tells it: a copy of the folder of a service that is stopped. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service.ts';
+
+const SHOP = '/v1/ci/acme/repositories/shop';
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ci-insights-backup-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Uploads a report and returns its receipt when it is stored. */
+async function upload(service: ServiceProcess, runId: number): Promise<{ accepted: number; duplicate: number }> {
+  const cases = ['a', 'b', 'c'].map((name) => `<testcase classname="k" name="${name}" time="1"/>`).join('');
+  const sent = await service.request(
+    `${SHOP}/junit?pipeline_name=CI&job_name=unit&run_id=${runId}&branch=main&commit=c${runId}`,
+    { method: 'POST', body: `<testsuite>${cases}</testsuite>` },
+  );
+  expect(sent.status).toBe(202);
+  const { id } = (await sent.json()) as { id: string };
+  for (;;) {
+    const receipt = (await (await service.request(`${SHOP}/uploads/${id}`)).json()) as {
+      status: string;
+      accepted: number;
+      duplicate: number;
+    };
+    if (receipt.status === 'stored') return receipt;
+    await Bun.sleep(20);
+  }
+}
+
+const copy = (from: string, to: string): void => {
+  expect(Bun.spawnSync(['cp', '-a', from, to]).exitCode).toBe(0);
+};
+
+test('a folder that is copied while stopped, lost and put back has everything of that moment, and counts it once', async () => {
+  const data = join(folder, 'data');
+  const backup = join(folder, 'backup');
+  let service = await startServiceProcess(data);
+  await upload(service, 1);
+  await service.request(`${SHOP}/quarantines`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ test_name: 'k.a', reason: 'before the backup' }),
+  });
+  expect(await service.stop()).toBe(0);
+  copy(data, backup);
+
+  service = await startServiceProcess(data);
+  await upload(service, 2);
+  expect(await service.stop()).toBe(0);
+  rmSync(data, { recursive: true });
+  copy(backup, data);
+
+  const verified = runCommand(data, 'verify');
+  expect(verified.out).toContain('Everything derived agrees with 3 executions.');
+  expect(verified.code).toBe(0);
+
+  service = await startServiceProcess(data);
+  // What the backup holds is known; what came after it is taken as if for the first time.
+  expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
+  expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
+  const list = (await (await service.request(`${SHOP}/quarantines`)).json()) as { quarantined_tests?: unknown[] };
+  expect(JSON.stringify(list)).toContain('before the backup');
+  expect(await service.stop()).toBe(0);
+  expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
+}, 120_000);
