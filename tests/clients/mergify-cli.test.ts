@@ -30,6 +30,9 @@ async function json<T>(repository: string, args: string[]): Promise<T> {
 const API_ERROR = 6;
 
 describe.skipIf(!python)('mergify tests show', () => {
+  interface Found {
+    tests: { test_id: string }[];
+  }
   interface Shown {
     tests: {
       test_name: string;
@@ -44,8 +47,18 @@ describe.skipIf(!python)('mergify tests show', () => {
     const repository = freshRepository('cli');
     const service = await sharedService();
     await mergify(repository, ['ci', 'junit-process', 'unit.xml']);
-    const search = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
+    const base = `/v1/ci/acme/repositories/${repository}`;
+    const search = `${base}/search/tests?test_name=*`;
     await service.until<{ size: number }>(search, ({ size }) => size === 4);
+
+    // The health is judged a moment after the executions can be read.
+    const [{ test_id: id } = { test_id: '' }] = (
+      await service.get<Found>(`${base}/search/tests?test_name=${encodeURIComponent(FAILING)}`)
+    ).tests;
+    await service.until<{ health_status: string }>(
+      `${base}/tests/${id}`,
+      ({ health_status }) => health_status === 'broken',
+    );
 
     const { tests } = await json<Shown>(repository, ['tests', 'show', FAILING]);
     expect(tests).toMatchObject([

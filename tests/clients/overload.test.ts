@@ -13,8 +13,9 @@ import { pythonEnvironment } from './support/python.ts';
 import { run } from './support/run.ts';
 import { ClientService, freshRepository } from './support/service.ts';
 
-/** Shorter than what the clients that try again are ready to wait. */
-const AWAY_MS = 3_000;
+const POLL_MS = 50;
+/** How clients tell that an upload was not taken. */
+const SAYS_SO = /Error uploading spans|HTTP 503|code: 503/;
 
 interface Client {
   name: string;
@@ -22,6 +23,8 @@ interface Client {
   command: string[];
   /** Tests of the upload. */
   tests: number;
+  /** Tries for half a minute; the others for ten seconds. */
+  isPatient: boolean;
 }
 
 const [newest, older] = hasRedis
@@ -54,12 +57,14 @@ const clients = (): Client[] =>
         repository: freshRepository('overload'),
         command: [program('pytest'), '-p', 'no:cacheprovider', '-q', 'test_one.py'],
         tests: 1,
+        isPatient: true,
       },
       {
         name: `${python === newest ? 'the newest' : 'an older'} mergify CLI`,
         repository: freshRepository('overload'),
         command: [program('mergify'), 'ci', 'junit-process', ...target, 'unit.xml'],
         tests: 4,
+        isPatient: python === newest,
       },
     ];
   });
@@ -81,15 +86,16 @@ describe.skipIf(!newest || !older)('while the queue is away', () => {
     await redis.down();
     const all = clients();
     const runs = all.map(start);
-    const ended = Promise.all(runs).then(() => 'ended');
-    expect(await Promise.race([ended, Bun.sleep(AWAY_MS).then(() => 'waiting')])).toBe('waiting');
+    const isRefused = ({ repository }: Client): boolean => refusals(repository) > 0;
+    while (!all.every(isRefused)) await Bun.sleep(POLL_MS);
     await redis.up();
-    await ended;
-    for (const { repository, tests } of all) {
+    const ended = await Promise.all(runs);
+    for (const [i, { repository, tests, isPatient }] of all.entries()) {
+      // Where the others were slow to start it may have given up by then, and said so.
+      if (!isPatient && SAYS_SO.test(ended[i]?.printed ?? '')) continue;
       const path = `/v1/ci/acme/repositories/${repository}/search/tests?test_name=*`;
       await service.until<{ size: number }>(path, ({ size }) => size === tests);
     }
-    expect(all.filter(({ repository }) => refusals(repository) === 0).map(({ name }) => name)).toEqual([]);
     expect(await possiblyLost()).toBe(before + all.reduce((sum, { repository }) => sum + refusals(repository), 0));
   });
 
@@ -101,7 +107,7 @@ describe.skipIf(!newest || !older)('while the queue is away', () => {
     const ended = await Promise.all(all.map(start));
     await redis.up();
     ended.forEach(({ printed }, i) => {
-      expect([all[i]?.name, printed]).toEqual([all[i]?.name, expect.stringMatching(/503|Service Unavailable/)]);
+      expect([all[i]?.name, printed]).toEqual([all[i]?.name, expect.stringMatching(SAYS_SO)]);
     });
     expect(all.filter(({ repository }) => refusals(repository) === 0).map(({ name }) => name)).toEqual([]);
     expect(await possiblyLost()).toBe(before + all.reduce((sum, { repository }) => sum + refusals(repository), 0));
