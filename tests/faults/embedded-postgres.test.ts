@@ -53,18 +53,12 @@ describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () 
         id: repositoryId,
       },
     );
-    await clickhouse.command(
-      'ALTER TABLE ci.executions DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2',
-      {
-        id: repositoryId,
-      },
-    );
-    await clickhouse.command(
-      'ALTER TABLE ci.catalog DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2',
-      {
-        id: repositoryId,
-      },
-    );
+    // Of a ledger that is gone: what is left of it would count as a difference for the tests that come after.
+    for (const table of ['executions', 'catalog', 'runs'])
+      await clickhouse.command(
+        `ALTER TABLE ci.${table} DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2`,
+        { id: repositoryId },
+      );
     expect(names).toEqual([{ test_name: 'first' }, { test_name: 'second' }]);
   });
 });

@@ -1,15 +1,24 @@
 /** A service that is killed while quarantines come and go: what was answered is kept, and every change has its event once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
-import { ServiceProcess } from '../support/service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service.ts';
 
 const KILLS = 3;
 const QUARANTINES = '/v1/ci/acme/repositories/shop/quarantines';
 const LOG = '/v1/repos/acme/shop/logs?per_page=100';
 
-const service = new ServiceProcess();
-beforeAll(() => service.start(), HOOK_TIMEOUT_MS);
-afterAll(() => service.stop(), HOOK_TIMEOUT_MS);
+const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-killed-'));
+let service: ServiceProcess;
+beforeAll(async () => {
+  service = await startServiceProcess(dataDir);
+}, HOOK_TIMEOUT_MS);
+afterAll(async () => {
+  await service.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}, HOOK_TIMEOUT_MS);
 
 interface Quarantined {
   id: string;
@@ -63,7 +72,7 @@ test('every quarantine that is there was told of once, every one that is gone tw
     await service.kill();
     isAlive = false;
     await Promise.all(clients);
-    await service.start();
+    service = await startServiceProcess(dataDir);
   }
   const there = new Set((await list()).map(({ id }) => id));
   // What was changed without an answer is told of too, so the log is read until it stands still.
