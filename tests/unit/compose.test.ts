@@ -50,7 +50,9 @@ describe('compose.yaml', () => {
   });
 
   test('shows one port, on this machine only', () => {
-    expect(Object.values(services).flatMap(({ ports }) => ports)).toEqual(['127.0.0.1:${PORT:-3000}:3000']);
+    const shown = Object.values(services).flatMap(({ ports }) => ports);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toMatch(/^127\.0\.0\.1:\$\{PORT:-3000\}:3000$/);
   });
 
   test('keeps the data of every store in a volume that is declared, and pins every image', () => {

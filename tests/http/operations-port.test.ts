@@ -1,0 +1,46 @@
+/** Metrics and health on a port of their own, which is all that a worker shows. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { UserError } from '../../src/errors.ts';
+import { type Operations, startOperations } from '../../src/operations.ts';
+import { openTestApp } from '../support/http.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
+
+let stores: TestStores;
+let apart: Operations;
+beforeAll(async () => {
+  const opened = await openTestStores();
+  stores = { ...opened, config: { ...opened.config, metricsPort: 0 } };
+  apart = startOperations(stores);
+});
+afterAll(() => apart.stop());
+
+test('it shows metrics, alive and ready, and nothing of the interface', async () => {
+  const statuses = ['/metrics', '/healthz/live', '/healthz/ready', '/v1/application', '/docs', '/admin/queues'].map(
+    async (path) => [path, (await fetch(`${apart.url}${path}`)).status],
+  );
+  expect(await Promise.all(statuses)).toEqual([
+    ['/metrics', 200],
+    ['/healthz/live', 200],
+    ['/healthz/ready', 200],
+    ['/v1/application', 404],
+    ['/docs', 404],
+    ['/admin/queues', 404],
+  ]);
+  expect(await (await fetch(`${apart.url}/healthz/ready`)).json()).toEqual({
+    status: 'ready',
+    stores: { clickhouse: true, postgres: true, queue: true },
+  });
+});
+
+test('the port that clients reach then shows no metrics, and health as before', async () => {
+  const app = await openTestApp({ features: apart.features });
+  expect((await app.request('/metrics', { token: null })).status).toBe(404);
+  expect((await app.request('/healthz/live', { token: null })).status).toBe(200);
+});
+
+test('a port that is taken is said in a sentence', () => {
+  const port = Number(new URL(apart.url ?? '').port);
+  const again = { ...stores, config: { ...stores.config, metricsPort: port } };
+  expect(() => startOperations(again)).toThrow(UserError);
+  expect(() => startOperations(again)).toThrow(/METRICS_PORT/);
+});
