@@ -52,6 +52,16 @@ describe('keys', () => {
     expect(listed.out + (await cli('keys', 'list')).out).not.toContain(key.token);
   });
 
+  test('a key is for one owner or for every one, and says so', async () => {
+    const every = await cli('keys', 'create', '--every-owner', '--scope', 'admin', '--json');
+    expect(JSON.parse(every.out)).toMatchObject({ owner: null, repositories: null, scope: 'admin' });
+    for (const owners of [[], ['--owner', 'acme', '--every-owner'], ['--every-owner', '--repository', 'shop']]) {
+      const refused = await cli('keys', 'create', '--scope', 'ci', ...owners);
+      expect([owners, refused.code, refused.out]).toEqual([owners, 1, '']);
+      expect(refused.err).toContain('--owner');
+    }
+  });
+
   test('a key is revoked once', async () => {
     const { id } = JSON.parse((await cli('keys', 'create', '--owner', 'acme', '--scope', 'admin', '--json')).out);
     expect(await cli('keys', 'revoke', id)).toMatchObject({ code: 0, out: `Key ${id} is revoked.\n` });
