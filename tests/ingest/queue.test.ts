@@ -142,7 +142,8 @@ describe.skipIf(!hasRedis)('Redis', () => {
       await queues.close();
       await sentinels.stop();
     },
-    START_TIMEOUT_MS,
+    // A job whose reply broke off with the connection is taken up when its lock ends, after 30 s.
+    3 * START_TIMEOUT_MS,
   );
 
   test('a server that would throw waiting jobs away is refused at the start', async () => {
