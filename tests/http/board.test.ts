@@ -1,10 +1,13 @@
 /** The queues at `/admin/queues`, as a browser and a script meet them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createBoard } from '../../src/board/board.ts';
 import { type Operations, startOperations } from '../../src/operations.ts';
+import { openRedisQueues } from '../../src/queue/backend.ts';
 import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { ORIGIN, openTestApp, type TestApp } from '../support/http.ts';
 import { makeJob } from '../support/jobs.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const JOB = 'job-of-the-board';
@@ -103,4 +106,23 @@ test('nothing can be changed there: whatever would remove, retry or pause is no 
 test('a path that leaves the folder of the page finds no file', async () => {
   for (const path of ['/static/%2e%2e/index.ejs', '/static/..%2f..%2fpackage.json', '/static/', '/nowhere', '/api/%'])
     expect([path, (await open(path)).status]).toEqual([path, 404]);
+});
+
+test.skipIf(!hasRedis)('queues on Redis are shown as those on PostgreSQL are', async () => {
+  const redis = await startRedis();
+  const backend = await openRedisQueues(redis.url, () => {});
+  const onRedis = backend.queue(testRuns.name);
+  try {
+    const job = makeJob({ repository: uniqueRepository(), executions: [{ name: 'a' }], receivedAt: TEST_NOW });
+    await onRedis.add(testRuns.name, compress(job), { jobId: JOB });
+    const board = createBoard([onRedis], '/admin/queues/');
+    const answer = await board.answer('/api/queues', new URLSearchParams({ activeQueue: testRuns.name }));
+    expect(await answer.json()).toMatchObject({
+      queues: [{ name: testRuns.name, counts: { waiting: 1 }, jobs: [{ id: JOB }] }],
+    });
+  } finally {
+    await onRedis.close();
+    await backend.close();
+    await redis.stop();
+  }
 });
