@@ -5,7 +5,7 @@
 import { judge } from '../domain/judge.ts';
 import type { TouchedTest } from '../ledger/block.ts';
 import { type IdentityEnd, judgeHealth } from './health.ts';
-import type { RunStore } from './run-store.ts';
+import { type RunStore, TESTS_MAX } from './run-store.ts';
 import { type EvaluationStore, identityKey, isFlakyRule, type Verdict, type VerdictRule } from './store.ts';
 import { judgeRuns, Troubles } from './troubles.ts';
 import { judgeVerdicts } from './verdicts.ts';
@@ -28,31 +28,50 @@ export interface EvaluationStores {
  * What is written first is what a repetition finds out by what is written last: an evaluation that is cut off anywhere is made good
  * by evaluating the same once more. So health comes before the verdicts that it follows from, and both before the troubled runs.
  *
- * @param onJudged hears, before the last is written, where every identity of the tests concerned stands.
+ * @param touched at most {@link TESTS_MAX}.
+ * @param onJudged hears, before the troubled runs are written, where every identity of the tests stands; all of a test at once.
  */
 export async function evaluate(
   stores: EvaluationStores,
   touched: ReadonlyMap<string, TouchedTest>,
-  { isFlakyDetectionEnabled, version }: EvaluateOptions,
+  { isFlakyDetectionEnabled, nextVersion }: Omit<EvaluateOptions, 'version'> & { nextVersion(): Promise<number> },
   onJudged: (ends: IdentityEnd[]) => Promise<void>,
 ): Promise<void> {
   if (touched.size === 0) return;
-  const since = new Map([...touched].map(([testId, test]) => [testId, test.since]));
-  const lookFrom = (testId: string, at: number): unknown => since.set(testId, Math.min(since.get(testId) ?? at, at));
-  const oldest = [...since.values()].reduce((least, at) => Math.min(least, at), Number.MAX_SAFE_INTEGER);
   const { executions, runs } = stores;
-  const [troubledRuns, folds] = await Promise.all([judgeRuns(runs, oldest), executions.folds([...touched.keys()])]);
-  const changed = await judgeVerdicts(executions, touched, { troubledRuns, folds, isFlakyDetectionEnabled });
-  for (const [testId, at] of troubledRuns.concerned) lookFrom(testId, at);
-  // A verdict that changes on an old execution changes the health from there on.
-  for (const { testId, finishedAt } of changed) lookFrom(testId, finishedAt);
-  const others = [...since.keys()].filter((testId) => !touched.has(testId));
-  const known = others.length === 0 ? folds : [...folds, ...(await executions.folds(others))];
-  const { rows, ends } = await judgeHealth(executions, known, since, changed);
-  await executions.writeHealth(rows, version);
-  await executions.writeVerdicts(changed, version);
-  await onJudged(ends);
-  await runs.write(troubledRuns.changed, version);
+  const oldest = [...touched.values()].reduce((least, { since }) => Math.min(least, since), Number.MAX_SAFE_INTEGER);
+  const troubledRuns = await judgeRuns(runs, oldest);
+  // A troubled run may concern far more tests than the block that has made it one.
+  for (const tests of batchesOf(touched, troubledRuns.concerned)) {
+    const since = new Map([...tests].map(([testId, test]) => [testId, test.since]));
+    const folds = await executions.folds([...tests.keys()]);
+    const changed = await judgeVerdicts(executions, tests, { troubledRuns, folds, isFlakyDetectionEnabled });
+    // A verdict that changes on an old execution changes the health from there on.
+    for (const { testId, finishedAt } of changed)
+      since.set(testId, Math.min(since.get(testId) ?? finishedAt, finishedAt));
+    const { rows, ends } = await judgeHealth(executions, folds, since, changed);
+    const version = await nextVersion();
+    await executions.writeHealth(rows, version);
+    await executions.writeVerdicts(changed, version);
+    await onJudged(ends);
+  }
+  if (troubledRuns.changed.length > 0) await runs.write(troubledRuns.changed, await nextVersion());
+}
+
+/** The touched tests, then the others that are concerned; each with when the first change was. */
+function* batchesOf(
+  touched: ReadonlyMap<string, TouchedTest>,
+  concerned: ReadonlyMap<string, number>,
+): Generator<Map<string, TouchedTest>> {
+  yield new Map(
+    [...touched].map(([testId, { since, commits }]) => [
+      testId,
+      { since: Math.min(since, concerned.get(testId) ?? since), commits },
+    ]),
+  );
+  const others = [...concerned].filter(([testId]) => !touched.has(testId));
+  for (let from = 0; from < others.length; from += TESTS_MAX)
+    yield new Map(others.slice(from, from + TESTS_MAX).map(([testId, since]) => [testId, { since, commits: [] }]));
 }
 
 /** Judges all retained executions of some tests anew: verdicts, then health from the baseline. The runs have been judged before. */

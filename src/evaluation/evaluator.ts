@@ -17,11 +17,9 @@ import { evaluate } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { FigureStore } from './quarantine-store.ts';
 import { judgeQuarantines } from './quarantines.ts';
-import { RunStore } from './run-store.ts';
+import { RunStore, TESTS_MAX } from './run-store.ts';
 import { EvaluationStore } from './store.ts';
 
-/** More tests at once make the statements long and gain nothing. */
-const TESTS_MAX = 2_000;
 const RETRY_MS = 1_000;
 /**
  * The pause between two passes. Under load, what came in meanwhile is evaluated together: a test that ran in ten blocks is read
@@ -123,7 +121,7 @@ export class Evaluator {
             .where(eq(repositories.id, repositoryId));
           const options = {
             isFlakyDetectionEnabled: repository?.isEnabled ?? true,
-            version: await drawVersion(tx),
+            nextVersion: () => drawVersion(tx),
           };
           const context = {
             repositoryId,

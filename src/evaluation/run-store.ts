@@ -5,6 +5,9 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { FailingTest, RunTotals, Trouble } from '../domain/infrastructure.ts';
 import { DAY_MS, TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
 
+/** More tests in one statement make it long and gain nothing; over HTTP, ClickHouse takes no list of much more. */
+export const TESTS_MAX = 2_000;
+
 /** One attempt of a pipeline and job on one UTC day. */
 export interface RunKey {
   /** Days since the epoch. */
@@ -116,17 +119,23 @@ export class RunStore {
 
   /** The newest results before a run of the tests that fail in it. */
   async before(run: Run, failures: ReadonlyMap<string, number>): Promise<FailingTest[]> {
-    const rows = await this.clickhouse.select(beforeRun, {
-      ...this.#place(run),
-      test_ids: [...failures.keys()],
-      start_ms: Math.max(0, run.startedAt - TROUBLE_REACH_MS),
-      end_ms: run.startedAt,
-    });
-    return rows.map((row) => ({
-      failures: failures.get(row.test_id) ?? 0,
-      lastPassAt: row.last_pass_ms === 0 ? null : row.last_pass_ms,
-      lastFailureAt: row.last_failure_ms === 0 ? null : row.last_failure_ms,
-    }));
+    const testIds = [...failures.keys()];
+    const found: FailingTest[] = [];
+    for (let from = 0; from < testIds.length; from += TESTS_MAX) {
+      const rows = await this.clickhouse.select(beforeRun, {
+        ...this.#place(run),
+        test_ids: testIds.slice(from, from + TESTS_MAX),
+        start_ms: Math.max(0, run.startedAt - TROUBLE_REACH_MS),
+        end_ms: run.startedAt,
+      });
+      for (const row of rows)
+        found.push({
+          failures: failures.get(row.test_id) ?? 0,
+          lastPassAt: row.last_pass_ms === 0 ? null : row.last_pass_ms,
+          lastFailureAt: row.last_failure_ms === 0 ? null : row.last_failure_ms,
+        });
+    }
+    return found;
   }
 
   async write(runs: readonly TroubledRun[], version: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** Which runs are troubled: kept as of the newest executions, so that verdicts are judged with a look at a few rows. */
 import { dayOf, mayBeTroubled, type Trouble, troubleOf } from '../domain/infrastructure.ts';
-import { DAY_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
+import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { type Run, type RunKey, type RunStore, runKey, type TroubledRun } from './run-store.ts';
 
 export interface TroubledRuns {
@@ -8,7 +8,7 @@ export interface TroubledRuns {
   known: Map<string, TroubledRun>;
   /** Those of which another thing was known before; `none` for one that is no longer troubled. */
   changed: TroubledRun[];
-  /** The tests that failed in a changed run, and when the day of the first of these runs began. */
+  /** The tests that failed in a changed run, and when the first of these runs began. */
   concerned: Map<string, number>;
 }
 
@@ -19,6 +19,7 @@ export async function judgeRuns(store: RunStore, since: number): Promise<Trouble
     store.candidates(since),
   ]);
   const changed: TroubledRun[] = [];
+  const concerned = new Map<string, number>();
   for (const run of candidates) {
     const key = runKey(run);
     const trouble = await judgeRun(store, run);
@@ -27,11 +28,9 @@ export async function judgeRuns(store: RunStore, since: number): Promise<Trouble
     changed.push(judged);
     if (trouble === 'none') known.delete(key);
     else known.set(key, judged);
-  }
-  const concerned = new Map<string, number>();
-  for (const run of changed)
     for (const testId of (await store.failuresIn(run)).keys())
-      concerned.set(testId, Math.min(concerned.get(testId) ?? Number.MAX_SAFE_INTEGER, run.day * DAY_MS));
+      concerned.set(testId, Math.min(concerned.get(testId) ?? Number.MAX_SAFE_INTEGER, run.startedAt));
+  }
   return { known, changed, concerned };
 }
 

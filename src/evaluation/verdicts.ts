@@ -134,7 +134,8 @@ async function judgeHolds(
   const days = [...known.values(), ...changed].map((run) => run.day);
   const start = Math.min(...days) * DAY_MS;
   // What such a run decided about an earlier one is open again, too.
-  for (const [testId, at] of concerned) lookFrom(testId, Math.max(start, at - TROUBLE_REACH_MS));
+  for (const [testId, at] of concerned)
+    if (touched.has(testId)) lookFrom(testId, Math.max(start, at - TROUBLE_REACH_MS));
   for (const { testId, finishedAt, rule } of await pass.store.storedVerdicts([...touched.keys()], start))
     if (rule === 'pending') lookFrom(testId, finishedAt);
   const newestDay = Math.max(...days);
