@@ -146,11 +146,12 @@ describe('what a crash leaves behind', () => {
 describe('what cannot be stored', () => {
   test('a payload that is no job goes to the dead letters at once, with the reason', async () => {
     const queue = stores.queues.queue('test-runs');
-    await queue.add('test-runs', { v: 1, upload_id: 'x' }, { jobId: `bad-${uuid7()}` });
+    const jobId = `bad-${uuid7()}`;
+    await queue.add('test-runs', { v: 1, upload_id: 'x' }, { jobId });
     await driver.settle();
     await queue.close();
     const letters = await stores.deadLetters.list();
-    expect(letters.at(-1)?.reason).toContain('not a test-runs job of version 1');
+    expect(letters.find((letter) => letter.jobId === jobId)?.reason).toContain('not a test-runs job of version 1');
   });
 
   test('a chunk that ClickHouse refuses does not take its block along', async () => {
