@@ -1,8 +1,8 @@
 /** Backup and restore of the embedded stores as docs/operations.md tells it: a copy of the folder of a service that is stopped. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service.ts';
 
 const SHOP = '/v1/ci/acme/repositories/shop';
@@ -65,6 +65,47 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   const list = (await (await service.request(`${SHOP}/quarantines`)).json()) as { quarantined_tests?: unknown[] };
   expect(JSON.stringify(list)).toContain('before the backup');
+  expect(await service.stop()).toBe(0);
+  expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
+}, 120_000);
+
+const ROOT = resolve(import.meta.dir, '../..');
+
+/** The statements for ClickHouse as docs/operations.md has them: of the backup, and of the restore. */
+function documentedStatements(): string[][] {
+  const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8').replaceAll("'\\''", "'");
+  return text
+    .split('\n')
+    .filter((line) => line.includes('clickhouse-client') && /BACKUP|RESTORE/.test(line))
+    .map((line) => [...line.matchAll(/--query "([^"]+)"/g)].map(([, statement = '']) => statement));
+}
+
+test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees with PostgreSQL of that moment', async () => {
+  const data = join(folder, 'statements');
+  const backups = join(folder, 'backups');
+  mkdirSync(backups);
+  const allowed = readFileSync(join(ROOT, 'docs/clickhouse-backups.xml'), 'utf8');
+  writeFileSync(join(folder, 'config.xml'), allowed.replace('/var/lib/clickhouse/backups/', `${backups}/`));
+  const run = (statements: readonly string[]): void => {
+    const script = join(ROOT, 'tests/support/clickhouse-statements.ts');
+    const command = [process.execPath, script, join(data, 'clickhouse'), ...statements];
+    const { exitCode, stderr } = Bun.spawnSync(command, { cwd: folder });
+    expect([exitCode, stderr.toString()]).toEqual([0, '']);
+  };
+  const [backup = [], restore = []] = documentedStatements();
+  expect([backup.length, restore.length]).toEqual([1, 2]);
+
+  let service = await startServiceProcess(data);
+  await upload(service, 1);
+  expect(await service.stop()).toBe(0);
+  run(backup);
+  run(restore);
+  const verified = runCommand(data, 'verify');
+  expect(verified.out).toContain('Everything derived agrees with 3 executions.');
+
+  service = await startServiceProcess(data);
+  expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
+  expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   expect(await service.stop()).toBe(0);
   expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
 }, 120_000);
