@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service.ts';
+import { join } from 'node:path';
+import { ROOT, runCommand, ServiceProcess } from '../support/service-process.ts';
 
 const SHOP = '/v1/ci/acme/repositories/shop';
 let folder: string;
@@ -39,7 +39,8 @@ const copy = (from: string, to: string): void => {
 test('a folder that is copied while stopped, lost and put back has everything of that moment, and counts it once', async () => {
   const data = join(folder, 'data');
   const backup = join(folder, 'backup');
-  let service = await startServiceProcess(data);
+  const service = ServiceProcess.onFolder(data);
+  await service.start();
   await upload(service, 1);
   await service.request(`${SHOP}/quarantines`, {
     method: 'POST',
@@ -49,7 +50,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(await service.stop()).toBe(0);
   copy(data, backup);
 
-  service = await startServiceProcess(data);
+  await service.start();
   await upload(service, 2);
   expect(await service.stop()).toBe(0);
   rmSync(data, { recursive: true });
@@ -59,7 +60,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(verified.out).toContain('Everything derived agrees with 3 executions.');
   expect(verified.code).toBe(0);
 
-  service = await startServiceProcess(data);
+  await service.start();
   // What the backup holds is known; what came after it is taken as if for the first time.
   expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
@@ -68,8 +69,6 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(await service.stop()).toBe(0);
   expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
 }, 120_000);
-
-const ROOT = resolve(import.meta.dir, '../..');
 
 /** The statements for ClickHouse as docs/operations.md has them: of the backup, and of the restore. */
 function documentedStatements(): string[][] {
@@ -95,7 +94,8 @@ test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees wit
   const [backup = [], restore = []] = documentedStatements();
   expect([backup.length, restore.length]).toEqual([1, 2]);
 
-  let service = await startServiceProcess(data);
+  const service = ServiceProcess.onFolder(data);
+  await service.start();
   await upload(service, 1);
   expect(await service.stop()).toBe(0);
   run(backup);
@@ -103,7 +103,7 @@ test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees wit
   const verified = runCommand(data, 'verify');
   expect(verified.out).toContain('Everything derived agrees with 3 executions.');
 
-  service = await startServiceProcess(data);
+  await service.start();
   expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   expect(await service.stop()).toBe(0);

@@ -4,17 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service.ts';
+import { ServiceProcess } from '../support/service-process.ts';
 
 const KILLS = 3;
 const QUARANTINES = '/v1/ci/acme/repositories/shop/quarantines';
 const LOG = '/v1/repos/acme/shop/logs?per_page=100';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-killed-'));
-let service: ServiceProcess;
-beforeAll(async () => {
-  service = await startServiceProcess(dataDir);
-}, HOOK_TIMEOUT_MS);
+const service = ServiceProcess.onFolder(dataDir);
+beforeAll(() => service.start(), HOOK_TIMEOUT_MS);
 afterAll(async () => {
   await service.stop();
   rmSync(dataDir, { recursive: true, force: true });
@@ -72,7 +70,7 @@ test('every quarantine that is there was told of once, every one that is gone tw
     await service.kill();
     isAlive = false;
     await Promise.all(clients);
-    service = await startServiceProcess(dataDir);
+    await service.start();
   }
   const there = new Set((await list()).map(({ id }) => id));
   // What was changed without an answer is told of too, so the log is read until it stands still.

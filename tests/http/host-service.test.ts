@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { FakeHost } from '../support/fake-host.ts';
 import { READER, WRITER } from '../support/host-app.ts';
+import { ServiceProcess } from '../support/service-process.ts';
 
-const ROOT = resolve(import.meta.dir, '../..');
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests?test_name=*';
 const host = new FakeHost('/api/v3');
 let dataDir: string;
@@ -23,30 +23,12 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Starts the service, asks it, stops it; returns what `ask` does and what the service wrote. */
+/** Starts the service, asks it, stops it; returns what `ask` does and everything that the service wrote. */
 async function served<T>(environment: Record<string, string>, ask: (origin: string) => Promise<T>) {
-  const { PATH, HOME } = process.env;
-  const service = Bun.spawn([process.execPath, 'src/cli.ts', 'serve'], {
-    cwd: ROOT,
-    env: { PATH, HOME, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'debug', ...environment },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const logged = new Response(service.stderr).text();
-  const reader = service.stdout.getReader();
-  let printed = '';
-  while (!printed.includes('\n')) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`the service ended: ${printed}${await logged}`);
-    printed += new TextDecoder().decode(value);
-  }
-  try {
-    const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
-    return { result: await ask(origin), written: printed, logged };
-  } finally {
-    service.kill('SIGTERM');
-    await service.exited;
-  }
+  const service = ServiceProcess.onFolder(dataDir, { LOG_LEVEL: 'debug', ...environment });
+  await service.start();
+  const result = await ask(service.origin).finally(() => service.stop());
+  return { result, written: service.written };
 }
 
 const statusOf = async (origin: string, token: string): Promise<number> =>
@@ -57,8 +39,8 @@ test('a service is asked with a host token: on with an address, and silent towar
   const on = await served({ GITHUB_API_URL: host.url }, statuses);
   expect(on.result).toEqual([200, 403]);
   expect(host.requests.map(({ path }) => path)).toEqual(['/api/v3/user', '/api/v3/repos/acme/shop', '/api/v3/user']);
-  expect(await on.logged).toContain('"status":403');
-  expect(on.written + (await on.logged)).not.toContain(READER);
+  expect(on.written).toContain('"status":403');
+  expect(on.written).not.toContain(READER);
 
   host.forgetRequests();
   const off = await served({ GITHUB_API_URL: host.url, GITHUB_AUTH: 'off' }, statuses);

@@ -1,40 +1,97 @@
 /** The service as an operator starts it: a process of its own, with the environment alone. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { adminKeyFile } from '../../src/keys/admin-key.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+export const ROOT = resolve(import.meta.dir, '../..');
+const CLI = join(ROOT, 'src/cli.ts');
+
+const machine = () => {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME };
+};
 
 export class ServiceProcess {
   #child: ChildProcess | undefined;
+  /** What it wrote to standard output and to its log, in the order in which it came. */
+  written = '';
 
   constructor(
     readonly command: 'serve' | 'worker',
-    readonly environment: Readonly<Record<string, string>>,
+    readonly environment: Readonly<Record<string, string | undefined>>,
   ) {}
+
+  /** On embedded stores in a folder, at a port of its own. */
+  static onFolder(dataDir: string, environment: Readonly<Record<string, string | undefined>> = {}): ServiceProcess {
+    return new ServiceProcess('serve', { DATA_DIR: dataDir, PORT: '0', ...environment });
+  }
+
+  /** Where it says that it answers. */
+  get origin(): string {
+    const origin = /ready at (http:\/\/[^\s/]+)/.exec(this.written)?.[1];
+    if (origin === undefined) throw new Error(`the service does not say where it answers: ${this.written}`);
+    return origin;
+  }
+
+  /** The key that the first start on its folder made. */
+  get adminToken(): string {
+    return readFileSync(adminKeyFile(this.environment.DATA_DIR ?? ''), 'utf8').trim();
+  }
+
+  /** Sends a request with that key. */
+  request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${this.adminToken}`);
+    return fetch(path.startsWith('http') ? path : `${this.origin}${path}`, { ...init, headers });
+  }
 
   /** Returns when it says that it is ready. */
   async start(): Promise<void> {
-    const { PATH = '', HOME = '' } = process.env;
+    this.written = '';
     const child = spawn(process.execPath, [CLI, this.command], {
-      env: { PATH, HOME, LOG_LEVEL: 'error', ...this.environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...machine(), LOG_LEVEL: 'error', ...this.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`${this.command} ended with ${code} before it was ready`)));
+    child.stderr?.on('data', (data: Buffer) => {
+      this.written += data.toString();
+    });
+    await new Promise<void>((ready, failed) => {
+      child.once('exit', (code) =>
+        failed(new Error(`${this.command} ended with ${code} before it was ready: ${this.written}`)),
+      );
       child.stdout?.on('data', (data: Buffer) => {
-        if (data.toString().includes('ready')) resolve();
+        this.written += data.toString();
+        if (/ ready.*\n/.test(this.written)) ready();
       });
     });
   }
 
   /** SIGTERM; returns the exit code. */
-  async stop(): Promise<number | null> {
+  stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  /** Ends it without a word, as a crash does. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child;
     this.#child = undefined;
     if (!child) return null;
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
+    // Closed, not only ended: everything that it wrote has been read.
+    const ended = new Promise<number | null>((done) => child.once('close', done));
+    child.kill(signal);
     return ended;
   }
+}
+
+/** Runs a command of `ci-insights` on a folder. */
+export function runCommand(dataDir: string, ...args: string[]): { code: number; out: string } {
+  const env = { ...machine(), DATA_DIR: dataDir, PORT: '0' };
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, CLI, ...args], { env });
+  return { code: exitCode, out: stdout.toString() + stderr.toString() };
 }

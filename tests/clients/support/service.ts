@@ -1,53 +1,46 @@
 /** The service as it is started, in a process of its own, for clients that only have its address and a key. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { atEnd } from '../../support/at-end.ts';
+import { ROOT, ServiceProcess } from '../../support/service-process.ts';
 import { WEBHOOK_SECRET } from '../../support/webhooks.ts';
 import { machine } from './run.ts';
 
-export const ROOT = resolve(import.meta.dir, '../../..');
+export { ROOT };
+
 const ANSWER_MS_MAX = 30_000;
 const POLL_MS = 50;
 
 export class ClientService {
-  /** Lines of its log, from LOG_LEVEL on. */
-  readonly logged: string[] = [];
-
   private constructor(
-    readonly origin: string,
-    readonly token: string,
     readonly dataDir: string,
-    private readonly child: Bun.Subprocess,
+    private readonly process: ServiceProcess,
   ) {}
 
   /** Starts it with embedded stores, unless the environment names others. Returns when it says that it is ready. */
   static async start(environment: Record<string, string> = {}): Promise<ClientService> {
     const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-clients-'));
-    const child = Bun.spawn([process.execPath, 'src/cli.ts', 'serve'], {
-      cwd: ROOT,
-      env: { ...machine(), DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...environment },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    let printed = '';
-    for await (const chunk of child.stdout) {
-      printed += new TextDecoder().decode(chunk);
-      if (printed.includes('admin key in')) break;
-    }
-    const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
-    if (origin === undefined)
-      throw new Error(`the service did not start: ${printed}${await new Response(child.stderr).text()}`);
-    const token = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim();
-    const service = new ClientService(origin, token, dataDir, child);
-    void service.#keepLog(child.stderr);
-    return service;
+    const service = ServiceProcess.onFolder(dataDir, { ...machine(), ...environment });
+    await service.start();
+    return new ClientService(dataDir, service);
+  }
+
+  get origin(): string {
+    return this.process.origin;
+  }
+
+  get token(): string {
+    return this.process.adminToken;
+  }
+
+  /** Lines that it wrote: of its log, from LOG_LEVEL on, among others. */
+  get logged(): string[] {
+    return this.process.written.split('\n');
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.token}`);
-    return fetch(path.startsWith('http') ? path : `${this.origin}${path}`, { ...init, headers });
+    return this.process.request(path, init);
   }
 
   /** Quarantines a test on every branch and returns the quarantine's id. */
@@ -80,19 +73,8 @@ export class ClientService {
     }
   }
 
-  async #keepLog(stderr: ReadableStream<Uint8Array>): Promise<void> {
-    const decoder = new TextDecoder();
-    let rest = '';
-    for await (const chunk of stderr) {
-      const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
-      rest = lines.pop() ?? '';
-      this.logged.push(...lines);
-    }
-  }
-
   async stop(): Promise<void> {
-    this.child.kill('SIGTERM');
-    await this.child.exited;
+    await this.process.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
