@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { attemptOf, comparePositions, type JudgedExecution } from '../domain/execution.ts';
+import { attemptOf, comparePositions } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
 import { isTrouble, runOf } from '../domain/infrastructure.ts';
@@ -13,14 +13,11 @@ import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import type { Health } from '../domain/status.ts';
 import { RunStore, runKey, type TroubledRun } from './run-store.ts';
-import { EvaluationStore, identityKey } from './store.ts';
+import { EvaluationStore, executionColumns, executionOf, type IdentifiedExecution, identityKey } from './store.ts';
 import { judgeRun, Troubles } from './troubles.ts';
 
 /** An execution with what an explanation shows of it. */
-export interface ExplainedExecution extends JudgedExecution {
-  testId: string;
-  pipelineName: string;
-  jobName: string;
+export interface ExplainedExecution extends IdentifiedExecution {
   /** When it was received; 0 when that was not recorded. */
   receivedAt: number;
 }
@@ -46,35 +43,9 @@ export interface IdentityExplanation {
 
 const executions = defineQuery<{ repository_id: string; test_id: string; until_ms: number }, ExplainedExecution>(
   'evaluation/explain',
-  z
-    .object({
-      test_id: z.string(),
-      pipeline_name: z.string(),
-      job_name: z.string(),
-      commit_sha: z.string(),
-      run_id: z.string(),
-      run_attempt: z.number(),
-      execution_id: z.string(),
-      status: z.enum(['passed', 'failed', 'skipped']),
-      is_flaky: z.boolean(),
-      is_retried: z.boolean(),
-      finished_at_ms: z.number(),
-      received_at_ms: z.number(),
-    })
-    .transform((row) => ({
-      testId: row.test_id,
-      pipelineName: row.pipeline_name,
-      jobName: row.job_name,
-      executionId: BigInt(row.execution_id),
-      status: row.status,
-      finishedAt: row.finished_at_ms,
-      runId: row.run_id,
-      runAttempt: row.run_attempt,
-      commit: row.commit_sha,
-      isFlakyWithinRun: row.is_flaky,
-      isRetried: row.is_retried,
-      receivedAt: row.received_at_ms,
-    })),
+  executionColumns
+    .extend({ received_at_ms: z.number() })
+    .transform((row) => ({ ...executionOf(row), receivedAt: row.received_at_ms })),
 );
 
 export interface ExplainOptions {

@@ -20,35 +20,36 @@ export const identityKey = (identity: Identity): string =>
 
 export type IdentifiedExecution = JudgedExecution & Identity;
 
-const executionRow = z
-  .object({
-    test_id: z.string(),
-    pipeline_name: z.string(),
-    job_name: z.string(),
-    commit_sha: z.string(),
-    run_id: z.string(),
-    run_attempt: z.number(),
-    execution_id: z.string(),
-    status: z.enum(['passed', 'failed', 'skipped']),
-    is_flaky: z.boolean(),
-    is_retried: z.boolean(),
-    finished_at_ms: z.number(),
-  })
-  .transform(
-    (row): IdentifiedExecution => ({
-      testId: row.test_id,
-      pipelineName: row.pipeline_name,
-      jobName: row.job_name,
-      executionId: BigInt(row.execution_id),
-      status: row.status,
-      finishedAt: row.finished_at_ms,
-      runId: row.run_id,
-      runAttempt: row.run_attempt,
-      commit: row.commit_sha,
-      isFlakyWithinRun: row.is_flaky,
-      isRetried: row.is_retried,
-    }),
-  );
+/** The columns of an execution, as every query that judges executions names them. */
+export const executionColumns = z.object({
+  test_id: z.string(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  commit_sha: z.string(),
+  run_id: z.string(),
+  run_attempt: z.number(),
+  execution_id: z.string(),
+  status: z.enum(['passed', 'failed', 'skipped']),
+  is_flaky: z.boolean(),
+  is_retried: z.boolean(),
+  finished_at_ms: z.number(),
+});
+
+export const executionOf = (row: z.infer<typeof executionColumns>): IdentifiedExecution => ({
+  testId: row.test_id,
+  pipelineName: row.pipeline_name,
+  jobName: row.job_name,
+  executionId: BigInt(row.execution_id),
+  status: row.status,
+  finishedAt: row.finished_at_ms,
+  runId: row.run_id,
+  runAttempt: row.run_attempt,
+  commit: row.commit_sha,
+  isFlakyWithinRun: row.is_flaky,
+  isRetried: row.is_retried,
+});
+
+const executionRow = executionColumns.transform(executionOf);
 
 type Tests = { repository_id: string; test_ids: string[] };
 
