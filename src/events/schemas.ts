@@ -66,9 +66,14 @@ const eventOf = <T extends EventType>(type: T) =>
 const [first, ...others] = EVENT_TYPES;
 
 /** One shape for each type, told apart by `type`. */
-export const eventSchema = z
-  .discriminatedUnion('type', [eventOf(first), ...others.map((type) => eventOf(type))])
-  .meta({ id: 'Event' });
+export const eventSchema = z.discriminatedUnion('type', [eventOf(first), ...others.map((type) => eventOf(type))]).meta({
+  id: 'Event',
+  // OpenAPI's own word for it, which generators of clients look for.
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(EVENT_TYPES.map((type) => [type, `#/components/schemas/Event.${type}`])),
+  },
+});
 
 export const logSchema = z.object({
   size: z.int().meta({ description: 'Items in this page', example: 1 }),

@@ -139,6 +139,31 @@ describe('filters', () => {
   });
 });
 
+test('the OpenAPI document has a shape of its own for every type, told apart by `type`', async () => {
+  const document = (await (await app.request('/docs/json', { token: null })).json()) as {
+    components: {
+      schemas: Record<
+        string,
+        {
+          oneOf?: { $ref: string }[];
+          discriminator?: { propertyName: string; mapping: Record<string, string> };
+          properties?: Record<string, { const?: string; properties?: object }>;
+        }
+      >;
+    };
+  };
+  const { schemas } = document.components;
+  const { oneOf = [], discriminator } = schemas.Event ?? {};
+  expect(discriminator?.propertyName).toBe('type');
+  expect(Object.keys(discriminator?.mapping ?? {})).toEqual([...EVENT_TYPES]);
+  expect(oneOf.map(({ $ref }) => $ref)).toEqual(Object.values(discriminator?.mapping ?? {}));
+  for (const [type, reference] of Object.entries(discriminator?.mapping ?? {})) {
+    const shape = schemas[reference.split('/').at(-1) ?? '']?.properties;
+    expect(shape?.type?.const).toBe(type);
+    expect(shape?.metadata?.properties).toBeDefined();
+  }
+});
+
 describe('access', () => {
   test('a ci key may not read the log, an admin key of the owner may, and a foreign one may not', async () => {
     const statusOf = async (token: string) => (await app.request(logOf(repository), { token })).status;

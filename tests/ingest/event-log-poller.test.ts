@@ -23,13 +23,14 @@ const WORKERS = 4;
 const TIMEOUT_MS = 600_000;
 
 let stores: TestStores;
-let app: TestApp;
+let app: Pick<TestApp, 'request'>;
 const workers: { postgres: Postgres; worker: Worker; relay: Relay }[] = [];
 const repository = uniqueRepository();
 
 beforeAll(async () => {
   stores = await openTestStores();
-  app = await openTestApp({ clock: systemClock });
+  const { requestUnchecked } = await openTestApp({ clock: systemClock });
+  app = { request: requestUnchecked };
   // Each with connections of its own, as processes have.
   for (let i = 0; i < WORKERS; i++) {
     const postgres = openPostgres(stores.databaseUrl, () => {});

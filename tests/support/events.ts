@@ -38,10 +38,14 @@ export const logOf = ({ owner, name }: { owner: string; name: string }, query = 
   `/v1/repos/${owner}/${name}/logs${query}`;
 
 /** Every event from an address on, page by page. */
-export async function followPages(app: TestApp, start: string, relation: 'next' | 'prev'): Promise<ShownEvent[][]> {
+export async function followPages(
+  { request }: Pick<TestApp, 'request'>,
+  start: string,
+  relation: 'next' | 'prev',
+): Promise<ShownEvent[][]> {
   const pages: ShownEvent[][] = [];
   for (let url: string | undefined = start; url !== undefined; ) {
-    const response = await app.request(url);
+    const response = await request(url);
     if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
     pages.push(((await response.json()) as { events: ShownEvent[] }).events);
     url = linksOf(response)[relation];
