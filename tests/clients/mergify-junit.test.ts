@@ -42,7 +42,11 @@ describe.each([
       );
       expect(tests.map(({ test_name }) => test_name).sort()).toEqual([FAILING, SKIPPED, PASSING, QUARANTINED].sort());
       const { test_id: id } = tests.find(({ test_name }) => test_name === FAILING) ?? { test_id: '' };
-      const { failures } = await service.get<{ failures: object[] }>(`${base}/tests/${id}/failures`);
+      // The name of a test is there a moment before its failures: one insert fills the tables one after another.
+      const { failures } = await service.until<{ failures: object[] }>(
+        `${base}/tests/${id}/failures`,
+        (found) => found.failures.length > 0,
+      );
       expect(failures).toMatchObject([
         { exception_type: 'AssertionError', exception_message: 'expected 110.00, got 110.01', failure_count: 1 },
       ]);
@@ -64,7 +68,10 @@ describe.each([
       const base = `/v1/ci/acme/repositories/${repository}`;
       const search = `${base}/search/tests?test_name=${encodeURIComponent(QUARANTINED)}`;
       const { tests } = await service.until<Found>(search, (found) => found.tests.length === 1);
-      const details = await service.get(`${base}/tests/${tests[0]?.test_id}`);
+      const details = await service.until<{ failure_ratio: number | null }>(
+        `${base}/tests/${tests[0]?.test_id}`,
+        ({ failure_ratio }) => failure_ratio !== null,
+      );
       expect(details).toMatchObject({ last_conclusion: 'failed', failure_ratio: 1 });
     },
   );

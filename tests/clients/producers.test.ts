@@ -53,7 +53,11 @@ async function expectStored(repository: string): Promise<void> {
     { test_name: 'load > checkout', pipeline_name: 'nightly', job_name: 'load' },
     { test_name: 'load > search' },
   ]);
-  const { failures } = await service.get<{ failures: object[] }>(`${base}/tests/${tests[1]?.test_id}/failures`);
+  // The name of a test is there a moment before its failures: one insert fills the tables one after another.
+  const { failures } = await service.until<{ failures: object[] }>(
+    `${base}/tests/${tests[1]?.test_id}/failures`,
+    (found) => found.failures.length > 0,
+  );
   expect(failures).toMatchObject([
     { exception_type: 'TimeoutError', exception_message: 'no answer in 3 s', failure_count: 1 },
   ]);
