@@ -11,11 +11,12 @@ import { mountNotOffered } from './http/not-offered.ts';
 import { type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
 import { requestIdOf } from './http/request-id.ts';
-import { requestUrl, reroute } from './http/request-url.ts';
 import { mountService, type Probes } from './http/service.ts';
+import { withSingleSlash } from './http/single-slash.ts';
 import { mountInsights } from './insights/routes.ts';
 import { KeyCredentials } from './keys/credential.ts';
 import type { KeyStore } from './keys/store.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 import type { Postgres } from './postgres/client.ts';
@@ -58,21 +59,21 @@ export function buildApp(deps: AppDeps) {
   allowLongQueries();
   const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
-  const handle = (request: Request): Promise<Response> => Promise.resolve(app.handle(request));
-  const app = new Elysia({ name: 'ci-insights' })
-    .onRequest(({ request }) => {
-      const rerouted = reroute(request);
-      return rerouted ? handle(rerouted) : undefined;
-    })
-    .onError({ as: 'global' }, ({ request, code, error }) => {
-      const requestId = requestIdOf(request);
-      if (code === 'NOT_FOUND') {
-        requestsUnmatched.inc();
-        return problemResponse(fallback(requestUrl(request).pathname), requestId);
-      }
-      if (code === 'PARSE') return problemResponse(unprocessableBody('cannot be read'), requestId);
-      return problemFor(error, log, requestId);
-    });
+  // What routing could not serve, and faults outside of operations, which see to their own.
+  const refuse = (request: Request, code: string | number, error: unknown): MaybePromise<Response> => {
+    const tolerated = code === 'NOT_FOUND' ? withSingleSlash(request) : undefined;
+    if (tolerated) return app.handle(tolerated);
+    const requestId = requestIdOf(request);
+    if (code === 'PARSE') return problemResponse(unprocessableBody('cannot be read'), requestId);
+    if (code !== 'NOT_FOUND') return problemFor(error, log, requestId);
+    requestsUnmatched.inc();
+    return problemResponse(fallback(new URL(request.url).pathname), requestId);
+  };
+  // `standardHostname`: otherwise the path is looked for from the 12th character of the address on, which `http://ci/v1` ends before.
+  const app = new Elysia({ name: 'ci-insights', handler: { standardHostname: false } }).onError(
+    { as: 'global' },
+    ({ request, code, error }) => refuse(request, code, error),
+  );
   mountService(app, http, { clickhouse: () => clickhouse.ping(), postgres: () => postgres.ping(), ...deps.probes });
   mountInsights(app, http, { clock, clickhouse, repositories, db: postgres.db });
   mountQuarantines(app, http, {

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
 import { Draining } from './http/draining.ts';
+import type { Probes } from './http/service.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
@@ -41,7 +42,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
     operations = startOperations(deps, draining.probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    const app = config.role === 'worker' ? undefined : listen(deps, operations.features, draining);
+    const app = config.role === 'worker' ? undefined : listen(deps, operations.features, draining.probes);
     void deps.notifications.connect();
     return {
       deps,
@@ -49,7 +50,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       operationsUrl: operations.url,
       adminKey,
       stop: async () => {
-        draining.start();
+        draining.start(app);
         if (app && config.drainMs > 0) await Bun.sleep(config.drainMs);
         await app?.stop();
         await workers?.stop();
@@ -72,14 +73,14 @@ const lostSpans =
   (error: Error | undefined): void =>
     log.warn({ err: error }, 'traces could not be sent; the service works on without them');
 
-function listen(deps: Deps, operations: readonly Feature[], draining: Draining) {
+function listen(deps: Deps, operations: readonly Feature[], serving: Probes) {
   const { config, queues } = deps;
   const app = buildApp({
     ...deps,
     publicUrl: config.publicUrl,
     credentials: hostCredentials(config.githubApiUrl, deps),
-    probes: { queue: () => queues.ping(), ...draining.probes },
-    features: [draining.mount, ...operations, ...(config.httpIngest ? ingestion(deps) : [])],
+    probes: { queue: () => queues.ping(), ...serving },
+    features: [...operations, ...(config.httpIngest ? ingestion(deps) : [])],
   });
   try {
     return app.listen({

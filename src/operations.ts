@@ -9,7 +9,6 @@ import { createFallback } from './http/fallback.ts';
 import { mountMetrics } from './http/metrics.ts';
 import { type Http, problemFor } from './http/operation.ts';
 import { requestIdOf } from './http/request-id.ts';
-import { requestUrl } from './http/request-url.ts';
 import { mountHealth, type Probes } from './http/service.ts';
 import { setBuildInfo } from './observability/registry.ts';
 import { Sampler } from './observability/sampled.ts';
@@ -57,7 +56,7 @@ export function startOperations(deps: Deps, serving: Probes = {}): Operations {
 function listen({ clock, log, config }: Deps, port: number, probes: Probes, metrics: Feature) {
   const http: Http = { clock, log, publicUrl: undefined, credentials: [], operations: [] };
   const app = new Elysia({ name: 'ci-insights operations' }).onError({ as: 'global' }, ({ request, code, error }) =>
-    problemFor(code === 'NOT_FOUND' ? fallback(requestUrl(request).pathname) : error, log, requestIdOf(request)),
+    problemFor(code === 'NOT_FOUND' ? fallback(new URL(request.url).pathname) : error, log, requestIdOf(request)),
   );
   mountHealth(app, http, probes);
   metrics(app, http);

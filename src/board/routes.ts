@@ -4,8 +4,8 @@ import type { AnyElysia } from 'elysia';
 import { type Http, problemFor } from '../http/operation.ts';
 import { HttpProblem } from '../http/problems.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { requestUrl } from '../http/request-url.ts';
 import type { KeyStore } from '../keys/store.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { observeRequest } from '../observability/requests.ts';
 import { createBoard } from './board.ts';
 
@@ -35,7 +35,7 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
     const token = tokenOf(request.headers.get('authorization'));
     const key = token === undefined ? undefined : await keys.authenticate(token);
     if (key?.scope !== 'admin' || key.owner !== null || key.repositories !== null) throw notAdmin;
-    const url = requestUrl(request);
+    const url = new URL(request.url);
     const path = url.pathname.slice(PATH.length);
     // Its scripts ask below the address of the page, which therefore ends with a slash or goes on.
     const response = await board.answer(path === '' ? '/' : path, url.searchParams);
@@ -43,7 +43,7 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
     return response;
   };
 
-  const serve = (request: Request): Promise<Response> => {
+  const serve = (request: Request): MaybePromise<Response> => {
     const requestId = requestIdOf(request);
     return observeRequest(http.log, { route: `${PATH}/*`, operation: 'getQueues', request, requestId }, () =>
       answer(request).catch((error) => problemFor(error, http.log, requestId)),

@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type QueryOf, type QueryShape, type Read, readPath, readQuery } from './parameters.ts';
-import { requestUrl } from './request-url.ts';
 
 /** Shared by requests of the same address: nobody changes it. */
 export interface Address<P, Q extends QueryShape> {
@@ -36,9 +35,8 @@ export class AddressReader<P, Q extends QueryShape> {
     const sent = request.url;
     const known = this.#remembered.get(sent);
     if (known) return known;
-    const address = this.#read(requestUrl(request));
-    // Addresses that were routed under another name are read as they were sent, which their URL does not tell.
-    if (sent.length <= REMEMBERED_LENGTH_MAX && address.url.href === sent) this.#remembered.set(sent, address);
+    const address = this.#read(new URL(sent));
+    if (sent.length <= REMEMBERED_LENGTH_MAX) this.#remembered.set(sent, address);
     return address;
   }
 

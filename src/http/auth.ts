@@ -2,6 +2,7 @@
  * Who asks, and what they may do (design §4 "Authentication"). Kinds of credentials are sources behind one interface:
  * application keys, and tokens of the repository host.
  */
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { forbidden, notFound } from './problems.ts';
 
 /** What an operation asks for. `events` is the event log, which a CI key may not read. */
@@ -21,7 +22,7 @@ export interface Credential {
   readonly actor: string;
   /** Shown by `GET /v1/application`; undefined for credentials that are no application key. */
   readonly application?: Application;
-  access(repository: RepositoryName, permission: Permission): Access | Promise<Access>;
+  access(repository: RepositoryName, permission: Permission): MaybePromise<Access>;
 }
 
 /** An application key as its holder may see it. */
@@ -37,36 +38,33 @@ export interface Application {
 
 /** Finds the credential of a token; undefined when this source does not accept it. Throws when it cannot tell now. */
 export interface CredentialSource {
-  find(token: string): Promise<Credential | undefined>;
+  find(token: string): MaybePromise<Credential | undefined>;
 }
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
 /** The first source that knows the token decides; 403 when none does (the spec knows no 401). */
-export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {
+export function authenticate(request: Request, sources: readonly CredentialSource[]): MaybePromise<Credential> {
   const header = request.headers.get('authorization');
   if (header === null) throw forbidden(`This operation needs a credential. ${HOW}.`);
   const token = BEARER.exec(header)?.[1];
   if (token === undefined) throw forbidden(`The Authorization header is not of a known form. ${HOW}.`);
-  for (const source of sources) {
-    const credential = await source.find(token);
-    if (credential) return credential;
-  }
-  throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a key that is valid.`);
+  return firstOf(token, sources, 0);
+}
+
+function firstOf(token: string, sources: readonly CredentialSource[], index: number): MaybePromise<Credential> {
+  const source = sources[index];
+  if (!source) throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a key that is valid.`);
+  return andThen(source.find(token), (credential) => credential ?? firstOf(token, sources, index + 1));
 }
 
 /** Throws, or the promise rejects, unless the credential may do this to the repository. */
-export function requireAccess(
+export const requireAccess = (
   credential: Credential,
   repository: RepositoryName,
   permission: Permission,
-): Promise<void> | undefined {
-  const access = credential.access(repository, permission);
-  if (access instanceof Promise) return access.then(requireGranted);
-  requireGranted(access);
-  return undefined;
-}
+): MaybePromise<void> => andThen(credential.access(repository, permission), requireGranted);
 
 function requireGranted(access: Access): void {
   if (access === 'hidden') throw notFound('There is no such repository for this credential: check owner and name.');

@@ -9,6 +9,7 @@ import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { StoreUnavailable } from '../errors.ts';
+import { andThen, type MaybePromise, orElse } from '../maybe-promise.ts';
 import type { Logger } from '../observability/log.ts';
 import { storeUnavailable } from '../observability/metrics.ts';
 import { observeRequest } from '../observability/requests.ts';
@@ -109,9 +110,7 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   isCoalesced?: boolean;
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
-  handle(
-    input: OperationInput<P, QueryOf<Q>, B>,
-  ): Promise<Reply | EncodedReply | Response> | Reply | EncodedReply | Response;
+  handle(input: OperationInput<P, QueryOf<Q>, B>): MaybePromise<Reply | EncodedReply | Response>;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -140,10 +139,12 @@ export function mount<P, const Q extends QueryShape, B>(
   const serve = handlerOf(http, method, path, operation);
   // Routers want one name per place; the document has the spec's names.
   const routed = path.replaceAll(':repository_name', ':repository');
-  const options = { parse: 'none' as const, detail: { hide: true } };
-  app.route(method, routed, (context) => serve(context.request as Request), options);
-  if (method === 'GET')
-    app.route('HEAD', routed, (context) => serve(context.request as Request).then(withoutBody), options);
+  const detail = { hide: true };
+  const handler = (context: { request?: unknown }) => serve(context.request as Request);
+  if (method !== 'GET') return void app.route(method, routed, handler, { parse: 'none', detail });
+  // Bound, because Elysia reads a handler's text, and waits for a promise wherever it sees a call returned.
+  app.route('GET', routed, handler.bind(undefined), { detail });
+  app.route('HEAD', routed, (context) => andThen(handler(context), withoutBody), { detail });
 }
 
 function handlerOf<P, Q extends QueryShape, B>(
@@ -151,35 +152,44 @@ function handlerOf<P, Q extends QueryShape, B>(
   method: Method,
   path: string,
   operation: Operation<P, Q, B>,
-): (request: Request) => Promise<Response> {
+): (request: Request) => MaybePromise<Response> {
   const addresses = new AddressReader(path, operation.params, operation.query);
   const flights = new SingleFlight<Prepared>();
   const isRead = method === 'GET' && operation.access !== 'public';
 
-  const answer = async (request: Request, requestId: string): Promise<Response> => {
-    const credential = operation.access === 'public' ? undefined : await authenticate(request, http.credentials);
-    const address = addresses.of(request);
-    const { url } = address;
-    if (address.params.errors.length > 0) throw unprocessable(address.params.errors);
-    const params = address.params.value as P;
-    const checking = credential && checkAccess(operation.access, credential, params);
-    if (checking) await checking;
-    const body = operation.body ? await readJsonBody(request, operation.body) : NO_BODY;
-    const errors = [...address.query.errors, ...body.errors];
-    if (errors.length > 0) throw unprocessable(errors);
-    const input = { params, query: address.query.value as QueryOf<Q>, body: body.value as B, credential, request, url };
-    const run = async (): Promise<Prepared> => {
-      const reply = await operation.handle({ ...input, requestId });
-      if (reply instanceof Response) return { response: reply };
-      return 'encoded' in reply ? ofEncoded(reply) : prepare(operation, reply);
-    };
-    const prepared = await (operation.isCoalesced ? flights.run(url.href, run) : run());
-    return respond(prepared, isRead ? request.headers.get('if-none-match') : null, isRead, requestId);
+  const answer = (request: Request, requestId: string): MaybePromise<Response> => {
+    const credential = operation.access === 'public' ? undefined : authenticate(request, http.credentials);
+    return andThen(credential, (accepted) => answerTo(accepted, request, requestId));
   };
 
-  const serve = (request: Request, requestId: string): Promise<Response> =>
+  const answerTo = (
+    credential: Credential | undefined,
+    request: Request,
+    requestId: string,
+  ): MaybePromise<Response> => {
+    const { url, params, query } = addresses.of(request);
+    if (params.errors.length > 0) throw unprocessable(params.errors);
+    const access = credential && checkAccess(operation.access, credential, params.value);
+    const body = andThen(access, () => (operation.body ? readJsonBody(request, operation.body) : NO_BODY));
+    return andThen(body, ({ value, errors }) => {
+      if (query.errors.length > 0 || errors.length > 0) throw unprocessable([...query.errors, ...errors]);
+      const run = (): MaybePromise<Prepared> => {
+        const about = { params: params.value as P, query: query.value as QueryOf<Q>, body: value as B };
+        return andThen(operation.handle({ ...about, credential, request, url, requestId }), (reply) =>
+          prepare(operation, reply),
+        );
+      };
+      const prepared = operation.isCoalesced ? flights.run(url.href, async () => run()) : run();
+      return andThen(prepared, (one) => respond(one, request, isRead, requestId));
+    });
+  };
+
+  const serve = (request: Request, requestId: string): MaybePromise<Response> =>
     observeRequest(http.log, { route: path, operation: operation.operationId, request, requestId }, () =>
-      answer(request, requestId).catch((error) => problemFor(error, http.log, requestId)),
+      orElse(
+        () => answer(request, requestId),
+        (error) => problemFor(error, http.log, requestId),
+      ),
     );
 
   return (request) => {
@@ -209,7 +219,7 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
 }
 
 /** Nothing to wait for where the credential decides by itself, as keys do. */
-function checkAccess(access: AccessRule, credential: Credential, params: unknown): Promise<void> | undefined {
+function checkAccess(access: AccessRule, credential: Credential, params: unknown): MaybePromise<void> {
   if (access === 'public' || access === 'credential') return undefined;
   const { owner, repository, repository_name } = params as Record<string, string | undefined>;
   const name = repository ?? repository_name;
@@ -229,14 +239,13 @@ type Prepared =
       headers: Record<string, string>;
     };
 
-const ofEncoded = ({ encoded, headers = {} }: EncodedReply): Prepared => ({
-  status: 200,
-  body: encoded.bytes,
-  etag: encoded.etag,
-  headers,
-});
-
-function prepare<P, Q extends QueryShape, B>(operation: Operation<P, Q, B>, reply: Reply): Prepared {
+function prepare<P, Q extends QueryShape, B>(
+  operation: Operation<P, Q, B>,
+  reply: Reply | EncodedReply | Response,
+): Prepared {
+  if (reply instanceof Response) return { response: reply };
+  if ('encoded' in reply)
+    return { status: 200, body: reply.encoded.bytes, etag: reply.encoded.etag, headers: reply.headers ?? {} };
   const status = reply.status ?? 200;
   const description = operation.responses[status];
   if (!description) throw new Error(`${operation.operationId} answered ${status}, which it does not describe`);
@@ -245,7 +254,7 @@ function prepare<P, Q extends QueryShape, B>(operation: Operation<P, Q, B>, repl
   return { status, body: text, etag, headers: reply.headers ?? {} };
 }
 
-function respond(prepared: Prepared, ifNoneMatch: string | null, isRead: boolean, requestId: string): Response {
+function respond(prepared: Prepared, request: Request, isRead: boolean, requestId: string): Response {
   if ('response' in prepared) {
     prepared.response.headers.set('x-request-id', requestId);
     return prepared.response;
@@ -256,7 +265,7 @@ function respond(prepared: Prepared, ifNoneMatch: string | null, isRead: boolean
     headers.etag = etag;
     // Anyone may keep the answer, but must ask whether it still holds.
     headers['cache-control'] = 'private, no-cache';
-    if (isNotModified(ifNoneMatch, etag)) return new Response(null, { status: 304, headers });
+    if (isNotModified(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers });
   }
   if (body !== undefined) headers['content-type'] = 'application/json';
   return new Response(body ?? null, { status, headers });

@@ -1,14 +1,14 @@
 /** Application keys as credentials of requests (design §4 "Authentication"). */
 import type { Access, Credential, CredentialSource, Permission, RepositoryName } from '../http/auth.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ApplicationKey, KeyStore } from './store.ts';
 
 /** Finds the key of a token. */
 export class KeyCredentials implements CredentialSource {
   constructor(private readonly keys: KeyStore) {}
 
-  async find(token: string): Promise<Credential | undefined> {
-    const key = await this.keys.authenticate(token);
-    return key && credentialOf(key);
+  find(token: string): MaybePromise<Credential | undefined> {
+    return andThen(this.keys.authenticate(token), (key) => key && credentialOf(key));
   }
 }
 

@@ -3,7 +3,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { Remembered } from '../postgres/remembered.ts';
 import { applicationKeys } from '../postgres/schema.ts';
 
 export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash'>;
@@ -32,7 +34,7 @@ const LAST_USE_MS = 60_000;
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
 
 export class KeyStore {
-  readonly #cache = new Map<string, { at: number; found: Promise<ApplicationKey | undefined> }>();
+  readonly #remembered = new Remembered<ApplicationKey | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
   readonly #usedAt = new Map<string, number>();
 
   constructor(
@@ -76,28 +78,22 @@ export class KeyStore {
         .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
         .returning({ id: applicationKeys.id }),
     );
-    this.#cache.clear();
+    this.#remembered.clear();
     return revoked.length > 0;
   }
 
   /** The key of a token, if it is neither revoked nor expired. From memory for up to two seconds. */
-  async authenticate(token: string): Promise<ApplicationKey | undefined> {
-    const key = await this.#find(hashOf(token));
-    if (!key || key.revokedAt !== null) return undefined;
-    const now = this.clock.now();
-    if (key.expiresAt !== null && key.expiresAt.getTime() <= now) return undefined;
-    this.#noteUse(key, now);
-    return key;
+  authenticate(token: string): MaybePromise<ApplicationKey | undefined> {
+    const tokenHash = hashOf(token);
+    const found = this.#remembered.get(tokenHash, () => this.#load(Buffer.from(tokenHash, 'base64')));
+    return andThen(found, (key) => (key && this.#isValid(key) ? key : undefined));
   }
 
-  #find(tokenHash: string): Promise<ApplicationKey | undefined> {
-    const cached = this.#cache.get(tokenHash);
-    if (cached && performance.now() - cached.at < CACHE_MS) return cached.found;
-    if (this.#cache.size >= CACHE_ENTRIES_MAX) this.#cache.clear();
-    const found = this.#load(Buffer.from(tokenHash, 'base64'));
-    this.#cache.set(tokenHash, { at: performance.now(), found });
-    found.catch(() => this.#cache.delete(tokenHash));
-    return found;
+  #isValid(key: ApplicationKey): boolean {
+    const now = this.clock.now();
+    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt.getTime() <= now)) return false;
+    this.#noteUse(key, now);
+    return true;
   }
 
   async #load(tokenHash: Buffer): Promise<ApplicationKey | undefined> {

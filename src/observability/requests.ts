@@ -1,4 +1,5 @@
 /** What is told of a request: a measurement of each, and a log line of those worth one. */
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Logger } from './log.ts';
 import { inFlight, requestSeconds } from './metrics.ts';
 import { traceId } from './tracing.ts';
@@ -20,40 +21,47 @@ export interface ServedRequest {
 /**
  * Measures a request and logs it: what changes something, what was refused and what was slow at `info`, every other read at
  * `debug`, because a service that is asked by every CI job would write of little else.
+ *
+ * @param serve answers whatever happens: it neither throws nor rejects
  */
-export async function observeRequest(
+export function observeRequest(
+  log: Logger,
+  served: ServedRequest,
+  serve: () => MaybePromise<Response>,
+): MaybePromise<Response> {
+  const startedAt = performance.now();
+  inFlight.requests++;
+  return andThen(serve(), (response) => {
+    inFlight.requests--;
+    tell(log, served, response.status, performance.now() - startedAt);
+    return response;
+  });
+}
+
+function tell(
   log: Logger,
   { route, operation, request, requestId }: ServedRequest,
-  serve: () => Promise<Response>,
-): Promise<Response> {
-  const startedAt = performance.now();
+  status: number,
+  durationMs: number,
+): void {
   const { method } = request;
-  inFlight.requests++;
-  try {
-    const response = await serve();
-    const { status } = response;
-    const durationMs = performance.now() - startedAt;
-    requestSeconds.observe(
-      { route, method, status: STATUS_CLASSES[Math.floor(status / 100)] ?? '5xx' },
-      durationMs / 1_000,
+  requestSeconds.observe(
+    { route, method, status: STATUS_CLASSES[Math.floor(status / 100)] ?? '5xx' },
+    durationMs / 1_000,
+  );
+  const isRead = method === 'GET' || method === 'HEAD';
+  const level = !isRead || status >= 400 || durationMs >= SLOW_MS ? 'info' : 'debug';
+  if (log.isLevelEnabled(level))
+    log[level](
+      {
+        request_id: requestId,
+        trace_id: traceId(),
+        operation,
+        method,
+        path: new URL(request.url).pathname.slice(0, PATH_LENGTH_MAX),
+        status,
+        duration_ms: Math.round(durationMs * 1_000) / 1_000,
+      },
+      'request',
     );
-    const isRead = method === 'GET' || method === 'HEAD';
-    const level = !isRead || status >= 400 || durationMs >= SLOW_MS ? 'info' : 'debug';
-    if (log.isLevelEnabled(level))
-      log[level](
-        {
-          request_id: requestId,
-          trace_id: traceId(),
-          operation,
-          method,
-          path: new URL(request.url).pathname.slice(0, PATH_LENGTH_MAX),
-          status,
-          duration_ms: Math.round(durationMs * 1_000) / 1_000,
-        },
-        'request',
-      );
-    return response;
-  } finally {
-    inFlight.requests--;
-  }
 }

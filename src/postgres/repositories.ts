@@ -3,8 +3,10 @@ import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './event-log.ts';
+import { Remembered } from './remembered.ts';
 import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;
@@ -33,7 +35,7 @@ const UNIQUE_VIOLATION = '23505';
 const SOURCES: readonly DefaultBranchSource[] = ['guess', 'payload', 'host', 'setting'];
 
 export class RepositoryStore {
-  readonly #cache = new Map<string, { at: number; found: Promise<Repository | undefined> }>();
+  readonly #remembered = new Remembered<Repository | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
 
   constructor(
     private readonly db: Database,
@@ -41,15 +43,8 @@ export class RepositoryStore {
   ) {}
 
   /** The repository of a path, or undefined when it was never written to. From memory for up to a second. */
-  find(owner: string, name: string): Promise<Repository | undefined> {
-    const key = `${owner}/${name}`.toLowerCase();
-    const cached = this.#cache.get(key);
-    if (cached && performance.now() - cached.at < CACHE_MS) return cached.found;
-    if (this.#cache.size >= CACHE_ENTRIES_MAX) this.#cache.clear();
-    const found = this.#load(owner, name);
-    this.#cache.set(key, { at: performance.now(), found });
-    found.catch(() => this.#cache.delete(key));
-    return found;
+  find(owner: string, name: string): MaybePromise<Repository | undefined> {
+    return this.#remembered.get(`${owner}/${name}`.toLowerCase(), () => this.#load(owner, name));
   }
 
   async #load(owner: string, name: string): Promise<Repository | undefined> {
@@ -173,7 +168,7 @@ export class RepositoryStore {
   }
 
   #forget(owner: string, name: string): void {
-    this.#cache.delete(`${owner}/${name}`.toLowerCase());
+    this.#remembered.forget(`${owner}/${name}`.toLowerCase());
   }
 }
 

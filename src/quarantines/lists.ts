@@ -7,6 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { EncodedBody } from '../http/operation.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Notifications } from '../postgres/notifications.ts';
 import {
   QUARANTINES_CHANNEL,
@@ -67,13 +68,16 @@ export class QuarantineLists {
   }
 
   /** The repository's quarantines: no older than any list that was served, and than any change that was answered, before. */
-  async get(repositoryId: string): Promise<QuarantineList> {
+  get(repositoryId: string): MaybePromise<QuarantineList> {
     let entry = this.#entries.get(repositoryId);
     if (!entry) {
       entry = { list: undefined, revisionMin: 0, checkedAt: Number.NEGATIVE_INFINITY, epoch: -1, loading: undefined };
       this.#entries.set(repositoryId, entry);
     }
-    if (isNewEnough(entry) && this.#isWatched(entry)) return entry.list;
+    return isNewEnough(entry) && this.#isWatched(entry) ? entry.list : this.#loaded(repositoryId, entry);
+  }
+
+  async #loaded(repositoryId: string, entry: Entry): Promise<QuarantineList> {
     do {
       entry.loading ??= this.#refresh(repositoryId, entry).finally(() => {
         entry.loading = undefined;

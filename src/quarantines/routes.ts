@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { encodeBody, type Http, mount } from '../http/operation.ts';
 import { LINK } from '../http/pages.ts';
+import { andThen } from '../maybe-promise.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';
 import { appliesTo, filtered, type QuarantineFilters } from './page.ts';
 import * as schemas from './schemas.ts';
@@ -38,18 +39,21 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     params: schemas.repositoryPath,
     query: schemas.listQuery,
     responses: { 200: { description: 'The quarantines.', schema: schemas.listSchema, headers: LINK } },
-    handle: async ({ params: path, query, url }) => {
+    handle: ({ params: path, query, url }) => {
       const filters: QuarantineFilters = { branch: query.branch, testId: query.test_id, source: query.source };
       const isPaged = query.per_page !== undefined || (query.cursor ?? '') !== '';
       if (isPaged) {
         const of = { list: 'quarantines', filters, matching: (all: readonly Quarantine[]) => filtered(all, filters) };
         const address = { url, publicUrl: http.publicUrl };
-        const { items, perPage, headers } = await pageOfQuarantines(deps, path, query, of, address);
-        return { body: bodyOf(items, perPage), headers };
+        return pageOfQuarantines(deps, path, query, of, address).then(({ items, perPage, headers }) => ({
+          body: bodyOf(items, perPage),
+          headers,
+        }));
       }
-      const [repositoryId, list] = await listOf(deps, path);
-      const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
-      return { encoded: deps.lists.answer(repositoryId, list, JSON.stringify(filters), encode) };
+      return andThen(listOf(deps, path), ([repositoryId, list]) => {
+        const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
+        return { encoded: deps.lists.answer(repositoryId, list, JSON.stringify(filters), encode) };
+      });
     },
   });
 }

@@ -4,6 +4,7 @@ import type { Credential } from '../http/auth.ts';
 import { decodeCursor, hashFilters } from '../http/cursor.ts';
 import { linkHeaders, pageRequest, publicUrlOf } from '../http/pages.ts';
 import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { NewQuarantine, Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import type { QuarantineList, QuarantineLists } from './lists.ts';
@@ -23,13 +24,13 @@ export interface RepositoryPath {
 const NO_LIST: QuarantineList = { revision: 0, quarantines: [], byId: new Map() };
 
 /** The list of a repository; an empty one for what was never written to. */
-export async function listOf(
+export const listOf = (
   { repositories, lists }: QuarantineDeps,
   path: RepositoryPath,
-): Promise<[string, QuarantineList]> {
-  const repository = await repositories.find(path.owner, path.repository);
-  return repository ? [repository.id, await lists.get(repository.id)] : ['', NO_LIST];
-}
+): MaybePromise<[repositoryId: string, list: QuarantineList]> =>
+  andThen(repositories.find(path.owner, path.repository), (repository) =>
+    repository ? andThen(lists.get(repository.id), (list) => [repository.id, list]) : ['', NO_LIST],
+  );
 
 const unknownQuarantine = (): HttpProblem =>
   notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');

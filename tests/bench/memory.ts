@@ -12,8 +12,8 @@ const QUARANTINES = 100;
 const CONNECTIONS = 64;
 /** Equal reads are shared by whoever waits, so it is the many who wait that show it. */
 const WAITING_CONNECTIONS = 512;
-const ROUNDS = 4;
-const SECONDS = 2;
+const ROUNDS = 8;
+const SECONDS = 1;
 const CHANGES = 50;
 
 export async function benchMemory(deps: Deps): Promise<Figure[]> {

@@ -1,5 +1,6 @@
 /** What only shows on a socket: the server's own limits and its answer to HEAD. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Draining } from '../../src/http/draining.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests';
@@ -43,4 +44,14 @@ test('many equal reads at the same time all get the same answer', async () => {
     Array.from({ length: 64 }, async () => (await send(`${SEARCH}?test_name=*`)).text()),
   );
   expect(new Set(answers).size).toBe(1);
+});
+
+test('from the start of draining on, every answer ends its connection, whatever it is', async () => {
+  const connectionOf = async (path: string) => (await send(path)).headers.get('connection');
+  const paths = [`${SEARCH}?test_name=*`, `/${SEARCH}?test_name=*`, '/v2', '/docs', '/healthz/live'];
+  expect(await Promise.all(paths.map(connectionOf))).not.toContain('close');
+  const draining = new Draining();
+  draining.start(app.app);
+  expect(await Promise.all(paths.map(connectionOf))).toEqual(paths.map(() => 'close'));
+  expect(await draining.probes.service?.()).toBe(false);
 });
