@@ -36,6 +36,8 @@ export interface PostgresDeps {
 
 export interface Deps extends PostgresDeps {
   clickhouse: ClickHouse;
+  /** The same ClickHouse over connections of their own, for evaluation and retention: a read does not stand in line behind them. */
+  background: ClickHouse;
   queues: QueueBackend;
   producer: TestRunsProducer;
   prEvents: PrEventsProducer;
@@ -78,12 +80,15 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     closers.add(() => producer.close());
     const prEvents = new PrEventsProducer(queues);
     closers.add(() => prEvents.close());
-    const clickhouse = await openClickHouse({
+    const server = {
       url: config.clickhouseUrl,
       path: join(config.dataDir, 'clickhouse'),
       cluster: config.clickhouseCluster,
-    });
+    };
+    const clickhouse = await openClickHouse(server);
     closers.add(() => clickhouse.close());
+    const background = await openClickHouse(server);
+    closers.add(() => background.close());
     await migrateClickHouse(clickhouse);
     const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);
     const notifications = new Notifications(
@@ -99,6 +104,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       producer,
       prEvents,
       clickhouse: observed(clickhouse),
+      background: observed(background),
       receipts,
       notifications,
       close: closers.close,

@@ -33,19 +33,18 @@ export interface WorkerOptions {
 }
 
 export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, postgres, clickhouse, repositories, deadLetters, quarantines, queues, config, notifications } =
-    deps;
+  const { clock, log, postgres, clickhouse, background, repositories, deadLetters, quarantines, queues, config } = deps;
   const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
   const evaluator: Evaluator = new Evaluator(
     postgres.db,
-    clickhouse,
+    background,
     ledger,
     quarantines,
     log,
     options.evaluationPauseMs,
   );
   const sweeper = new Sweeper(ledger, evaluator, log);
-  const retention = new RetentionTask(clickhouse, postgres.db, clock, config.retentionDays, log);
+  const retention = new RetentionTask(background, postgres.db, clock, config.retentionDays, log);
   const batcher = new Batcher((chunks) => ledger.write(chunks));
   const handler = testRunsHandler({
     clock,
@@ -65,7 +64,7 @@ export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWo
     return worker;
   });
   const relay = new Relay(postgres.db, clickhouse, log);
-  notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
+  deps.notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
   relay.start();
   sweeper.start();
   retention.start();

@@ -51,22 +51,27 @@ export async function readEvents(
   { start, end }: Window,
   filters: EventFilters,
   request: PageRequest,
+  signal?: AbortSignal,
 ): Promise<Page<EventRow>> {
   const isNext = request.direction === 'next';
   const [keyMs, keyId] = request.key === null ? [0, 0] : keySchema.parse(request.key);
   const isFirst = request.key === null;
-  const rows = await clickhouse.select(isNext ? older : newer, {
-    repository_id: repositoryId,
-    // No further than the place: the key of the table is searched by time.
-    from_ms: isFirst || isNext ? start : Math.max(start, keyMs),
-    to_ms: isFirst || !isNext ? end : Math.min(end, keyMs + 1),
-    is_first: isFirst,
-    key_ms: keyMs,
-    key_id: keyId,
-    pull_requests: filters.pullRequests,
-    base_refs: filters.baseRef === undefined ? [] : [filters.baseRef],
-    types: filters.types,
-    rows: request.perPage + 1,
-  });
+  const rows = await clickhouse.select(
+    isNext ? older : newer,
+    {
+      repository_id: repositoryId,
+      // No further than the place: the key of the table is searched by time.
+      from_ms: isFirst || isNext ? start : Math.max(start, keyMs),
+      to_ms: isFirst || !isNext ? end : Math.min(end, keyMs + 1),
+      is_first: isFirst,
+      key_ms: keyMs,
+      key_id: keyId,
+      pull_requests: filters.pullRequests,
+      base_refs: filters.baseRef === undefined ? [] : [filters.baseRef],
+      types: filters.types,
+      rows: request.perPage + 1,
+    },
+    signal,
+  );
   return pageOf(request, rows);
 }

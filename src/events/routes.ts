@@ -34,7 +34,7 @@ export const mountEvents = (app: AnyElysia, http: Http, deps: EventsDeps): void 
     query: schemas.query,
     responses: { 200: { description: 'A page of events.', schema: schemas.logSchema, headers: LINK } },
     isCoalesced: true,
-    handle: async ({ params: path, query, url }) => {
+    handle: async ({ params: path, query, url, signal }) => {
       const filters: EventFilters = {
         pullRequests: query.pull_request,
         baseRef: query.base_ref,
@@ -48,7 +48,7 @@ export const mountEvents = (app: AnyElysia, http: Http, deps: EventsDeps): void 
       const request = pageRequest(cursor, query.per_page);
       const repository = await deps.repositories.find(path.owner, path.repository);
       const page = repository
-        ? await readEvents(deps.clickhouse, repository.id, window, filters, request)
+        ? await readEvents(deps.clickhouse, repository.id, window, filters, request, signal)
         : pageOf<EventRow>(request, []);
       const headers = linkHeaders({
         url: publicUrlOf(http.publicUrl, url),

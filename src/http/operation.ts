@@ -64,6 +64,8 @@ export interface OperationInput<P, Q, B> {
   request: Request;
   url: URL;
   requestId: string;
+  /** Of a coalesced read: aborted when nobody waits for it any more. */
+  signal?: AbortSignal;
 }
 
 /** What a handler answers; `body` is JSON. A handler may answer with a Response of its own instead. */
@@ -173,13 +175,15 @@ function handlerOf<P, Q extends QueryShape, B>(
     const body = andThen(access, () => (operation.body ? readJsonBody(request, operation.body) : NO_BODY));
     return andThen(body, ({ value, errors }) => {
       if (query.errors.length > 0 || errors.length > 0) throw unprocessable([...query.errors, ...errors]);
-      const run = (): MaybePromise<Prepared> => {
-        const about = { params: params.value as P, query: query.value as QueryOf<Q>, body: value as B };
-        return andThen(operation.handle({ ...about, credential, request, url, requestId }), (reply) =>
-          prepare(operation, reply),
-        );
-      };
-      const prepared = operation.isCoalesced ? flights.run(url.href, async () => run()) : run();
+      const about = { params: params.value as P, query: query.value as QueryOf<Q>, body: value as B };
+      const input = { ...about, credential, request, url, requestId };
+      const prepared = operation.isCoalesced
+        ? flights.run(
+            url.href,
+            async (signal) => prepare(operation, await operation.handle({ ...input, signal })),
+            request.signal,
+          )
+        : andThen(operation.handle(input), (reply) => prepare(operation, reply));
       return andThen(prepared, (one) => respond(one, request, isRead, requestId));
     });
   };
@@ -188,7 +192,7 @@ function handlerOf<P, Q extends QueryShape, B>(
     observeRequest(http.log, { route: path, operation: operation.operationId, request, requestId }, () =>
       orElse(
         () => answer(request, requestId),
-        (error) => problemFor(error, http.log, requestId),
+        (error) => (request.signal.aborted ? clientGone() : problemFor(error, http.log, requestId)),
       ),
     );
 
@@ -217,6 +221,9 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   log.error({ err: error, request_id: requestId }, 'a request failed');
   return problemResponse(internalError(requestId), requestId);
 }
+
+/** Nobody reads it; the log and the metrics show the status that nginx has made usual for it. */
+const clientGone = (): Response => new Response(null, { status: 499 });
 
 /** Nothing to wait for where the credential decides by itself, as keys do. */
 function checkAccess(access: AccessRule, credential: Credential, params: unknown): MaybePromise<void> {

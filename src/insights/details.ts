@@ -85,13 +85,17 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
     params: common.testPath,
     responses: { 200: { description: 'The test.', schema: response } },
     isCoalesced: true,
-    handle: async ({ params: path }) => {
+    handle: async ({ params: path, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [row] = await deps.clickhouse.select(details, {
-        repository_id: repository.id,
-        test_id: path.test_id,
-        since_ms: deps.clock.now() - RATIO_DAYS * DAY_MS,
-      });
+      const [row] = await deps.clickhouse.select(
+        details,
+        {
+          repository_id: repository.id,
+          test_id: path.test_id,
+          since_ms: deps.clock.now() - RATIO_DAYS * DAY_MS,
+        },
+        signal,
+      );
       if (!row || row.identities === 0) throw common.unknownTest();
       const [firstFailureAt, firstFailureCommit] = row.first_failure[0] ?? [0, ''];
       const pull = firstFailureCommit

@@ -74,7 +74,7 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
     },
     responses: { 200: { description: 'A page of pipelines and jobs.', schema: response, headers: LINK } },
     isCoalesced: true,
-    handle: async ({ params: path, query, url }) => {
+    handle: async ({ params: path, query, url, signal }) => {
       const sort = query.sort ?? 'executions_count';
       const direction = common.directionOf(sort, query.direction);
       const hash = hashFilters({
@@ -92,19 +92,23 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
       const isReversed = sort !== 'executions_count' && direction === 'desc';
       const isForward = (request.direction === 'next') !== isReversed;
       const [k0, k1, k2] = request.key === null ? [0, '', ''] : keySchema.parse(request.key);
-      const [found] = await deps.clickhouse.select(isForward ? forward : backward, {
-        repository_id: repository.id,
-        test_id: path.test_id,
-        start_ms: window.start,
-        end_ms: window.end,
-        sort,
-        sign: direction === 'desc' ? -1 : 1,
-        is_first: request.key === null,
-        k0,
-        k1,
-        k2,
-        rows: request.perPage + 1,
-      });
+      const [found] = await deps.clickhouse.select(
+        isForward ? forward : backward,
+        {
+          repository_id: repository.id,
+          test_id: path.test_id,
+          start_ms: window.start,
+          end_ms: window.end,
+          sort,
+          sign: direction === 'desc' ? -1 : 1,
+          is_first: request.key === null,
+          k0,
+          k1,
+          k2,
+          rows: request.perPage + 1,
+        },
+        signal,
+      );
       const testName = found?.known_name;
       if (!testName) throw common.unknownTest();
       const page = pageOf(request, found.identities);

@@ -78,10 +78,10 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
     params: common.testPath,
     responses: { 200: { description: 'The failure groups.', schema: z.object({ failures: z.array(failureSchema) }) } },
     isCoalesced: true,
-    handle: async ({ params: path }) => {
+    handle: async ({ params: path, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const parameters = { repository_id: repository.id, test_id: path.test_id, groups: GROUPS_MAX };
-      const [row] = await deps.clickhouse.select(groups, parameters);
+      const [row] = await deps.clickhouse.select(groups, parameters, signal);
       if (!row?.is_known) throw common.unknownTest();
       const failures = row.failure_groups.map(([id, type, message, count, first, last]) => ({
         id,
@@ -112,14 +112,18 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
       },
     },
     isCoalesced: true,
-    handle: async ({ params: path }) => {
+    handle: async ({ params: path, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [row] = await deps.clickhouse.select(group, {
-        repository_id: repository.id,
-        test_id: path.test_id,
-        failure_id: path.failure_id,
-        latest: LATEST_EVENTS,
-      });
+      const [row] = await deps.clickhouse.select(
+        group,
+        {
+          repository_id: repository.id,
+          test_id: path.test_id,
+          failure_id: path.failure_id,
+          latest: LATEST_EVENTS,
+        },
+        signal,
+      );
       const newest = row?.latest_events[0];
       if (!row || !newest)
         throw notFound('There is no such failure of this test. Its failures are listed at …/failures.');

@@ -68,6 +68,7 @@ export async function searchTests(
   repositoryId: string,
   filters: SearchFilters,
   request: PageRequest,
+  signal?: AbortSignal,
 ): Promise<Page<Row>> {
   // By count the key itself is negated for "most first", ties in alphabetical order; names are read against their order.
   const isCount = filters.sort === 'executions_count';
@@ -78,26 +79,30 @@ export async function searchTests(
   const patterns = globs.map(globToLike);
   const isAll = patterns.includes('%');
   const [pattern = '', ...morePatterns] = isAll ? [] : patterns;
-  const rows = await clickhouse.select(isForward ? forward : backward, {
-    repository_id: repositoryId,
-    test_ids: filters.testNames.map((name) => testIdOf(repositoryId, name)),
-    has_patterns: pattern !== '',
-    pattern,
-    more_patterns: morePatterns,
-    is_all: isAll,
-    pipelines: filters.pipelines,
-    pipelines_excluded: filters.pipelinesExcluded,
-    jobs: filters.jobs,
-    jobs_excluded: filters.jobsExcluded,
-    sort: filters.sort,
-    sign: filters.direction === 'desc' ? -1 : 1,
-    is_first: request.key === null,
-    k0,
-    k1,
-    k2,
-    k3,
-    rows: request.perPage + 1,
-  });
+  const rows = await clickhouse.select(
+    isForward ? forward : backward,
+    {
+      repository_id: repositoryId,
+      test_ids: filters.testNames.map((name) => testIdOf(repositoryId, name)),
+      has_patterns: pattern !== '',
+      pattern,
+      more_patterns: morePatterns,
+      is_all: isAll,
+      pipelines: filters.pipelines,
+      pipelines_excluded: filters.pipelinesExcluded,
+      jobs: filters.jobs,
+      jobs_excluded: filters.jobsExcluded,
+      sort: filters.sort,
+      sign: filters.direction === 'desc' ? -1 : 1,
+      is_first: request.key === null,
+      k0,
+      k1,
+      k2,
+      k3,
+      rows: request.perPage + 1,
+    },
+    signal,
+  );
   return pageOf(request, rows);
 }
 
@@ -142,7 +147,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
     },
     responses: { 200: { description: 'A page of tests.', schema: response, headers: LINK } },
     isCoalesced: true,
-    handle: async ({ params: path, query, url }) => {
+    handle: async ({ params: path, query, url, signal }) => {
       const sort = query.sort ?? 'executions_count';
       const filters: SearchFilters = {
         testNames: query.test_name,
@@ -157,7 +162,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
       const request = pageRequest(decodeCursor(query.cursor, hash, keySchema), query.per_page);
       const repository = await deps.repositories.find(path.owner, path.repository_name);
       const page = repository
-        ? await searchTests(deps.clickhouse, repository.id, filters, request)
+        ? await searchTests(deps.clickhouse, repository.id, filters, request, signal)
         : pageOf<Row>(request, []);
       const headers = linkHeaders({
         url: publicUrlOf(http.publicUrl, url),

@@ -69,7 +69,7 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
       200: { description: 'The series, with its value over the whole window.', schema: response, example: EXAMPLE },
     },
     isCoalesced: true,
-    handle: async ({ params: path, query }) => {
+    handle: async ({ params: path, query, signal }) => {
       const window = checkedWindow(query, deps.clock.now());
       const width = bucketWidth(window);
       if (bucketCount(window, width) > BUCKETS_MAX)
@@ -81,26 +81,36 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
           },
         ]);
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const found = await readBuckets(deps, path.stat, {
-        repository_id: repository.id,
-        test_id: path.test_id,
-        start_ms: window.start,
-        end_ms: window.end,
-        width_ms: width,
-      });
+      const found = await readBuckets(
+        deps,
+        path.stat,
+        {
+          repository_id: repository.id,
+          test_id: path.test_id,
+          start_ms: window.start,
+          end_ms: window.end,
+          width_ms: width,
+        },
+        signal,
+      );
       const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
       return { body: series(path.stat, isJudged ? found : [], window, width) };
     },
   });
 
 /** Throws 404 for a test that nobody knows. A flaky bucket holds its count as "passed". */
-async function readBuckets(deps: common.InsightsDeps, stat: Stat, parameters: StatsParameters): Promise<Bucket[]> {
+async function readBuckets(
+  deps: common.InsightsDeps,
+  stat: Stat,
+  parameters: StatsParameters,
+  signal: AbortSignal | undefined,
+): Promise<Bucket[]> {
   if (stat === 'flaky_count') {
-    const [row] = await deps.clickhouse.select(flakyStats, parameters);
+    const [row] = await deps.clickhouse.select(flakyStats, parameters, signal);
     if (!row?.is_known) throw common.unknownTest();
     return row.buckets.map(([start, flaky]) => [start, flaky, 0, 0]);
   }
-  const [row] = await deps.clickhouse.select(stats, parameters);
+  const [row] = await deps.clickhouse.select(stats, parameters, signal);
   if (!row?.is_known) throw common.unknownTest();
   return row.buckets;
 }

@@ -12,7 +12,7 @@ const QUARANTINES = 100;
 const CONNECTIONS = 64;
 /** Equal reads are shared by whoever waits, so it is the many who wait that show it. */
 const WAITING_CONNECTIONS = 512;
-const ROUNDS = 8;
+const ROUNDS = 12;
 const SECONDS = 1;
 const CHANGES = 50;
 

@@ -1,7 +1,12 @@
 /** What only shows on a socket: the server's own limits and its answer to HEAD. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openClickHouse } from '../../src/clickhouse/client.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { Draining } from '../../src/http/draining.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests';
 let app: TestApp;
@@ -54,4 +59,37 @@ test('from the start of draining on, every answer ends its connection, whatever 
   draining.start(app.app);
   expect(await Promise.all(paths.map(connectionOf))).toEqual(paths.map(() => 'close'));
   expect(await draining.probes.service?.()).toBe(false);
+});
+
+test('a read whose client has gone is given up, in ClickHouse too, and logged as 499', async () => {
+  const server = await startClickHouseServer();
+  const clickhouse = await openClickHouse({ url: server.url, path: '' });
+  await migrateClickHouse(clickhouse);
+  const lines: string[] = [];
+  const log = createLogger('info', { write: (line) => void lines.push(line) });
+  const lonely = await openTestApp({ clickhouse, log });
+  const { owner, name } = uniqueRepository();
+  await lonely.stores.repositories.record({ host: 'github.com', owner, name });
+  lonely.app.listen({ hostname: '127.0.0.1', port: 0 });
+  try {
+    await server.fault({ kind: 'stall', matching: 'insights/search', ms: 60_000 });
+    const client = new AbortController();
+    const path = `/v1/ci/${owner}/repositories/${name}/search/tests?test_name=*`;
+    const read = fetch(`http://127.0.0.1:${lonely.app.server?.port}${path}`, {
+      headers: { authorization: `Bearer ${lonely.adminToken}` },
+      signal: client.signal,
+    });
+    while (!(await server.seen()).statements.some((statement) => statement.includes('insights/search')))
+      await Bun.sleep(10);
+    client.abort();
+    await expect(read).rejects.toThrow();
+    while (lines.length === 0) await Bun.sleep(10);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { operation: 'searchTests', status: 499, msg: 'request' },
+    ]);
+  } finally {
+    await lonely.app.stop(true);
+    await clickhouse.close();
+    await server.stop();
+  }
 });
