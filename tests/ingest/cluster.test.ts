@@ -56,26 +56,29 @@ describe('a cluster of two shards', () => {
   });
 
   test('what is ingested, twice, is read once, and everything derived agrees with it', async () => {
-    const driver = new IngestDriver({ ...stores, clickhouse });
+    const driver = new IngestDriver({ ...stores, clickhouse, background: clickhouse });
     const repository = uniqueRepository();
     const job = makeJob({
       repository,
       receivedAt: TEST_NOW,
       executions: Array.from({ length: 40 }, (_, nth) => ({ name: `t${nth}`, status: nth % 4 ? 'passed' : 'failed' })),
     });
-    await driver.ingest(job);
-    await driver.ingest(job);
-    const found = await stores.repositories.find(repository.owner, repository.name);
-    const [row] = await clickhouse.rows(
-      'SELECT count() AS executions FROM ci.executions WHERE repository_id = {id: UUID}',
-      { id: found?.id ?? '' },
-    );
-    expect(row).toEqual({ executions: 40 });
-    const report = await verify({ ...stores, clickhouse }, found?.id);
-    // The ledger is compared whole, over both shards, and so with every row twice.
-    const derived = report.checks.filter((check) => !check.name.startsWith('ledger'));
-    expect(derived.filter((check) => check.count > 0)).toEqual([]);
-    await driver.stop();
+    try {
+      await driver.ingest(job);
+      await driver.ingest(job);
+      const found = await stores.repositories.find(repository.owner, repository.name);
+      const [row] = await clickhouse.rows(
+        'SELECT count() AS executions FROM ci.executions WHERE repository_id = {id: UUID}',
+        { id: found?.id ?? '' },
+      );
+      expect(row).toEqual({ executions: 40 });
+      const report = await verify({ ...stores, clickhouse }, found?.id);
+      // The ledger is compared whole, over both shards, and so with every row twice.
+      const derived = report.checks.filter((check) => !check.name.startsWith('ledger'));
+      expect(derived.filter((check) => check.count > 0)).toEqual([]);
+    } finally {
+      await driver.stop();
+    }
   });
 
   test('a block that is sent again under its token changes neither the executions nor what is derived', async () => {
