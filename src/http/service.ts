@@ -9,7 +9,10 @@ const TAG = 'Service';
 /** A store that has not answered by then is not ready. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Whether each store answers, by its name. */
+/** The probe of the process itself, asked before the stores. */
+const OWN_PROBE = 'service';
+
+/** Whether each store answers, by its name; `service` is whether the process means to go on. */
 export type Probes = Readonly<Record<string, () => Promise<boolean>>>;
 
 const application = z.object({
@@ -89,6 +92,10 @@ export function mountHealth(app: AnyElysia, http: Http, probes: Probes): void {
       },
     },
     handle: async () => {
+      // Who is about to stop says so at once: a store may take seconds, and a balancer would go on sending meanwhile.
+      const own = probes[OWN_PROBE];
+      if (own && !(await isReady(own)))
+        return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false } } };
       const stores = Object.fromEntries(
         await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isReady(probe)] as const)),
       );

@@ -61,6 +61,25 @@ test('from the start of draining on, every answer ends its connection, whatever 
   expect(await draining.probes.service?.()).toBe(false);
 });
 
+test('who is about to stop says at once that it is not ready, without asking stores that may take long', async () => {
+  let isServing = true;
+  let asked = 0;
+  const clickhouse = async (): Promise<boolean> => {
+    asked++;
+    return true;
+  };
+  const stopping = await openTestApp({ probes: { service: async () => isServing, clickhouse } });
+  expect((await stopping.request('/healthz/ready')).status).toBe(200);
+  expect(asked).toBe(1);
+  isServing = false;
+  const refused = await stopping.request('/healthz/ready');
+  expect([refused.status, await refused.json(), asked]).toEqual([
+    503,
+    { status: 'unavailable', stores: { service: false } },
+    1,
+  ]);
+});
+
 test('a read whose client has gone is given up, in ClickHouse too, and logged as 499', async () => {
   const server = await startClickHouseServer();
   const clickhouse = await openClickHouse({ url: server.url, path: '' });

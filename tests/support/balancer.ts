@@ -25,10 +25,18 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const timer = setInterval(() => void Promise.all(ports.map(ask)), ASK_EVERY_MS);
   await Promise.all(ports.map(ask));
 
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const turn = [...ready];
-    const port = turn[next++ % turn.length];
-    if (port === undefined) return void client.destroy();
+  // Where none is ready for a moment, a connection waits, as balancers have it do.
+  const nextReady = async (): Promise<number> => {
+    for (;;) {
+      const turn = [...ready];
+      const port = turn[next++ % turn.length];
+      if (port !== undefined) return port;
+      await Bun.sleep(ASK_EVERY_MS);
+    }
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, async (client) => {
+    client.on('error', () => client.destroy());
+    const port = await nextReady();
     const backend = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     for (const [from, to] of [
       [client, backend],
