@@ -1,5 +1,6 @@
 /** Builds the HTTP app from its dependencies; reads no environment and does not listen. */
 import { type AnyElysia, Elysia } from 'elysia';
+import { KeyCredentials } from './access/credential.ts';
 import type { ClickHouse } from './clickhouse/client.ts';
 import type { Clock } from './clock.ts';
 import { mountEvents } from './events/routes.ts';
@@ -14,12 +15,11 @@ import { requestIdOf } from './http/request-id.ts';
 import { mountService, type Probes } from './http/service.ts';
 import { withSingleSlash } from './http/single-slash.ts';
 import { mountInsights } from './insights/routes.ts';
-import { KeyCredentials } from './keys/credential.ts';
-import type { KeyStore } from './keys/store.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 import type { Postgres } from './postgres/client.ts';
+import type { KeyStore } from './postgres/keys.ts';
 import type { Notifications } from './postgres/notifications.ts';
 import type { QuarantineStore } from './postgres/quarantines.ts';
 import type { RepositoryStore } from './postgres/repositories.ts';

@@ -1,6 +1,8 @@
 /** configuration → dependencies → app → listen → shutdown. */
 import packageJson from '../package.json' with { type: 'json' };
 import { startWorkers } from '../workers/main.ts';
+import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
+import { hostCredentials } from './access/host-credentials.ts';
 import { buildApp, type Feature } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
@@ -10,10 +12,8 @@ import type { Probes } from './http/service.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
-import { adminKeyFile, ensureAdminKey } from './keys/admin-key.ts';
-import { hostCredentials } from './keys/host-credentials.ts';
 import { startTracing } from './observability/tracing.ts';
-import { type Operations, startOperations } from './operations.ts';
+import { type Operations, startOperations } from './operate/operations.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;

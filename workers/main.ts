@@ -1,14 +1,14 @@
 /** Starts what works on the queue, and stops it so that nothing is cut off. */
 import type { Deps } from '../src/deps.ts';
-import { Evaluator } from '../src/evaluation/evaluator.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
-import { RetentionTask } from '../src/maintenance/retention.ts';
-import { EVENTS_CHANNEL } from '../src/postgres/event-log.ts';
+import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import { prEvents, testRuns } from '../src/queue/catalogue.ts';
 import { Batcher } from './batcher.ts';
+import { Evaluator } from './evaluator.ts';
 import { countJobs, traced } from './observed.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
+import { RetentionTask } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 

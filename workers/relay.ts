@@ -10,16 +10,15 @@ import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { eventsRelayed, storeUnavailable } from '../src/observability/metrics.ts';
 import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
-import { eventsOfBatch, finishBatch, nextBatch, type PendingEvent } from '../src/postgres/event-log.ts';
 import { type Installation, readInstallation } from '../src/postgres/installation.ts';
+import { RELAY_LOCK } from '../src/postgres/locks.ts';
+import { eventsOfBatch, finishBatch, nextBatch, type PendingEvent } from '../src/postgres/outbox.ts';
 
 /** How often the outbox is looked at without being told of events. */
 const EVERY_MS = 500;
 /** After a store did not answer; doubled up to the most. */
 const RETRY_MS = 250;
 const RETRY_MS_MAX = 10_000;
-/** "evnt" in ASCII. */
-const RELAY_LOCK = 0x65766e74;
 
 export class Relay {
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,8 +1,9 @@
 /** Finishes what a process that died left behind: blocks written down but not stored, or stored but not evaluated. */
-import type { Evaluator } from '../src/evaluation/evaluator.ts';
+
 import { touchedBy } from '../src/ledger/block.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
+import type { Evaluator } from './evaluator.ts';
 
 const EVERY_MS = 5_000;
 /** A block that is younger is most likely in good hands; doing its work twice would be harmless. */

@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
-import type { DeadLetter } from '../ledger/dead-letters.ts';
-import { type Producers, replayDeadLetters } from '../ledger/replay.ts';
+import type { DeadLetter } from '../postgres/dead-letters.ts';
 import type { QueueBackend } from '../queue/backend.ts';
+import { type Producers, replayDeadLetters } from '../queue/replay.ts';
 import { count, formatTable, formatTime, print, printJson } from './output.ts';
 import { withPostgres } from './stores.ts';
 

@@ -1,8 +1,8 @@
 /** `ci-insights doctor`: looks at everything the service needs, and says what to do about what is wrong. */
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import type { Finding } from '../doctor/finding.ts';
 import { UserError } from '../errors.ts';
+import type { Finding } from '../operate/doctor/finding.ts';
 import { count, print, printable, printJson } from './output.ts';
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
@@ -34,7 +34,7 @@ export const doctorCommand = (): Command =>
 async function look(): Promise<Finding[]> {
   try {
     const config = readConfig();
-    const { examine } = await import('../doctor/examine.ts');
+    const { examine } = await import('../operate/doctor/examine.ts');
     return await examine(config);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -1,7 +1,7 @@
 /** `ci-insights keys …`: application keys. PostgreSQL is enough, so they can be changed while the service runs. */
 import { Command, Option } from 'commander';
 import { UserError } from '../errors.ts';
-import type { ApplicationKey, KeyScope } from '../keys/store.ts';
+import type { ApplicationKey, KeyScope } from '../postgres/keys.ts';
 import { formatTable, formatTime, print, printJson } from './output.ts';
 import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
 import { withPostgres } from './stores.ts';
@@ -94,9 +94,9 @@ const revoke = (): Command =>
       print(`Key ${id} is revoked.`);
     });
 
-const withKeys = <T>(run: (keys: import('../keys/store.ts').KeyStore) => Promise<T>): Promise<T> =>
+const withKeys = <T>(run: (keys: import('../postgres/keys.ts').KeyStore) => Promise<T>): Promise<T> =>
   withPostgres(async ({ postgres, clock }) => {
-    const { KeyStore } = await import('../keys/store.ts');
+    const { KeyStore } = await import('../postgres/keys.ts');
     return run(new KeyStore(postgres.db, clock));
   });
 

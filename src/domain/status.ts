@@ -1,5 +1,6 @@
 /** How an execution ended. */
-export type Status = 'passed' | 'failed' | 'skipped';
+export const STATUSES = ['passed', 'failed', 'skipped'] as const;
+export type Status = (typeof STATUSES)[number];
 
 /** How a test is doing on the default branch (design §7), from best to worst. */
 export const HEALTHS = ['healthy', 'flaky', 'broken'] as const;

@@ -2,9 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../postgres/client.ts';
 import { readInstallation } from '../postgres/installation.ts';
-
-/** "eval" in ASCII. */
-const EVALUATION_LOCK = 0x6576616c;
+import { EVALUATION_LOCK } from '../postgres/locks.ts';
 
 /** Held to the end of the transaction. */
 export async function lockEvaluation(tx: Executor, repositoryId: string): Promise<void> {

@@ -10,8 +10,8 @@ import {
   type RecoveryEvidence,
 } from '../domain/quarantine-rules.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
+import type { FigureStore, Figures } from './figures.ts';
 import type { IdentityEnd } from './health.ts';
-import type { FigureStore, Figures } from './quarantine-store.ts';
 import { identityKey } from './store.ts';
 
 /** Who has made the quarantine: the actor of the record, and the trigger of its event. */

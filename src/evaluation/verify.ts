@@ -10,9 +10,9 @@ import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { isSameEvidence, rulesOf } from './evaluate.ts';
+import { FigureStore } from './figures.ts';
 import { beginning, continueFold } from './fold.ts';
 import type { IdentityEnd } from './health.ts';
-import { FigureStore } from './quarantine-store.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { RunStore, type TroubledRun } from './run-store.ts';
 import {

@@ -3,8 +3,7 @@
  * A row that cannot be stored is counted with its reason, the others stay; NUL or half a surrogate pair in a name refuses
  * the whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
  */
-import type { Run } from '../queue/test-runs.ts';
-import { InvalidUpload, UploadTooLarge } from './errors.ts';
+
 import {
   cleanText,
   cutText,
@@ -15,8 +14,10 @@ import {
   rejectionOf,
   STACKTRACE_BYTES_MAX,
   UPLOAD_EXECUTIONS_MAX,
-} from './limits.ts';
-import { Rejections } from './rejections.ts';
+} from '../domain/limits.ts';
+import { Rejections } from '../domain/rejections.ts';
+import type { Run } from '../queue/test-runs.ts';
+import { InvalidUpload, UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
 
 export class UploadCollector {

@@ -1,22 +1,7 @@
 /** What the gateway needs of the rest: a queue that holds the work, and what became of it. */
+import type { Receipt } from '../ledger/receipts.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
-import type { Rejection, TestRunsJob } from '../queue/test-runs.ts';
-
-/** What became of an upload (design §6). Counts are null while anything of it is queued. */
-export interface Receipt {
-  id: string;
-  status: 'queued' | 'stored' | 'failed';
-  receivedAt: Date;
-  storedAt: Date | null;
-  accepted: number | null;
-  duplicate: number | null;
-  rejected: number;
-  onDefaultBranch: number | null;
-  rejections: Rejection[];
-  warnings: string[];
-  /** Why it failed. */
-  failure: string | null;
-}
+import type { TestRunsJob } from '../queue/test-runs.ts';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */

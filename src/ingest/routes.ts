@@ -1,6 +1,7 @@
 /** The ingest gateway over HTTP (design §6): traces, JUnit reports, and the receipts of uploads. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { rejectedCount } from '../domain/rejections.ts';
 import { type Http, mount, type Operation, type ResponseDescription } from '../http/operation.ts';
 import { owner, repository, uuid } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
@@ -11,7 +12,6 @@ import { reportFiles } from './junit/files.ts';
 import { parseReports } from './junit/upload.ts';
 import { parseOtlp } from './otlp/map.ts';
 import { exportResponse, OTLP_MEDIA_TYPES, type OtlpEncoding } from './otlp/response.ts';
-import { rejectedCount } from './rejections.ts';
 import {
   JUNIT_BODY,
   junitQuery,

@@ -1,5 +1,7 @@
 /** What a parser makes of a request body: rows, before they are checked, cut into chunks and queued. */
-import type { Rejection, Run, Status } from '../queue/test-runs.ts';
+import type { Rejection } from '../domain/rejections.ts';
+import type { Status } from '../domain/status.ts';
+import type { Run } from '../queue/test-runs.ts';
 
 export interface ParsedFailure {
   /** 1 for the first failed attempt within the execution. */

@@ -14,8 +14,6 @@ export function unpackIds(packed: Uint8Array): bigint[] {
 
 /** Executions of a batch are locked by bucket of source key, so that a transaction takes a bounded number of locks. */
 const LOCK_BUCKETS = 1_024;
-/** "ledg" in ASCII: the first half of the advisory lock, so that it meets no other lock. */
-export const LEDGER_LOCK = 0x6c656467;
 
 /** The buckets of the source keys, in the one order in which every transaction takes them: no deadlock. */
 export function lockBuckets(sourceKeys: Iterable<string>): number[] {

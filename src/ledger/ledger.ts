@@ -24,16 +24,14 @@ import {
 } from '../observability/metrics.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
+import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
 import { lineOf, type Touched, touch, touchedBy } from './block.ts';
-import { LEDGER_LOCK, lockBuckets, packIds, unpackIds } from './claims.ts';
+import { lockBuckets, packIds, unpackIds } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
-
-/** "rebu" in ASCII: inserts share this lock; a rebuild holds it alone. */
-export const REBUILD_LOCK = 0x72656275;
 
 /** A chunk that ClickHouse will refuse however often it is sent: it belongs with the dead letters. */
 export class UnstorableChunk extends Error {

@@ -2,8 +2,6 @@
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
-import { effectiveTime, isRetained } from '../domain/retention.ts';
-import type { Status } from '../domain/status.ts';
 import {
   cutText,
   DETAIL_BYTES_MAX,
@@ -12,9 +10,11 @@ import {
   nameRejection,
   runRejection,
   STACKTRACE_BYTES_MAX,
-} from '../ingest/limits.ts';
-import { Rejections } from '../ingest/rejections.ts';
-import type { Rejection, Run, TestRunsJob } from '../queue/test-runs.ts';
+} from '../domain/limits.ts';
+import { type Rejection, Rejections } from '../domain/rejections.ts';
+import { effectiveTime, isRetained } from '../domain/retention.ts';
+import type { Status } from '../domain/status.ts';
+import type { Run, TestRunsJob } from '../queue/test-runs.ts';
 
 /** What a failure without an exception is called (design §4). */
 export const UNKNOWN_TYPE = 'unknown';

@@ -2,12 +2,12 @@
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import { DAY_MS } from '../domain/judgement-constants.ts';
-import type { Receipt } from '../ingest/ports.ts';
+import type { Rejection } from '../domain/rejections.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import type { TestRunsProducer } from '../queue/producer.ts';
-import { type Rejection, rejectionSchema } from '../queue/test-runs.ts';
+import { rejectionSchema } from '../queue/test-runs.ts';
 
 /** How long a receipt can be asked for: long after any job that waits for one. */
 const RECEIPT_DAYS = 30;
@@ -18,6 +18,22 @@ export async function forgetOldReceipts(db: Database, now: number): Promise<void
   await onPostgres(() =>
     db.delete(uploadChunks).where(and(lt(uploadChunks.receivedAt, before), isNotNull(uploadChunks.storedAt))),
   );
+}
+
+/** What became of an upload. Counts are null while anything of it is queued. */
+export interface Receipt {
+  id: string;
+  status: 'queued' | 'stored' | 'failed';
+  receivedAt: Date;
+  storedAt: Date | null;
+  accepted: number | null;
+  duplicate: number | null;
+  rejected: number;
+  onDefaultBranch: number | null;
+  rejections: Rejection[];
+  warnings: string[];
+  /** Why it failed. */
+  failure: string | null;
 }
 
 export class ReceiptStore {

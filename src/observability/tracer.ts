@@ -13,7 +13,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { spansLost } from './metrics.ts';
-import type { ActiveSpan, SpanOptions, Tracer, TracingOptions } from './tracing.ts';
+import type { ActiveSpan, SpanOptions, Tracer, TracingOptions } from './span.ts';
 
 const EXPORT_TIMEOUT_MS = 5_000;
 const EXPORT_EVERY_MS = 2_000;

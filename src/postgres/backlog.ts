@@ -1,7 +1,20 @@
 /** Work that PostgreSQL knows of and that is not finished: for metrics and `ci-insights doctor`. One statement, bounded. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { BacklogReading } from '../observability/sampled.ts';
+
+/** What PostgreSQL knows of work that is not finished. */
+export interface BacklogReading {
+  /** Blocks that are written down and not stored, and those stored and not evaluated. */
+  blocksUnstored: number;
+  blocksUnevaluated: number;
+  /** Age of the oldest stored block that is not evaluated, in seconds; 0 without one. */
+  evaluationLagSeconds: number;
+  /** Events in the outbox, and the age of the oldest in seconds. */
+  eventsWaiting: number;
+  relayLagSeconds: number;
+  deadLettersWaiting: number;
+}
+
 import { type Executor, onPostgres } from './client.ts';
 
 /** Counting further would cost more than it tells. */

@@ -3,10 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import type { Postgres } from './client.ts';
+import { MIGRATION_LOCK } from './locks.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../sql/postgres/', import.meta.url));
-/** "cimi" in ASCII: one migration at a time, however many replicas start at once. */
-const MIGRATION_LOCK = 0x63696d69;
 
 /**
  * The lock is a transaction's, on a connection of its own: one of a session would stay behind in a pooler, with somebody else's

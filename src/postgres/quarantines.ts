@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
-import { recordEvents } from './event-log.ts';
+import { recordEvents } from './outbox.ts';
 import { quarantines, repositories } from './schema.ts';
 
 /** NOTIFY with `<repository id>:<revision>` when a repository's quarantines have changed. */

@@ -4,9 +4,9 @@ import type { Clock } from '../clock.ts';
 import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { Remembered } from '../remembered.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
-import { recordEvents } from './event-log.ts';
-import { Remembered } from './remembered.ts';
+import { recordEvents } from './outbox.ts';
 import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;

@@ -1,6 +1,13 @@
 /** How a queue stands: how many jobs in which state, and how long the one at the head of the line has waited. */
 import type { Queue } from 'bullmq';
-import type { QueueReading } from '../observability/sampled.ts';
+
+/** One queue, as it stands. */
+export interface QueueReading {
+  /** Jobs by state: waiting, active, delayed (to be tried again) and failed (out of tries). */
+  depth: Readonly<Record<string, number>>;
+  /** Age of the job at the head of the line, in seconds; 0 when nothing waits. */
+  lagSeconds: number;
+}
 
 /** @param now Milliseconds since the epoch, by the clock of whoever queued the jobs. */
 export async function readQueue(queue: Queue, now: number): Promise<QueueReading> {

@@ -7,6 +7,8 @@
  * producers in other languages.
  */
 import { z } from 'zod';
+import type { Rejection } from '../domain/rejections.ts';
+import { STATUSES } from '../domain/status.ts';
 
 /** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
@@ -32,8 +34,7 @@ export const runSchema = z.object({
 });
 export type Run = z.infer<typeof runSchema>;
 
-export const statusSchema = z.enum(['passed', 'failed', 'skipped']);
-export type Status = z.infer<typeof statusSchema>;
+export const statusSchema = z.enum(STATUSES);
 
 const executionsSchema = z.object({
   /** Index into `sources`. */
@@ -69,8 +70,7 @@ export const rejectionSchema = z.object({
   count: z.int().min(1),
   /** A few of the names concerned, shortened. */
   examples: z.array(text).max(5).default([]),
-});
-export type Rejection = z.infer<typeof rejectionSchema>;
+}) satisfies z.ZodType<Rejection>;
 
 const sameLength = (columns: Record<string, readonly unknown[]>): boolean => {
   const lengths = Object.values(columns).map((column) => column.length);

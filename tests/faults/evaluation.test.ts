@@ -1,10 +1,10 @@
 /** An evaluation that is cut off at any of its writes is made good by evaluating the same once more. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
-import { Evaluator } from '../../src/evaluation/evaluator.ts';
 import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
+import { Evaluator } from '../../workers/evaluator.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { healthOf, type RunOf, runOf } from '../support/verdicts.ts';
 

@@ -1,7 +1,7 @@
 /** The queues at `/admin/queues`, as a browser and a script meet them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createBoard } from '../../src/board/board.ts';
-import { type Operations, startOperations } from '../../src/operations.ts';
+import { createBoard } from '../../src/operate/board/board.ts';
+import { type Operations, startOperations } from '../../src/operate/operations.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
 import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
 import { compress } from '../../src/queue/encoding.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { GitHubClient } from '../../src/access/github-client.ts';
+import { hostCredentials } from '../../src/access/host-credentials.ts';
 import { readConfig } from '../../src/config.ts';
-import { GitHubClient } from '../../src/keys/github-client.ts';
-import { hostCredentials } from '../../src/keys/host-credentials.ts';
 import {
   type HostApp,
   JOB,

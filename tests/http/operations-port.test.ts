@@ -1,7 +1,7 @@
 /** Metrics and health on a port of their own, which is all that a worker shows. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { UserError } from '../../src/errors.ts';
-import { type Operations, startOperations } from '../../src/operations.ts';
+import { type Operations, startOperations } from '../../src/operate/operations.ts';
 import { openTestApp } from '../support/http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 

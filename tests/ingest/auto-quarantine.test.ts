@@ -1,9 +1,9 @@
 /** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
-import { Evaluator } from '../../src/evaluation/evaluator.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
+import { Evaluator } from '../../workers/evaluator.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';

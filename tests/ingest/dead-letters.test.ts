@@ -1,7 +1,7 @@
 /** Jobs that no retry can help: kept with the reason, and replayed into the queue that they were of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { replayDeadLetters } from '../../src/ledger/replay.ts';
 import { compress } from '../../src/queue/encoding.ts';
+import { replayDeadLetters } from '../../src/queue/replay.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';

@@ -362,7 +362,7 @@ describe('changes and their events', () => {
     const repository = uniqueRepository();
     const { id } = await stores.repositories.record(repository);
     const failing = stores.postgres.db.transaction(async (tx) => {
-      const { recordEvents } = await import('../../src/postgres/event-log.ts');
+      const { recordEvents } = await import('../../src/postgres/outbox.ts');
       const { newEvent } = await import('../../src/domain/events.ts');
       await recordEvents(tx, id, [newEvent('action.refresh', {}, { trigger: 'test' })], stores.clock.now());
       throw new Error('no');

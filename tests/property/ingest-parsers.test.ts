@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { codePointCount, cutText } from '../../src/domain/limits.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 import { parseJunit } from '../../src/ingest/junit/parse.ts';
-import { codePointCount, cutText } from '../../src/ingest/limits.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/ingest/upload.ts';
 import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';

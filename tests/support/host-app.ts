@@ -1,11 +1,11 @@
 /** The app with a repository host on this machine behind it. */
 import { z } from 'zod';
+import { GitHubClient } from '../../src/access/github-client.ts';
+import { HostCredentials } from '../../src/access/host-credentials.ts';
 import type { Permission } from '../../src/http/auth.ts';
 import { mount } from '../../src/http/operation.ts';
 import { owner, repository } from '../../src/http/path.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
-import { GitHubClient } from '../../src/keys/github-client.ts';
-import { HostCredentials } from '../../src/keys/host-credentials.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { FakeHost } from './fake-host.ts';
 import { openTestApp, type TestApp } from './http.ts';

@@ -1,7 +1,7 @@
 /** The app on the test stores, asked as a client would ask it. */
 import { v7 as uuid7 } from 'uuid';
 import { type AppDeps, buildApp } from '../../src/app.ts';
-import { KeyStore, type NewKey } from '../../src/keys/store.ts';
+import { KeyStore, type NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
 import { openTestStores, type TestStores } from './stores.ts';
 

@@ -1,6 +1,7 @@
 /** Makes `test-runs` jobs for tests: as a producer would, with what matters to the test and customary values otherwise. */
 import { v7 as uuid7 } from 'uuid';
-import { type Run, type Status, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
+import type { Status } from '../../src/domain/status.ts';
+import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 
 export interface TestExecution {
   name: string;

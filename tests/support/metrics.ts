@@ -1,5 +1,5 @@
 /** Metrics as Prometheus reads them. */
-import { startOperations } from '../../src/operations.ts';
+import { startOperations } from '../../src/operate/operations.ts';
 import { openTestApp } from './http.ts';
 import type { TestStores } from './stores.ts';
 

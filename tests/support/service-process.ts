@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { adminKeyFile } from '../../src/keys/admin-key.ts';
+import { adminKeyFile } from '../../src/access/admin-key.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 const CLI = join(ROOT, 'src/cli.ts');

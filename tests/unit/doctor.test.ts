@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { readConfig } from '../../src/config.ts';
-import { examine } from '../../src/doctor/examine.ts';
-import type { Finding } from '../../src/doctor/finding.ts';
+import { examine } from '../../src/operate/doctor/examine.ts';
+import type { Finding } from '../../src/operate/doctor/finding.ts';
 import {
   clockFinding,
   compareVersions,
@@ -16,7 +16,7 @@ import {
   lagFinding,
   migrationsFinding,
   versionFinding,
-} from '../../src/doctor/rules.ts';
+} from '../../src/operate/doctor/rules.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { openTestStores } from '../support/stores.ts';
 

@@ -6,10 +6,10 @@
  * parser joins from single characters), tests of a report. Large reports leave the event loop to others between pieces.
  */
 import sax from 'sax';
+import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { UploadCollector } from '../collect.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { UPLOAD_EXECUTIONS_MAX } from '../limits.ts';
 import { Turns } from '../turns.ts';
 import type { ParsedUpload } from '../upload.ts';
 import { decodedPieces } from './encoding.ts';

@@ -2,9 +2,10 @@
  * From the elements of a JUnit report to executions (design §6 "JUnit mapping"). Knows nothing of XML's syntax: it is told
  * of elements as they open and close, and keeps a test only once its element is closed.
  */
-import type { Status } from '../../queue/test-runs.ts';
+
+import { cutText, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
+import type { Status } from '../../domain/status.ts';
 import { UploadTooLarge } from '../errors.ts';
-import { cutText, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../limits.ts';
 import type { ParsedExecution, ParsedFailure } from '../upload.ts';
 import { ReportClock, type SuiteClock } from './clock.ts';
 import { type Framework, frameworkOf } from './framework.ts';

@@ -1,11 +1,11 @@
 /** From the reports of a request and its query to one upload (design §6 "Gateway"). */
 
 import { shortBranch } from '../../domain/default-branch.ts';
+import { UNKNOWN, UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
+import { mergeRejections } from '../../domain/rejections.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { UNKNOWN, UPLOAD_EXECUTIONS_MAX } from '../limits.ts';
 import { headOf } from '../ref.ts';
-import { mergeRejections } from '../rejections.ts';
 import type { ParsedUpload } from '../upload.ts';
 import type { ReportFile } from './files.ts';
 import { parseJunit } from './parse.ts';

@@ -3,8 +3,8 @@
  * base64), enum values may be numbers or names, 64-bit integers strings or numbers; unknown fields are ignored.
  */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { malformedReason } from '../../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { malformedReason } from '../limits.ts';
 import { SPAN_BYTES_MAX, SpanBudget, type SpanGroup } from './decode.ts';
 import { InstrumentationScopeSchema } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
 import { ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_pb.ts';

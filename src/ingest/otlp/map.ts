@@ -2,7 +2,7 @@
  * From an OTLP export to executions (design §6 "OTLP mapping"): a test is a span with `test.scope=case`, named by the
  * span's name; sessions and suites are skipped without a word. The source of an execution is its trace, its key its span.
  */
-import type { Status } from '../../queue/test-runs.ts';
+import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../collect.ts';
 import { Turns } from '../turns.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';

@@ -1,7 +1,7 @@
 /** The answer to an export, in the encoding of the request (OTLP/HTTP specification, "Response"). */
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
-import type { Rejection } from '../../queue/test-runs.ts';
-import { rejectedCount } from '../rejections.ts';
+import type { Rejection } from '../../domain/rejections.ts';
+import { rejectedCount } from '../../domain/rejections.ts';
 import { ExportTraceServiceResponseSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 
 export type OtlpEncoding = 'protobuf' | 'json';

@@ -1,8 +1,8 @@
 /** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
 
 import { shortBranch } from '../../domain/default-branch.ts';
+import { UNKNOWN } from '../../domain/limits.ts';
 import type { Run } from '../../queue/test-runs.ts';
-import { UNKNOWN } from '../limits.ts';
 import { headOf } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
 

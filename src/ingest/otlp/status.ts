@@ -13,7 +13,7 @@
  * attribute nor an error (recorded from 2026.9.24.1). Tests with a skip marker say `quarantined=false`. vitest marks only
  * tests whose failure it caught, and reports them as passed.
  */
-import type { Status } from '../../queue/test-runs.ts';
+import type { Status } from '../../domain/status.ts';
 import type { Attributes } from './attributes.ts';
 import { type Span, Status_StatusCode } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 

@@ -1,5 +1,5 @@
 /** Texts of a payload, made to fit what a job and the log hold. */
-import { cleanText } from '../limits.ts';
+import { cleanText } from '../../domain/limits.ts';
 
 /** Refs, logins and commits, in UTF-16 units: what a job holds of each. */
 export const NAME_LENGTH_MAX = 255;

@@ -16,8 +16,8 @@ import type {
   UIConfig,
 } from '@bull-board/api/typings/app';
 import type { Queue } from 'bullmq';
-import { StoreUnavailable } from '../errors.ts';
-import { HttpProblem, notFound } from '../http/problems.ts';
+import { StoreUnavailable } from '../../errors.ts';
+import { HttpProblem, notFound } from '../../http/problems.ts';
 import { summaryOf } from './summary.ts';
 
 /** A day: names of files change with their content. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Finding, inTime, ok, PATIENCE_MS, problem, reasonOf, warning } from './finding.ts';
 import { clockFinding, migrationsFinding, versionFinding } from './rules.ts';
 
-const JOURNAL = new URL('../../sql/postgres/meta/_journal.json', import.meta.url);
+const JOURNAL = new URL('../../../sql/postgres/meta/_journal.json', import.meta.url);
 const journalSchema = z.object({ entries: z.array(z.unknown()) });
 const facts = z.object({
   version: z.string(),

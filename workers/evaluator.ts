@@ -3,22 +3,22 @@
  * next pass and is evaluated together. A process that dies leaves its blocks to the sweeper of any other.
  */
 import { eq } from 'drizzle-orm';
-import type { ClickHouse } from '../clickhouse/client.ts';
-import { StoreUnavailable } from '../errors.ts';
-import { mergeTouched, type Touched, type TouchedTest } from '../ledger/block.ts';
-import type { Ledger, StoredBlock } from '../ledger/ledger.ts';
-import type { Logger } from '../observability/log.ts';
-import { evaluationSeconds, storeUnavailable } from '../observability/metrics.ts';
-import { inSpan } from '../observability/tracing.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
-import type { QuarantineStore } from '../postgres/quarantines.ts';
-import { repositories } from '../postgres/schema.ts';
-import { evaluate } from './evaluate.ts';
-import { drawVersion, lockEvaluation } from './lock.ts';
-import { FigureStore } from './quarantine-store.ts';
-import { judgeQuarantines } from './quarantines.ts';
-import { RunStore, TESTS_MAX } from './run-store.ts';
-import { EvaluationStore } from './store.ts';
+import type { ClickHouse } from '../src/clickhouse/client.ts';
+import { StoreUnavailable } from '../src/errors.ts';
+import { evaluate } from '../src/evaluation/evaluate.ts';
+import { FigureStore } from '../src/evaluation/figures.ts';
+import { drawVersion, lockEvaluation } from '../src/evaluation/lock.ts';
+import { judgeQuarantines } from '../src/evaluation/quarantines.ts';
+import { RunStore, TESTS_MAX } from '../src/evaluation/run-store.ts';
+import { EvaluationStore } from '../src/evaluation/store.ts';
+import { mergeTouched, type Touched, type TouchedTest } from '../src/ledger/block.ts';
+import type { Ledger, StoredBlock } from '../src/ledger/ledger.ts';
+import type { Logger } from '../src/observability/log.ts';
+import { evaluationSeconds, storeUnavailable } from '../src/observability/metrics.ts';
+import { inSpan } from '../src/observability/tracing.ts';
+import { type Database, onPostgres } from '../src/postgres/client.ts';
+import type { QuarantineStore } from '../src/postgres/quarantines.ts';
+import { repositories } from '../src/postgres/schema.ts';
 
 const RETRY_MS = 1_000;
 /**

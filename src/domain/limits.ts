@@ -2,8 +2,6 @@
  * What one execution may hold (design §4 "lengths", §6 "Limits"): pure checks, used by the gateway before the queue and by
  * the worker for the jobs of other producers. Lengths of names count code points, lengths of texts count UTF-8 bytes.
  */
-import type { Run } from '../queue/test-runs.ts';
-
 export const TEST_NAME_LENGTH_MAX = 10_000;
 export const PIPELINE_NAME_LENGTH_MAX = 255;
 export const JOB_NAME_LENGTH_MAX = 255;
@@ -22,10 +20,20 @@ export const UPLOAD_EXECUTIONS_MAX = 100_000;
 /** The pipeline or job of an upload that does not name it; the spec's identities have no empty parts. */
 export const UNKNOWN = 'unknown';
 
-/** What of an execution and its run is checked. */
+/** The fields of a run that are checked. */
+export interface CheckedRun {
+  pipeline_name: string;
+  job_name: string;
+  run_id: string;
+  commit: string | null;
+  branch: string | null;
+  base_ref: string | null;
+}
+
+/** The fields of an execution and its run that are checked. */
 export interface CheckedRow {
   name: string;
-  run: Pick<Run, 'pipeline_name' | 'job_name' | 'run_id' | 'commit' | 'branch' | 'base_ref'>;
+  run: CheckedRun;
 }
 
 /** Why this row cannot be stored, in words for the receipt; null when it can. */
@@ -35,7 +43,7 @@ export const rejectionOf = ({ name, run }: CheckedRow): string | null => nameRej
 export const nameRejection = (name: string): string | null => textProblem('test name', name, 1, TEST_NAME_LENGTH_MAX);
 
 /** What is wrong with all executions of a run. */
-export function runRejection(run: CheckedRow['run']): string | null {
+export function runRejection(run: CheckedRun): string | null {
   return (
     textProblem('pipeline name', run.pipeline_name, 1, PIPELINE_NAME_LENGTH_MAX) ??
     textProblem('job name', run.job_name, 1, JOB_NAME_LENGTH_MAX) ??

@@ -1,7 +1,8 @@
 /** Dead letters back into the queue that each was of. */
-import { prEvents, testRuns } from '../queue/catalogue.ts';
-import type { PrEventsProducer, TestRunsProducer } from '../queue/producer.ts';
-import type { DeadLetter, DeadLetterStore } from './dead-letters.ts';
+
+import type { DeadLetter, DeadLetterStore } from '../postgres/dead-letters.ts';
+import { prEvents, testRuns } from './catalogue.ts';
+import type { PrEventsProducer, TestRunsProducer } from './producer.ts';
 
 export interface Producers {
   testRuns: Pick<TestRunsProducer, 'addAgain'>;

@@ -1,6 +1,6 @@
 /** Looks at addresses: the service itself, as clients see it, and the repository host. */
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 import { type Finding, ok, PATIENCE_MS, problem, reasonOf, warning } from './finding.ts';
 
 const aliveSchema = z.object({ status: z.literal('alive') });

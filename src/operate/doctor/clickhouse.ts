@@ -1,7 +1,7 @@
 /** Looks at ClickHouse. To know what it may, it makes a table of its own, writes a row, and drops it again. */
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
-import { loadMigrations } from '../clickhouse/migrations.ts';
+import type { ClickHouse } from '../../clickhouse/client.ts';
+import { loadMigrations } from '../../clickhouse/migrations.ts';
 import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
 import { clockFinding, diskFinding, migrationsFinding, versionFinding } from './rules.ts';
 

@@ -1,7 +1,7 @@
 /** The key that the first start with an embedded PostgreSQL makes, so that there is one to begin with. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeyStore } from './store.ts';
+import type { KeyStore } from '../postgres/keys.ts';
 
 export const adminKeyFile = (dataDir: string): string => join(dataDir, 'admin.key');
 

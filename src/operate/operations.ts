@@ -1,20 +1,20 @@
 /** What the people who run the service look at: metrics, health, the queues. */
 import { Elysia } from 'elysia';
-import packageJson from '../package.json' with { type: 'json' };
-import type { Feature } from './app.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Feature } from '../app.ts';
+import type { Deps } from '../deps.ts';
+import { UserError } from '../errors.ts';
+import { createFallback } from '../http/fallback.ts';
+import { type Http, problemFor } from '../http/operation.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { mountHealth, type Probes } from '../http/service.ts';
+import { setBuildInfo } from '../observability/registry.ts';
+import { readBacklog } from '../postgres/backlog.ts';
+import { prEvents, testRuns } from '../queue/catalogue.ts';
+import { readQueue } from '../queue/reading.ts';
 import { mountBoard } from './board/routes.ts';
-import type { Deps } from './deps.ts';
-import { UserError } from './errors.ts';
-import { createFallback } from './http/fallback.ts';
-import { mountMetrics } from './http/metrics.ts';
-import { type Http, problemFor } from './http/operation.ts';
-import { requestIdOf } from './http/request-id.ts';
-import { mountHealth, type Probes } from './http/service.ts';
-import { setBuildInfo } from './observability/registry.ts';
-import { Sampler } from './observability/sampled.ts';
-import { readBacklog } from './postgres/backlog.ts';
-import { prEvents, testRuns } from './queue/catalogue.ts';
-import { readQueue } from './queue/reading.ts';
+import { Sampler } from './gauges.ts';
+import { mountMetrics } from './metrics.ts';
 
 export interface Operations {
   /** What is mounted beside the interface. */

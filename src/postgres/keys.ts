@@ -4,9 +4,9 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
-import { Remembered } from '../postgres/remembered.ts';
-import { applicationKeys } from '../postgres/schema.ts';
+import { Remembered } from '../remembered.ts';
+import { type Database, onPostgres } from './client.ts';
+import { applicationKeys } from './schema.ts';
 
 export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash'>;
 export type KeyScope = ApplicationKey['scope'];

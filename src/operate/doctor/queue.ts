@@ -1,9 +1,9 @@
 /** Looks at the queue and at what waits in it, and at Redis where it is on Redis. */
 import type { Queue } from 'bullmq';
-import type { Config } from '../config.ts';
-import { openPostgresQueues, openRedisQueues } from '../queue/backend.ts';
-import { prEvents, testRuns } from '../queue/catalogue.ts';
-import { readQueue } from '../queue/reading.ts';
+import type { Config } from '../../config.ts';
+import { openPostgresQueues, openRedisQueues } from '../../queue/backend.ts';
+import { prEvents, testRuns } from '../../queue/catalogue.ts';
+import { readQueue } from '../../queue/reading.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
 import { clockFinding, evictionFinding, lagFinding, persistenceFinding, versionFinding } from './rules.ts';
 

@@ -4,33 +4,14 @@
  * as down.
  */
 import { Gauge } from 'prom-client';
-import { registry } from './registry.ts';
+import { registry } from '../observability/registry.ts';
+import type { BacklogReading } from '../postgres/backlog.ts';
+import type { QueueReading } from '../queue/reading.ts';
 
 /** A reading is shown for as long as this. */
 const FRESH_MS = 5_000;
 /** A source that has not answered by then counts as down for this reading. */
 const TIMEOUT_MS = 2_000;
-
-/** One queue, as it stands. */
-export interface QueueReading {
-  /** Jobs by state: waiting, active, delayed (to be tried again) and failed (out of tries). */
-  depth: Readonly<Record<string, number>>;
-  /** Age of the job at the head of the line, in seconds; 0 when nothing waits. */
-  lagSeconds: number;
-}
-
-/** What PostgreSQL knows of work that is not finished. */
-export interface BacklogReading {
-  /** Blocks that are written down and not stored, and those stored and not evaluated. */
-  blocksUnstored: number;
-  blocksUnevaluated: number;
-  /** Age of the oldest stored block that is not evaluated, in seconds; 0 without one. */
-  evaluationLagSeconds: number;
-  /** Events in the outbox, and the age of the oldest in seconds. */
-  eventsWaiting: number;
-  relayLagSeconds: number;
-  deadLettersWaiting: number;
-}
 
 export interface Sources {
   /** Whether each store answers, by its name. */

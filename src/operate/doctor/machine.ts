@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Config } from '../config.ts';
-import { adminKeyFile } from '../keys/admin-key.ts';
+import { adminKeyFile } from '../../access/admin-key.ts';
+import type { Config } from '../../config.ts';
 import { type Finding, ok, problem, reasonOf, warning } from './finding.ts';
 import { diskFinding, versionFinding } from './rules.ts';
 

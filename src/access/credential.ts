@@ -1,7 +1,7 @@
 /** Application keys as credentials of requests (design §4 "Authentication"). */
 import type { Access, Credential, CredentialSource, Permission, RepositoryName } from '../http/auth.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { ApplicationKey, KeyStore } from './store.ts';
+import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
 
 /** Finds the key of a token. */
 export class KeyCredentials implements CredentialSource {

@@ -1,5 +1,5 @@
 /** What the board shows of a job: what it is about and how large. Not its rows, which would be megabytes a page. */
-import { unpack } from '../queue/encoding.ts';
+import { unpack } from '../../queue/encoding.ts';
 
 /** Lists up to this length are shown as they are. */
 const LENGTH_MAX = 10;

@@ -7,19 +7,18 @@
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Clock } from '../clock.ts';
-import { DAY_MS } from '../domain/judgement-constants.ts';
-import { isRetained } from '../domain/retention.ts';
-import { moveBaselines } from '../evaluation/baseline.ts';
-import { forgetOldReceipts } from '../ledger/receipts.ts';
-import type { Logger } from '../observability/log.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
-import { forgetEventKeys } from '../postgres/event-log.ts';
+import type { ClickHouse } from '../src/clickhouse/client.ts';
+import type { Clock } from '../src/clock.ts';
+import { DAY_MS } from '../src/domain/judgement-constants.ts';
+import { isRetained } from '../src/domain/retention.ts';
+import { moveBaselines } from '../src/evaluation/baseline.ts';
+import { forgetOldReceipts } from '../src/ledger/receipts.ts';
+import type { Logger } from '../src/observability/log.ts';
+import { type Database, onPostgres } from '../src/postgres/client.ts';
+import { RETENTION_LOCK } from '../src/postgres/locks.ts';
+import { forgetEventKeys } from '../src/postgres/outbox.ts';
 
 const EVERY_MS = 3_600_000;
-/** "reti" in ASCII: one process at a time. */
-const RETENTION_LOCK = 0x72657469;
 
 /** Derived rows first: a reader meets a total without its executions never, and executions without their total for a moment. */
 const MONTHLY_TABLES = [

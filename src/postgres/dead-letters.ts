@@ -3,8 +3,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
-import { deadLetters } from '../postgres/schema.ts';
+import { type Database, onPostgres } from './client.ts';
+import { deadLetters } from './schema.ts';
 
 export interface DeadLetter {
   id: string;

@@ -1,6 +1,13 @@
 /** Collects the rows that were refused, by reason, in a bounded amount of memory. */
-import type { Rejection } from '../queue/test-runs.ts';
 import { cleanText } from './limits.ts';
+
+/** Rows of an upload that were refused for the same reason. */
+export interface Rejection {
+  reason: string;
+  count: number;
+  /** A few of the test names, shortened. */
+  examples: string[];
+}
 
 const EXAMPLES_MAX = 5;
 const EXAMPLE_LENGTH_MAX = 200;

@@ -1,7 +1,7 @@
 /** The operation that Prometheus asks. Public as health is: it names no owner, repository, test or key. */
 import type { AnyElysia } from 'elysia';
+import { type Http, mount } from '../http/operation.ts';
 import { METRICS_MEDIA_TYPE, renderMetrics } from '../observability/registry.ts';
-import { type Http, mount } from './operation.ts';
 
 /** @param refresh Reads what is only read when somebody asks; must not throw. */
 export function mountMetrics(app: AnyElysia, http: Http, refresh: () => Promise<void>): void {

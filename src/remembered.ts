@@ -1,5 +1,5 @@
 /** What was loaded a moment ago, from memory: for what every request asks for, and what may be known a little late. */
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 
 interface Entry<V> {
   /** When its loading began, by the monotonic clock. */

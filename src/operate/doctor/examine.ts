@@ -4,12 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openClickHouse } from '../clickhouse/client.ts';
-import type { Config } from '../config.ts';
-import { readBacklog } from '../postgres/backlog.ts';
-import { openPostgres } from '../postgres/client.ts';
-import { startEmbeddedPostgres } from '../postgres/embedded.ts';
-import { lockDataDir, lockHolder } from '../service-lock.ts';
+import { openClickHouse } from '../../clickhouse/client.ts';
+import type { Config } from '../../config.ts';
+import { readBacklog } from '../../postgres/backlog.ts';
+import { openPostgres } from '../../postgres/client.ts';
+import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
+import { lockDataDir, lockHolder } from '../../service-lock.ts';
 import { lookAtClickHouse } from './clickhouse.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
 import { lookAtDataFolder, lookAtRuntime } from './machine.ts';

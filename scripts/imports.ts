@@ -1,0 +1,114 @@
+/**
+ * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, or one of the files at the root of
+ * `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every import that breaks the rule;
+ * `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { Glob } from 'bun';
+
+/** From the bottom of the house to the top. Everyone may import `base`, which is not repeated here. */
+export const ALLOWED = {
+  /** Small tools without a subject: clock, errors. */
+  base: [],
+  /** Pure rules: no I/O, no clock. */
+  domain: [],
+  observability: [],
+  postgres: ['domain', 'observability'],
+  queue: ['domain', 'observability', 'postgres'],
+  clickhouse: ['observability'],
+  config: ['queue'],
+  ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
+  evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
+  maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'evaluation'],
+  deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger'],
+  workers: ['domain', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'evaluation', 'deps'],
+  http: ['domain', 'observability'],
+  access: ['http', 'observability', 'postgres'],
+  ingest: ['domain', 'http', 'ledger', 'observability', 'queue'],
+  insights: ['domain', 'http', 'clickhouse', 'postgres'],
+  events: ['domain', 'http', 'clickhouse', 'postgres'],
+  quarantines: ['domain', 'http', 'postgres'],
+  app: ['access', 'clickhouse', 'events', 'http', 'insights', 'observability', 'postgres', 'quarantines'],
+  operate: ['access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
+  main: ['access', 'app', 'config', 'deps', 'http', 'ingest', 'observability', 'operate', 'workers'],
+  cli: [
+    'config',
+    'deps',
+    'domain',
+    'evaluation',
+    'main',
+    'maintenance',
+    'observability',
+    'operate',
+    'postgres',
+    'queue',
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Room = keyof typeof ALLOWED;
+export const ROOMS = Object.keys(ALLOWED) as Room[];
+
+const ROOM_OF_FILE: Record<string, Room> = {
+  'src/app.ts': 'app',
+  'src/cli.ts': 'cli',
+  'src/config.ts': 'config',
+  'src/deps.ts': 'deps',
+  'src/main.ts': 'main',
+  'src/service-lock.ts': 'deps',
+};
+
+/** The room of a file given by its path from the root of the repository; undefined outside of every room. */
+export function roomOf(file: string): Room | undefined {
+  const [top, folder = ''] = file.split('/');
+  if (top === 'workers') return 'workers';
+  if (top !== 'src') return undefined;
+  if (folder.endsWith('.ts')) return ROOM_OF_FILE[file] ?? 'base';
+  return ROOMS.find((room) => room === folder);
+}
+
+export const isAllowed = (from: Room, to: Room): boolean =>
+  from === to || to === 'base' || (ALLOWED[from] as readonly string[]).includes(to);
+
+export interface Import {
+  from: string;
+  to: string;
+}
+
+/** Every relative import of the files, static, dynamic or of a type. */
+export function importsOf(file: string, text: string): Import[] {
+  const specifiers = text.matchAll(/(?:\bfrom |\bimport\(|\bimport )'(\.{1,2}\/[^']+)'/g);
+  return [...specifiers].map(([, specifier = '']) => ({ from: file, to: join(dirname(file), specifier) }));
+}
+
+/** The sentence for an import that breaks the rule; undefined for one that keeps it. */
+export function refusalOf({ from, to }: Import): string | undefined {
+  const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
+  if (fromRoom === undefined) return `${from} is in no room: add its folder to ALLOWED`;
+  if (to === 'package.json') return undefined;
+  if (toRoom === undefined) return `${from} imports ${to}, which is in no room`;
+  return isAllowed(fromRoom, toRoom) ? undefined : `${from} imports ${to}: ${fromRoom} may not import ${toRoom}`;
+}
+
+/** Every import of the tree. */
+export function importsOfTree(root: string): Import[] {
+  const files = [...new Glob('{src,workers}/**/*.ts').scanSync({ cwd: root })].sort();
+  return files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));
+}
+
+/** The rule as the table of docs/architecture.md. */
+export function importTable(): string {
+  const rows = ROOMS.map((room) => `| ${room} | ${ALLOWED[room].join(', ') || '–'} |`);
+  return ['| room | may import (besides itself and `base`) |', '|---|---|', ...rows].join('\n');
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--table')) console.log(importTable());
+  else {
+    const root = resolve(import.meta.dir, '..');
+    const refusals = importsOfTree(root).flatMap((found) => refusalOf(found) ?? []);
+    for (const refusal of refusals) console.error(refusal);
+    console.log(`${relative('.', root) || '.'}: ${refusals.length} imports against the rule`);
+    process.exit(refusals.length > 0 ? 1 : 0);
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  ALLOWED,
+  importsOf,
+  importsOfTree,
+  importTable,
+  isAllowed,
+  ROOMS,
+  type Room,
+  refusalOf,
+  roomOf,
+} from '../../scripts/imports.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const imports = importsOfTree(ROOT);
+
+/** A file of each room, from which and to which an import can be written. */
+const FILES: Partial<Record<Room, string>> = {
+  base: 'src/clock.ts',
+  app: 'src/app.ts',
+  cli: 'src/cli/serve.ts',
+  config: 'src/config.ts',
+  deps: 'src/deps.ts',
+  main: 'src/main.ts',
+  workers: 'workers/main.ts',
+};
+const fileOf = (room: Room): string => FILES[room] ?? `src/${room}/file.ts`;
+
+test('every import of the tree keeps the rule', () => {
+  expect(imports.length).toBeGreaterThan(500);
+  expect(imports.flatMap((found) => refusalOf(found) ?? [])).toEqual([]);
+});
+
+describe('every pair of rooms', () => {
+  for (const from of ROOMS)
+    for (const to of ROOMS)
+      test(`${from} ${isAllowed(from, to) ? 'may' : 'may not'} import ${to}`, () => {
+        const refusal = refusalOf({ from: fileOf(from), to: fileOf(to) });
+        const isListed = from === to || to === 'base' || (ALLOWED[from] as readonly string[]).includes(to);
+        if (isListed) expect(refusal).toBeUndefined();
+        else expect(refusal).toContain(`${from} may not import ${to}`);
+      });
+});
+
+test('no two rooms may import each other, by whatever way round', () => {
+  const reach = (room: Room, seen = new Set<Room>()): Set<Room> => {
+    for (const next of ALLOWED[room] as readonly Room[]) if (!seen.has(next)) reach(next, seen.add(next));
+    return seen;
+  };
+  for (const room of ROOMS) expect(reach(room).has(room)).toBeFalse();
+});
+
+test('every arrow of the rule is in use', () => {
+  const used = new Set(imports.map(({ from, to }) => `${roomOf(from)} → ${roomOf(to)}`));
+  const unused = ROOMS.flatMap((from) =>
+    ALLOWED[from].map((to) => `${from} → ${to}`).filter((arrow) => !used.has(arrow)),
+  );
+  expect(unused).toEqual([]);
+});
+
+test('imports of types, dynamic ones and those without a name are seen too', () => {
+  const text =
+    "import type { A } from '../a.ts';\nawait import('./b.ts');\nimport './c.ts';\nexport * from '../../d.ts';";
+  expect(importsOf('src/http/x.ts', text).map(({ to }) => to)).toEqual([
+    'src/a.ts',
+    'src/http/b.ts',
+    'src/http/c.ts',
+    'd.ts',
+  ]);
+});
+
+test('docs/architecture.md shows the rule as it is', () => {
+  expect(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')).toContain(importTable());
+});
