@@ -54,7 +54,7 @@ export class AnswerCache<T extends { kind: string }> {
     const pending = ask()
       .then(settle)
       .finally(() => {
-        entry.pending = undefined;
+        delete entry.pending;
         // A question that was not put leaves nothing behind.
         if (!entry.known && !entry.failed && this.#entries.get(key) === entry) this.#entries.delete(key);
       });

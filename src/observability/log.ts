@@ -20,7 +20,7 @@ export function createLogger(
   return pino(
     {
       level,
-      base: undefined,
+      base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: SECRETS,
       serializers: { err: serializeError },

@@ -1,6 +1,15 @@
 /** Opens queues on PostgreSQL or on Redis: the same BullMQ classes, two stores. */
 import type { EventEmitter } from 'node:events';
-import { createPostgresBackend, DEFAULT_SCHEMA, type Job, Queue, runMigrations, Worker, withBackend } from 'bullmq';
+import {
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  isPgPool,
+  type Job,
+  Queue,
+  runMigrations,
+  Worker,
+  withBackend,
+} from 'bullmq';
 import pg from 'pg';
 import { backoffMs } from './catalogue.ts';
 import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
@@ -41,6 +50,8 @@ export async function openPostgresQueues(url: string, onError: QueueErrorListene
     options: `-c search_path=${DEFAULT_SCHEMA}`,
   });
   pool.on('error', onError);
+  // BullMQ declares a pool's notifications a little differently than pg does; at run time it makes this check itself.
+  if (!isPgPool(pool)) throw new TypeError('pg.Pool is not what BullMQ takes for a pool');
   const classes = withBackend(createPostgresBackend);
   return {
     kind: 'postgres',

@@ -47,7 +47,8 @@ function open(address: RedisAddress, role: 'producer' | 'consumer'): RedisConnec
     ...tls,
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
   };
-  const options: RedisOptions = { ...shared, enableOfflineQueue, lazyConnect: true };
+  // Its type of `replyMapping` fits no constructor when an optional property may not be undefined.
+  const options: Omit<RedisOptions, 'replyMapping'> = { ...shared, enableOfflineQueue, lazyConnect: true };
   if (address.kind === 'cluster')
     return new Cluster(hosts, {
       redisOptions: shared,
