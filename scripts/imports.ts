@@ -24,7 +24,7 @@ export const ALLOWED = {
   deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger'],
   workers: ['domain', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'evaluation', 'deps'],
   http: ['domain', 'observability'],
-  access: ['http', 'observability', 'postgres'],
+  access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'http', 'ledger', 'observability', 'queue'],
   insights: ['domain', 'http', 'clickhouse', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],

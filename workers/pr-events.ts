@@ -4,13 +4,14 @@ import { z } from 'zod';
 import type { Clock } from '../src/clock.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
+import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { deadLetters } from '../src/observability/metrics.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { DeadLetterStore } from '../src/postgres/dead-letters.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
-import type { RepositoryName, RepositoryStore } from '../src/postgres/repositories.ts';
+import type { RepositoryStore } from '../src/postgres/repositories.ts';
 import { prEvents } from '../src/queue/catalogue.ts';
 import { unpack } from '../src/queue/encoding.ts';
 import {

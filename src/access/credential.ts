@@ -1,5 +1,6 @@
 /** Application keys as credentials of requests (design §4 "Authentication"). */
-import type { Access, Credential, CredentialSource, Permission, RepositoryName } from '../http/auth.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
+import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
 

@@ -2,9 +2,11 @@
  * Tokens of the repository host as credentials of requests (design §4 "Authentication"): what a token may do here is what the
  * host says it may do with that repository. Neither a token nor its holder is stored; memory keeps SHA-256 of tokens only.
  */
+
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Access, Credential, CredentialSource, Permission, RepositoryName } from '../http/auth.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
+import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
 import { forbidden, HttpProblem } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';

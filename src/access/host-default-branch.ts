@@ -1,5 +1,5 @@
 /** Learns the default branch of recorded repositories from what the host says anyway (design §5), beside the requests. */
-import type { RepositoryName } from '../http/auth.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import type { HostRepository } from './github-client.ts';

@@ -1,15 +1,17 @@
 /** `ci-insights explain`: why a test's health, its flaky executions and the recovery of its quarantine are what they are. */
+
 import { Command } from 'commander';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { DAY_MS, HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { worstHealth } from '../domain/status.ts';
 import { UserError } from '../errors.ts';
 import type { ExplainedExecution, IdentityExplanation } from '../evaluation/explain.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';
 import { count, print, printable } from './output.ts';
-import { parsePath, parseTime, type RepositoryName } from './parse.ts';
+import { parsePath, parseTime } from './parse.ts';
 import { withStores } from './stores.ts';
 
 /** Older changes of health are counted, not shown. */

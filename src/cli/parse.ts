@@ -1,21 +1,15 @@
 /** Values of flags: each parser throws commander's error, so that a bad one is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
-
-export interface RepositoryName {
-  owner: string;
-  name: string;
-}
-
-const OWNER = /^[a-zA-Z0-9-]{1,40}$/;
-const REPOSITORY = /^[\w.-]{1,255}$/;
+import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
 
 export function parseOwner(value: string): string {
-  if (!OWNER.test(value)) throw new InvalidArgumentError('An owner has 1 to 40 letters, digits and hyphens.');
+  if (!ownerSchema.safeParse(value).success)
+    throw new InvalidArgumentError('An owner has 1 to 40 letters, digits and hyphens.');
   return value;
 }
 
 export function parseRepositoryName(value: string): string {
-  if (!REPOSITORY.test(value))
+  if (!repositoryNameSchema.safeParse(value).success)
     throw new InvalidArgumentError('A repository name has 1 to 255 letters, digits, dots, hyphens and underscores.');
   return value;
 }

@@ -1,6 +1,7 @@
 /** Where a push goes and what it says about the run: flags first, then the CI provider's environment. */
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
-import { parseOwner, parseRepositoryName, type RepositoryName } from './parse.ts';
+import { parseOwner, parseRepositoryName } from './parse.ts';
 import type { RunInfo } from './run-info.ts';
 
 /** As commander parsed them. */

@@ -1,9 +1,11 @@
 /** `ci-insights repos …`: what is known of repositories, and their settings. */
+
 import { Command, Option } from 'commander';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
 import { formatTable, print, printJson } from './output.ts';
-import { parseOnOff, parsePath, type RepositoryName } from './parse.ts';
+import { parseOnOff, parsePath } from './parse.ts';
 import { withPostgres } from './stores.ts';
 
 interface SetOptions {

@@ -2,16 +2,12 @@
  * Who asks, and what they may do (design §4 "Authentication"). Kinds of credentials are sources behind one interface:
  * application keys, and tokens of the repository host.
  */
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { forbidden, notFound } from './problems.ts';
 
 /** What an operation asks for. `events` is the event log, which a CI key may not read. */
 export type Permission = 'read' | 'upload' | 'quarantine' | 'events';
-
-export interface RepositoryName {
-  owner: string;
-  name: string;
-}
 
 /** `hidden`: the repository must look as if it did not exist. */
 export type Access = 'granted' | 'forbidden' | 'hidden';

@@ -1,23 +1,17 @@
-/** Path parameters of the interface (spec §2.1). */
+/** Path parameters of the API. */
 import { version as uuidVersion, validate as validateUuid } from 'uuid';
 import { z } from 'zod';
+import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 
-export const owner = z
-  .string()
-  .min(1, { error: 'is empty' })
-  .max(40, { error: 'is longer than 40 characters' })
-  .regex(/^[a-zA-Z0-9-]+$/, { error: 'may hold letters, digits and - only' })
-  .meta({ description: 'Owner of the repository; compared without case.', example: 'acme' });
+export const owner = ownerSchema.meta({
+  description: 'Owner of the repository; compared without case.',
+  example: 'acme',
+});
 
-/** The spec sets no limit; this one is far above what hosts allow, and below what an index entry can hold. */
-const REPOSITORY_LENGTH_MAX = 1_000;
-
-export const repository = z
-  .string()
-  .min(1, { error: 'is empty' })
-  .max(REPOSITORY_LENGTH_MAX, { error: `is longer than ${REPOSITORY_LENGTH_MAX} characters` })
-  .regex(/^[\w.-]+$/, { error: 'may hold letters, digits, _, - and . only' })
-  .meta({ description: 'Name of the repository; compared without case.', example: 'shop' });
+export const repository = repositoryNameSchema.meta({
+  description: 'Name of the repository; compared without case.',
+  example: 'shop',
+});
 
 const UUID5 = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-5[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
 

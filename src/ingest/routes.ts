@@ -24,11 +24,7 @@ import {
 
 const TAG = 'Ingestion';
 
-/** Jobs hold names of repositories up to 255 characters. */
-const repositoryPath = z.object({
-  owner,
-  repository: repository.max(255, { error: 'is longer than 255 characters' }),
-});
+const repositoryPath = z.object({ owner, repository });
 const uploadPath = repositoryPath.extend({
   upload_id: uuid('Names the upload, as its acknowledgement gives it.', UPLOAD_ID_EXAMPLE),
 });

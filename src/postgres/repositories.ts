@@ -3,6 +3,7 @@ import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { Remembered } from '../remembered.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
@@ -14,11 +15,6 @@ export type RepositorySettings = Partial<
   Pick<Repository, 'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine'>
 >;
 export type DefaultBranchSource = NonNullable<Repository['defaultBranchSource']>;
-
-export interface RepositoryName {
-  owner: string;
-  name: string;
-}
 
 export interface RepositoryPath extends RepositoryName {
   host: string;

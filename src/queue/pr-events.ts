@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { EVENT_METADATA, EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
+import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 
 /** More in one job and a retry repeats too much. */
 export const JOB_EVENTS_MAX = 1_000;
@@ -61,23 +62,20 @@ const deletedBranchSchema = z.object({
 
 export type DeletedBranch = z.infer<typeof deletedBranchSchema>;
 
-const repositoryOwner = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/);
-const repositoryName = z.string().regex(/^[\w.-]{1,1000}$/);
-
 export const prEventsSchema = z
   .object({
     v: z.literal(1),
     repository: z.object({
       host: text(NAME_LENGTH_MAX).min(1).default(DEFAULT_HOST),
-      owner: repositoryOwner,
-      name: repositoryName,
+      owner: ownerSchema,
+      name: repositoryNameSchema,
     }),
     default_branch: text(NAME_LENGTH_MAX)
       .nullable()
       .default(null)
       .describe("The repository's default branch, as the host knows it"),
     renamed_from: z
-      .object({ owner: repositoryOwner, name: repositoryName })
+      .object({ owner: ownerSchema, name: repositoryNameSchema })
       .nullable()
       .default(null)
       .describe('The path that the repository had before: it keeps its id, its tests and its history'),

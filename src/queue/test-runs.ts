@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { Rejection } from '../domain/rejections.ts';
+import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { STATUSES } from '../domain/status.ts';
 
 /** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
@@ -85,8 +86,8 @@ export const testRunsSchema = z
     received_at: z.iso.datetime({ offset: true }),
     repository: z.object({
       host: z.string().min(1).max(255).default('github.com'),
-      owner: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/),
-      name: z.string().regex(/^[\w.-]{1,255}$/),
+      owner: ownerSchema,
+      name: repositoryNameSchema,
     }),
     run: runSchema,
     sources: z.array(z.string().min(1)).describe('The units of resending: trace ids, report keys'),
