@@ -1,5 +1,5 @@
 /**
- * The only reader of the environment: parsed once, checked, typed. Every variable stands in the README's table.
+ * The only reader of the environment: parsed once, checked, typed. Every variable is in docs/configuration.md.
  *
  * A wrong value is refused at start with one sentence each, all at once, and none of them shows a secret.
  */

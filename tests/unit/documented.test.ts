@@ -1,0 +1,41 @@
+/** The tables of docs/ list what exists: every variable, command and dependency, and nothing else. */
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { buildProgram } from '../../src/cli/program.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const CONFIGURATION = read('docs/configuration.md');
+
+const namesSchema = z.record(z.string(), z.string()).transform((versions) => Object.keys(versions));
+const packageSchema = z.object({
+  dependencies: namesSchema,
+  optionalDependencies: namesSchema,
+  devDependencies: namesSchema,
+});
+
+test('docs/configuration.md lists every variable that src/config.ts reads, and no other', () => {
+  const variables = [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): (?!environment)/gm)].map(
+    ([, name]) => name,
+  );
+  const listed = [...CONFIGURATION.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(variables.sort());
+});
+
+test('docs/configuration.md lists every command', () => {
+  const commands = buildProgram('0').commands.map((command) => command.name());
+  for (const command of commands) expect(CONFIGURATION).toMatch(new RegExp(`^\\| .*\`${command}[ \`].* \\|`, 'm'));
+});
+
+test('docs/dependencies.md gives a reason for every dependency, and names no package that is gone', () => {
+  const { dependencies, optionalDependencies, devDependencies } = packageSchema.parse(JSON.parse(read('package.json')));
+  const installed = [...dependencies, ...optionalDependencies, ...devDependencies].map((name) =>
+    name.startsWith('@types/') ? '@types/…' : name,
+  );
+  const named = [...read('docs/dependencies.md').matchAll(/^\| (?!package|-)([^|]+) \|/gm)].flatMap(([, cell = '']) =>
+    cell.split(', ').map((name) => name.replace(' (optional)', '')),
+  );
+  expect([...new Set(installed)].sort()).toEqual([...new Set(named)].sort());
+});
