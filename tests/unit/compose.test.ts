@@ -66,7 +66,8 @@ describe('compose.yaml', () => {
 
   test('tells the service only what the service reads, and each role is a configuration that it accepts', () => {
     for (const [name, { environment, command }] of ours) {
-      for (const variable of Object.keys(environment)) expect(read('docs/configuration.md')).toContain(`| \`${variable}\` |`);
+      for (const variable of Object.keys(environment))
+        expect(read('docs/configuration.md')).toContain(`| \`${variable}\` |`);
       const told = Object.fromEntries(
         Object.entries(environment).map(([variable, value]) => [
           variable,
