@@ -100,6 +100,15 @@ export function cutText(text: string, maxBytes: number): string {
   return `${clean.slice(0, read)}… [cut, ${bytes} bytes in all]`;
 }
 
+/**
+ * An address that a page may link to, or null: `javascript:` and other schemes are dropped, and so is what is too long, because
+ * a cut address leads somewhere else.
+ */
+export function webAddressOf(address: string | null): string | null {
+  if (address === null || !address.isWellFormed() || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address)) return null;
+  return Buffer.byteLength(address) > DETAIL_BYTES_MAX ? null : address;
+}
+
 /** Well-formed and without NUL, for texts that may be changed to be stored. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();

@@ -5,7 +5,6 @@
  */
 
 import {
-  cleanText,
   cutText,
   DETAIL_BYTES_MAX,
   FAILURES_MAX,
@@ -14,6 +13,7 @@ import {
   rejectionOf,
   STACKTRACE_BYTES_MAX,
   UPLOAD_EXECUTIONS_MAX,
+  webAddressOf,
 } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
 import type { Run } from '../queue/test-runs.ts';
@@ -46,7 +46,7 @@ export class UploadCollector {
         framework: cutDetail(run.framework),
         framework_version: cutDetail(run.framework_version),
         language: cutDetail(run.language),
-        job_url: run.job_url === null || run.job_url.length > DETAIL_BYTES_MAX ? null : cleanText(run.job_url),
+        job_url: webAddressOf(run.job_url),
       },
       executions: [],
     };

@@ -41,7 +41,7 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
     framework: cutText(run.framework ?? '', DETAIL_BYTES_MAX),
     framework_version: cutText(run.framework_version ?? '', DETAIL_BYTES_MAX),
     language: cutText(run.language ?? '', DETAIL_BYTES_MAX),
-    job_url: cutText(run.job_url ?? '', DETAIL_BYTES_MAX),
+    job_url: run.job_url ?? '',
     received_ms: chunk.receivedAt,
     // As text: a number would lose what is above 2^53.
     e_execution_id: column((execution) => execution.id.toString()),

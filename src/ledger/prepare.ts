@@ -10,6 +10,7 @@ import {
   nameRejection,
   runRejection,
   STACKTRACE_BYTES_MAX,
+  webAddressOf,
 } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
@@ -128,7 +129,7 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
     receivedAt,
     repositoryId: options.repositoryId,
     isOnDefaultBranch: isOnDefaultBranch(origin, options.defaultBranch),
-    run: job.run,
+    run: { ...job.run, job_url: webAddressOf(job.run.job_url) },
     origin,
     executions,
     rejections: [...job.rejections, ...rejections.list()],

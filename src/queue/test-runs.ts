@@ -31,7 +31,7 @@ export const runSchema = z.object({
   framework: optionalText,
   framework_version: optionalText,
   language: optionalText,
-  job_url: optionalText,
+  job_url: optionalText.describe('http or https, at most 2,048 bytes; anything else is dropped'),
 });
 export type Run = z.infer<typeof runSchema>;
 

@@ -47,8 +47,10 @@ export function runOf(attributes: Attributes, traceId: string): Run {
     framework: attributes.text('test.framework'),
     framework_version: attributes.text('test.framework.version'),
     language: attributes.firstText('test.language', 'telemetry.sdk.language'),
-    job_url: webAddress(
-      attributes.firstText('cicd.pipeline.task.run.url.full', 'cicd.pipeline.run.url.full', 'cicd.pipeline.run.url'),
+    job_url: attributes.firstText(
+      'cicd.pipeline.task.run.url.full',
+      'cicd.pipeline.run.url.full',
+      'cicd.pipeline.run.url',
     ),
   };
 }
@@ -57,6 +59,3 @@ function positiveOf(attributes: Attributes, name: string): number | null {
   const count = attributes.count(name);
   return count !== null && count >= 1 && count <= UINT32_MAX ? count : null;
 }
-
-/** Only what a page may link to: `javascript:` addresses and the like are dropped. */
-const webAddress = (url: string | null): string | null => (url !== null && /^https?:\/\/\S+$/i.test(url) ? url : null);
