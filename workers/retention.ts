@@ -9,8 +9,8 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import type { Clock } from '../src/clock.ts';
-import { DAY_MS } from '../src/domain/judgement-constants.ts';
 import { isRetained } from '../src/domain/retention.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import { moveBaselines } from '../src/evaluation/baseline.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import type { Logger } from '../src/observability/log.ts';
@@ -18,7 +18,7 @@ import { type Database, onPostgres } from '../src/postgres/client.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
 
-const EVERY_MS = 3_600_000;
+const EVERY_MS = HOUR_MS;
 
 /** Derived rows first: a reader meets a total without its executions never, and executions without their total for a moment. */
 const MONTHLY_TABLES = [

@@ -3,10 +3,11 @@
 import { Command } from 'commander';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { DAY_MS, HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
+import { HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { worstHealth } from '../domain/status.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
 import type { ExplainedExecution, IdentityExplanation } from '../evaluation/explain.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';

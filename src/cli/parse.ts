@@ -1,6 +1,7 @@
 /** Values of flags: each parser throws commander's error, so that a bad one is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
 import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 
 export function parseOwner(value: string): string {
   if (!ownerSchema.safeParse(value).success)
@@ -51,7 +52,7 @@ export function parseTime(value: string): string {
   return value;
 }
 
-const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 365 * 86_400_000 } as const;
+const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS } as const;
 
 /** `90d`, `12h`, `4w`, `1y` from now, or a date (its midnight in UTC), or a date-time. In the future. */
 export function parseExpiry(value: string, now: number = Date.now()): Date {

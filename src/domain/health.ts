@@ -16,7 +16,6 @@ import {
   BROKEN_RECOVERY_RUNS,
   CLEAN_PASSES_MAX,
   CLEAN_PASSES_MIN,
-  DAY_MS,
   FAILURE_SHARE_DAYS,
   FAILURE_SHARE_MAX,
   FAILURE_SHARE_MIN,
@@ -25,6 +24,7 @@ import {
   LUCK,
 } from './judgement-constants.ts';
 import type { Health } from './status.ts';
+import { DAY_MS } from './time.ts';
 
 /** What the fold remembers between two executions. */
 export interface HealthState {

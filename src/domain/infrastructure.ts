@@ -7,13 +7,13 @@
  */
 import { attemptOf, comparePositions, type JudgedExecution } from './execution.ts';
 import {
-  DAY_MS,
   OUTAGE_SHARE_MIN,
   PASSED_RECENTLY_MS,
   TROUBLE_REACH_MS,
   TROUBLE_SHARE_MIN,
   TROUBLE_TESTS_MIN,
 } from './judgement-constants.ts';
+import { DAY_MS } from './time.ts';
 
 /**
  * `partial`: at least {@link TROUBLE_TESTS_MIN} tests that passed before fail, and they are {@link TROUBLE_SHARE_MIN} of the run.

@@ -1,7 +1,5 @@
 /** Every constant of the judgements (design §7), named in one place. docs/judgements.md says what each one trades. */
-
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from './time.ts';
 
 /**
  * Of the rules of health, flaky executions, hold-back, auto-quarantine and recovery together; `explain` names it. To be raised

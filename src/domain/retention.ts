@@ -1,5 +1,5 @@
 /** What is kept for how long: whole months leave together, raw and totals alike (design §5). */
-import { DAY_MS } from './judgement-constants.ts';
+import { DAY_MS } from './time.ts';
 
 /** The first moment of the month after the one that holds `at`; both in milliseconds since the epoch, UTC. */
 export function endOfMonth(at: number): number {

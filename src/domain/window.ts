@@ -1,5 +1,5 @@
 /** Windows of time and their buckets (spec §4.4, design §4). All times in milliseconds since the epoch. */
-import { DAY_MS } from './judgement-constants.ts';
+import { DAY_MS, HOUR_MS } from './time.ts';
 
 /** Start inclusive, end exclusive. */
 export interface Window {
@@ -7,7 +7,6 @@ export interface Window {
   end: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** The widths of spec §4.4, narrowest first. */
 export const BUCKET_WIDTHS_MS = [HOUR_MS, 4 * HOUR_MS, DAY_MS, 2 * DAY_MS] as const;
 /** The smallest width is chosen that gives no more buckets than this; the widest may give more. */

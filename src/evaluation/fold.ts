@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { comparePositions, type JudgedExecution, type Position } from '../domain/execution.ts';
 import { foldHealth, type HealthState, healthyState } from '../domain/health.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { HOUR_MS } from '../domain/time.ts';
 
 /**
  * How far behind its newest execution an identity's checkpoint stays: jobs of one run finish and arrive out of order, and
  * only what is older than the checkpoint costs a new fold. Less than a day, so that a hot test reads little each time.
  */
-export const CHECKPOINT_LAG_MS = 6 * 3_600_000;
+export const CHECKPOINT_LAG_MS = 6 * HOUR_MS;
 
 const stateSchema = z.object({
   health: z.enum(HEALTHS),

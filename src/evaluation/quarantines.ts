@@ -2,13 +2,14 @@
  * What the verdicts do to quarantines: a test that has shown enough is quarantined, and one that has recovered is marked so. Runs under
  * the repository's evaluation lock; repeated or raced it comes to the same.
  */
-import { DAY_MS, FAILURE_SHARE_DAYS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
+import { FAILURE_SHARE_DAYS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import {
   type AutoQuarantine,
   isRecovered,
   quarantineReason,
   type RecoveryEvidence,
 } from '../domain/quarantine-rules.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { FigureStore, Figures } from './figures.ts';
 import type { IdentityEnd } from './health.ts';

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { FailingTest, RunTotals, Trouble } from '../domain/infrastructure.ts';
-import { DAY_MS, TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
+import { TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
+import { DAY_MS } from '../domain/time.ts';
 
 /** More tests in one statement make it long and gain nothing; over HTTP, ClickHouse takes no list of much more. */
 export const TESTS_MAX = 2_000;

@@ -1,5 +1,5 @@
 /** Tests whose history is read from about the same moment on go into one statement. */
-import { DAY_MS } from '../domain/judgement-constants.ts';
+import { DAY_MS } from '../domain/time.ts';
 
 /** What is read in one statement from one moment on lies within this time. */
 const RECENT_MS = 2 * DAY_MS;

@@ -4,6 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { eventTypeOf } from '../domain/events.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { resolveWindow, type Window } from '../domain/window.ts';
 import { type Cursor, decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -14,7 +15,6 @@ import { type EventFilters, type EventRow, keyOf, keySchema, readEvents } from '
 import * as schemas from './schemas.ts';
 
 const WINDOW_DAYS_MAX = 93;
-const DAY_MS = 86_400_000;
 
 export interface EventsDeps {
   clock: Clock;

@@ -3,9 +3,10 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
-import { DAY_MS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
+import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, worstHealth } from '../domain/status.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
 import * as common from './common.ts';

@@ -1,8 +1,8 @@
 /** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
-import { DAY_MS } from '../domain/judgement-constants.ts';
 import type { Rejection } from '../domain/rejections.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';

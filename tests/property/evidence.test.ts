@@ -12,13 +12,13 @@ import {
 } from '../../src/domain/infrastructure.ts';
 import { judge } from '../../src/domain/judge.ts';
 import {
-  DAY_MS,
   PASSED_RECENTLY_MS,
   REPEATED_FAILURE_EXECUTIONS,
   REPEATED_FAILURE_MS,
 } from '../../src/domain/judgement-constants.ts';
 import { isRecovered, type QuarantineEvidence, quarantineReason } from '../../src/domain/quarantine-rules.ts';
 import { REPETITION_REACH_EXECUTIONS, repeatedFailures } from '../../src/domain/repetition.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { randomFrom } from '../bench/data.ts';
 
 const HOUR = 3_600_000;

@@ -4,8 +4,9 @@ import { comparePositions, type JudgedExecution } from '../../src/domain/executi
 import { flakyOnCommit } from '../../src/domain/flakiness.ts';
 import { cleanPassesNeeded, foldHealth, healthyState } from '../../src/domain/health.ts';
 import { flakyOf as flakyWith } from '../../src/domain/judge.ts';
-import { CLEAN_PASSES_MAX, CLEAN_PASSES_MIN, DAY_MS } from '../../src/domain/judgement-constants.ts';
+import { CLEAN_PASSES_MAX, CLEAN_PASSES_MIN } from '../../src/domain/judgement-constants.ts';
 import { HEALTHS } from '../../src/domain/status.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { beginning, continueFold, foldSchema, writeFold } from '../../src/evaluation/fold.ts';
 
 const HOUR = 3_600_000;
