@@ -84,7 +84,7 @@ export class HostCredentials implements CredentialSource {
 
   constructor(client: GitHubClient, { clock, log, repositories }: HostCredentialsDeps) {
     this.#client = client;
-    this.#circuit = new Circuit(clock, (isOpen) => {
+    this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
       if (isOpen) log.warn('the repository host does not answer: it is left alone for a while, its tokens get 503');
       else log.info('the repository host answers again');
     });
@@ -120,7 +120,7 @@ export class HostCredentials implements CredentialSource {
 
   /** Asks, unless the host is to be left alone. That is thrown and not remembered: it ends when the host answers anyone. */
   async #ask<T>(question: () => Promise<HostAnswer<T>>): Promise<HostAnswer<T>> {
-    const asked = await this.#circuit.run(question, (answer) => answer.kind === 'unavailable' && answer.isHostDown);
+    const asked = await this.#circuit.run(question);
     if ('waitMs' in asked) throw new HostUnavailable('left alone after failures', asked.waitMs);
     return asked.result;
   }
@@ -159,3 +159,6 @@ export class HostCredentials implements CredentialSource {
     return isGranted(answer.value) ? 'granted' : 'forbidden';
   }
 }
+
+const isHostDown = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'isHostDown' in answer && answer.isHostDown === true;

@@ -172,6 +172,14 @@ describe('the circuit', () => {
     expect(await t.statusOf(READER)).toBe(200);
   });
 
+  test('a clock that is set back does not keep the host from being asked', async () => {
+    t.host.beInTrouble(troubles.status(500));
+    await fail(5);
+    t.host.beInTrouble();
+    t.clock.set(TEST_NOW - MINUTE);
+    expect(await t.statusOf(READER)).toBe(200);
+  });
+
   test('the first answer closes it for everyone', async () => {
     t.host.beInTrouble(troubles.status(500));
     await fail(5);

@@ -10,13 +10,13 @@ import { examine } from '../../src/operate/doctor/examine.ts';
 import type { Finding } from '../../src/operate/doctor/finding.ts';
 import {
   clockFinding,
-  compareVersions,
   diskFinding,
   evictionFinding,
   lagFinding,
   migrationsFinding,
   versionFinding,
 } from '../../src/operate/doctor/rules.ts';
+import { compareByNumbers } from '../../src/versions.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -31,14 +31,14 @@ describe('the rules', () => {
     const version = fc.array(fc.nat(30), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(version, version, (a, b) => {
-        const sign = Math.sign(compareVersions(a.join('.'), b.join('.')));
+        const sign = Math.sign(compareByNumbers(a.join('.'), b.join('.')));
         const width = Math.max(a.length, b.length);
         const padded = (parts: number[]) =>
           Array.from({ length: width }, (_, i) => String(parts[i] ?? 0).padStart(3, '0')).join('.');
         expect(sign).toBe(padded(a) < padded(b) ? -1 : padded(a) > padded(b) ? 1 : 0);
       }),
     );
-    expect(compareVersions('18.4 (Debian 18.4-1)', '18.4')).toBe(0);
+    expect(compareByNumbers('18.4 (Debian 18.4-1)', '18.4')).toBe(0);
   });
 
   test.each([

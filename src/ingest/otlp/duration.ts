@@ -1,4 +1,5 @@
 /** How long a test took, corrected where a client is known to be wrong. */
+import { compareByNumbers } from '../../versions.ts';
 import type { Attributes } from './attributes.ts';
 import type { InstrumentationScope } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
@@ -30,19 +31,9 @@ export function durationSecondsOf(span: Span, scope: InstrumentationScope | unde
 
 function isWrongVersion(scope: InstrumentationScope | undefined): boolean {
   if (scope?.name !== WRONG_DURATIONS.scope) return false;
-  return compareVersions(scope.version, WRONG_DURATIONS.versionMax) <= 0;
+  return compareByNumbers(scope.version, WRONG_DURATIONS.versionMax) <= 0;
 }
 
 /** Whatever a tracer of the Python SDK makes has a scope with a name; and nobody but Mergify's clients has the attribute. */
 const isWithoutScope = (scope: InstrumentationScope | undefined, attributes: Attributes): boolean =>
   !scope?.name && attributes.text('telemetry.sdk.language') === 'python' && attributes.has('test.run.id');
-
-/** Dotted numbers; parts that are missing or no numbers count as 0, so no version at all is an old one. */
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split('.').map((part) => Number.parseInt(part, 10) || 0));
-  for (let i = 0; i < Math.max(left?.length ?? 0, right?.length ?? 0); i++) {
-    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}

@@ -1,16 +1,6 @@
 /** From figures to findings: pure, so that every threshold is tested without a store that is in that state. */
+import { compareByNumbers } from '../../versions.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
-
-/** Compares the leading numbers of two versions: below, equal or above 0. */
-export function compareVersions(a: string, b: string): number {
-  const numbers = (version: string): number[] => (/\d+(?:\.\d+)*/.exec(version)?.[0] ?? '0').split('.').map(Number);
-  const [left, right] = [numbers(a), numbers(b)];
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const difference = (left[i] ?? 0) - (right[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
 
 export interface Versions {
   /** Older does not work. */
@@ -34,12 +24,12 @@ export const SUPPORTED = {
 export function versionFinding(product: keyof typeof SUPPORTED, version: string): Finding {
   const { oldest, newest, wanted }: Versions = SUPPORTED[product];
   const check = `${product} version`;
-  if (compareVersions(version, oldest) < 0)
+  if (compareByNumbers(version, oldest) < 0)
     return problem(check, `${version} is too old.`, `Upgrade ${product} to ${wanted ?? oldest} or later.`);
-  if (wanted !== undefined && compareVersions(version, wanted) < 0)
+  if (wanted !== undefined && compareByNumbers(version, wanted) < 0)
     return warning(check, `${version} works, but ${wanted} or later is better.`, `Plan an upgrade of ${product}.`);
   const major = version.split('.')[0] ?? version;
-  if (newest !== undefined && compareVersions(major, newest) > 0)
+  if (newest !== undefined && compareByNumbers(major, newest) > 0)
     return warning(
       check,
       `${version} is newer than ${newest}, the newest that was tried.`,
