@@ -12,8 +12,9 @@ import { StoreUnavailable, UserError } from '../errors.ts';
 import { Cluster } from './cluster.ts';
 import { openEmbedded } from './embedded.ts';
 import { overHttp } from './http.ts';
-import { bindLiterals, type Parameters } from './literals.ts';
+import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
+import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query } from './query.ts';
 import { singleServer, type Topology } from './topology.ts';
 import { classified, isDropped, isForeign } from './trouble.ts';
@@ -36,7 +37,11 @@ export interface ClickHouse {
    * Runs a named query and decodes its rows. Throws {@link StoreUnavailable} when there is no answer within 30 s, and the signal's
    * reason when it is aborted; a server is then told to stop.
    */
-  select<P extends Parameters, R>(query: Query<P, R>, params: P, signal?: AbortSignal): Promise<R[]>;
+  select<P extends ParameterTypes, R>(
+    query: Query<P, R>,
+    params: NoInfer<ValuesOf<P>>,
+    signal?: AbortSignal,
+  ): Promise<R[]>;
   /** Runs a statement that is made at run time (migrations, verify, tests); rows undecoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
   /** Runs a statement without an answer. */
@@ -95,7 +100,11 @@ class Client implements ClickHouse {
     this.#writes = writes.map((client) => ({ client, busy: 0 }));
   }
 
-  async select<P extends Parameters, R>(query: Query<P, R>, params: P, signal?: AbortSignal): Promise<R[]> {
+  async select<P extends ParameterTypes, R>(
+    query: Query<P, R>,
+    params: NoInfer<ValuesOf<P>>,
+    signal?: AbortSignal,
+  ): Promise<R[]> {
     const rows = await this.#rows(`/* ${query.name} */ ${query.sql}`, params, LIMITS_MS.select, signal);
     return rows.map((row) => query.row.parse(row));
   }

@@ -6,7 +6,8 @@
 import { mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { UserError } from '../errors.ts';
-import { bindLiterals, type Parameters } from './literals.ts';
+import { bindLiterals } from './literals.ts';
+import type { Parameters } from './parameters.ts';
 
 type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
 type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;

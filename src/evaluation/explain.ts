@@ -41,11 +41,12 @@ export interface IdentityExplanation {
   judged: Judged;
 }
 
-const executions = defineQuery<{ repository_id: string; test_id: string; until_ms: number }, ExplainedExecution>(
+const executions = defineQuery(
   'evaluation/explain',
+  { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64' },
   executionColumns
     .extend({ received_at_ms: z.number() })
-    .transform((row) => ({ ...executionOf(row), receivedAt: row.received_at_ms })),
+    .transform((row): ExplainedExecution => ({ ...executionOf(row), receivedAt: row.received_at_ms })),
 );
 
 export interface ExplainOptions {

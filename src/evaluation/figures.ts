@@ -5,13 +5,14 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { QuarantineEvidence } from '../domain/quarantine-rules.ts';
 import { type Identity, identityKey } from './store.ts';
 
-type Since = { repository_id: string; test_ids: string[]; since_ms: number[] };
+const since = { repository_id: 'UUID', test_ids: 'Array(UUID)', since_ms: 'Array(Int64)' } as const;
 
 /** Without the health, which the fold knows. */
 export type Figures = Identity & Omit<QuarantineEvidence, 'health'> & { testName: string };
 
-const evidence = defineQuery<Since, Figures>(
+const evidence = defineQuery(
   'evaluation/quarantine_evidence',
+  since,
   z
     .object({
       test_id: z.string(),
@@ -42,8 +43,9 @@ const evidence = defineQuery<Since, Figures>(
       brokenNewestAt: row.broken_newest_ms,
     })),
 );
-const passes = defineQuery<Since, Identity & { passes: number }>(
+const passes = defineQuery(
   'evaluation/passes_since',
+  since,
   z
     .object({ test_id: z.string(), pipeline_name: z.string(), job_name: z.string(), passes: z.number() })
     .transform((row) => ({
@@ -72,7 +74,7 @@ export class FigureStore {
     return new Map(rows.map((row) => [identityKey(row), row.passes]));
   }
 
-  #since(since: ReadonlyMap<string, number>): Since {
+  #since(since: ReadonlyMap<string, number>) {
     return { repository_id: this.repositoryId, test_ids: [...since.keys()], since_ms: [...since.values()] };
   }
 }

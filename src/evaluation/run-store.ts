@@ -40,8 +40,9 @@ const keyOf = (row: z.infer<z.ZodObject<typeof keyColumns>>): RunKey => ({
   runAttempt: row.run_attempt,
 });
 
-const runTotals = defineQuery<{ repository_id: string; since_ms: number; failed_min: number }, Run>(
+const runTotals = defineQuery(
   'evaluation/run_totals',
+  { repository_id: 'UUID', since_ms: 'Int64', failed_min: 'UInt32' },
   z
     .object({ ...keyColumns, started_at_ms: z.number(), passed_sum: z.number(), failed_sum: z.number() })
     .transform((row) => ({
@@ -51,33 +52,37 @@ const runTotals = defineQuery<{ repository_id: string; since_ms: number; failed_
       failed: row.failed_sum,
     })),
 );
-const troubledRuns = defineQuery<{ repository_id: string; day: number }, TroubledRun>(
+const troubledRuns = defineQuery(
   'evaluation/troubled_runs',
+  { repository_id: 'UUID', day: 'UInt16' },
   z
     .object({ ...keyColumns, trouble: z.enum(['partial', 'total']) })
     .transform((row) => ({ ...keyOf(row), trouble: row.trouble })),
 );
-type InRun = {
-  repository_id: string;
-  start_ms: number;
-  end_ms: number;
-  pipeline_name: string;
-  job_name: string;
-};
-const runFailures = defineQuery<InRun & { run_id: string; run_attempt: number }, { test_id: string; failures: number }>(
+const place = {
+  repository_id: 'UUID',
+  start_ms: 'Int64',
+  end_ms: 'Int64',
+  pipeline_name: 'String',
+  job_name: 'String',
+} as const;
+const runFailures = defineQuery(
   'evaluation/run_failures',
+  { ...place, run_id: 'String', run_attempt: 'UInt32' },
   z.object({ test_id: z.string(), failures: z.number() }),
 );
-const runAsOf = defineQuery<InRun & { run_id: string; run_attempt: number }, RunTotals>(
+const runAsOf = defineQuery(
   'evaluation/run_as_of',
+  { ...place, run_id: 'String', run_attempt: 'UInt32' },
   z
     .object({ started_at_ms: z.number(), passed_sum: z.number(), failed_sum: z.number() })
     .transform((row) => ({ startedAt: row.started_at_ms, passed: row.passed_sum, failed: row.failed_sum })),
 );
-const beforeRun = defineQuery<
-  InRun & { test_ids: string[] },
-  { test_id: string; last_pass_ms: number; last_failure_ms: number }
->('evaluation/before_run', z.object({ test_id: z.string(), last_pass_ms: z.number(), last_failure_ms: z.number() }));
+const beforeRun = defineQuery(
+  'evaluation/before_run',
+  { ...place, test_ids: 'Array(UUID)' },
+  z.object({ test_id: z.string(), last_pass_ms: z.number(), last_failure_ms: z.number() }),
+);
 
 export class RunStore {
   constructor(

@@ -51,10 +51,12 @@ export const executionOf = (row: z.infer<typeof executionColumns>): IdentifiedEx
 
 const executionRow = executionColumns.transform(executionOf);
 
-type Tests = { repository_id: string; test_ids: string[] };
+const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
+const testsSince = { ...tests, since_ms: 'Int64' } as const;
 
-const failing = defineQuery<Tests & { commits: string[]; since_ms: number }, FailingTest>(
+const failing = defineQuery(
   'evaluation/failing',
+  { ...testsSince, commits: 'Array(String)' },
   z
     .object({ test_id: z.string(), on_commits: z.number(), lately: z.number(), newest_at_ms: z.number() })
     .transform((row) => ({
@@ -64,21 +66,25 @@ const failing = defineQuery<Tests & { commits: string[]; since_ms: number }, Fai
       newestAt: row.newest_at_ms,
     })),
 );
-const commitExecutions = defineQuery<Tests & { commits: string[] }, IdentifiedExecution>(
+const commitExecutions = defineQuery(
   'evaluation/commit_executions',
+  { ...tests, commits: 'Array(String)' },
   executionRow,
 );
-const history = defineQuery<Tests & { since_ms: number }, IdentifiedExecution>('evaluation/history', executionRow);
-const recentHistory = defineQuery<
-  Tests & { since_ms: number; from_ms: number; executions: number },
-  IdentifiedExecution
->('evaluation/recent_history', executionRow);
-const fingerprints = defineQuery<Tests & { since_ms: number }, { execution_id: string; fingerprint: string }>(
+const history = defineQuery('evaluation/history', testsSince, executionRow);
+const recentHistory = defineQuery(
+  'evaluation/recent_history',
+  { ...testsSince, from_ms: 'Int64', executions: 'UInt32' },
+  executionRow,
+);
+const fingerprints = defineQuery(
   'evaluation/fingerprints',
+  testsSince,
   z.object({ execution_id: z.string(), fingerprint: z.string() }),
 );
-const verdicts = defineQuery<Tests & { since_ms: number }, StoredVerdict>(
+const verdicts = defineQuery(
   'evaluation/verdicts',
+  testsSince,
   z
     .object({
       test_id: z.string(),
@@ -93,8 +99,9 @@ const verdicts = defineQuery<Tests & { since_ms: number }, StoredVerdict>(
       rule: row.rule,
     })),
 );
-const folds = defineQuery<Tests, HealthRow>(
+const folds = defineQuery(
   'evaluation/folds',
+  tests,
   z
     .object({
       test_id: z.string(),

@@ -17,22 +17,22 @@ const rowSchema = z.object({
 });
 export type EventRow = z.infer<typeof rowSchema>;
 
-type LogParameters = {
-  repository_id: string;
-  from_ms: number;
-  to_ms: number;
-  is_first: boolean;
-  key_ms: number;
-  key_id: number;
-  pull_requests: number[];
-  base_refs: string[];
-  types: string[];
-  rows: number;
-};
+const parameters = {
+  repository_id: 'UUID',
+  from_ms: 'Int64',
+  to_ms: 'Int64',
+  is_first: 'Bool',
+  key_ms: 'Int64',
+  key_id: 'UInt64',
+  pull_requests: 'Array(UInt32)',
+  base_refs: 'Array(String)',
+  types: 'Array(String)',
+  rows: 'UInt32',
+} as const;
 
 // The list is newest first, so its next page lies backward in time.
-const older = defineQuery<LogParameters, EventRow>('events/log', rowSchema, 'backward');
-const newer = defineQuery<LogParameters, EventRow>('events/log', rowSchema, 'forward');
+const older = defineQuery('events/log', parameters, rowSchema, 'backward');
+const newer = defineQuery('events/log', parameters, rowSchema, 'forward');
 
 /** A place in the log: time of receipt in milliseconds, then id. */
 export const keySchema = z.tuple([z.int(), z.int()]);

@@ -35,8 +35,9 @@ const rowSchema = z.object({
 });
 type Row = z.infer<typeof rowSchema>;
 
-const details = defineQuery<{ repository_id: string; test_id: string; since_ms: number }, Row>(
+const details = defineQuery(
   'insights/details',
+  { repository_id: 'UUID', test_id: 'UUID', since_ms: 'Int64' },
   rowSchema,
 );
 

@@ -18,26 +18,22 @@ const rowSchema = z.object({
   identities: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])),
 });
 
-type ExecutionsParameters = {
-  repository_id: string;
-  test_id: string;
-  start_ms: number;
-  end_ms: number;
-  sort: string;
-  sign: number;
-  is_first: boolean;
-  k0: number;
-  k1: string;
-  k2: string;
-  rows: number;
-};
+const parameters = {
+  repository_id: 'UUID',
+  test_id: 'UUID',
+  start_ms: 'Int64',
+  end_ms: 'Int64',
+  sort: 'String',
+  sign: 'Int64',
+  is_first: 'Bool',
+  k0: 'Int64',
+  k1: 'String',
+  k2: 'String',
+  rows: 'UInt32',
+} as const;
 
-const forward = defineQuery<ExecutionsParameters, z.infer<typeof rowSchema>>('insights/executions', rowSchema);
-const backward = defineQuery<ExecutionsParameters, z.infer<typeof rowSchema>>(
-  'insights/executions',
-  rowSchema,
-  'backward',
-);
+const forward = defineQuery('insights/executions', parameters, rowSchema);
+const backward = defineQuery('insights/executions', parameters, rowSchema, 'backward');
 
 const keySchema = z.tuple([z.number(), z.string(), z.string()]);
 

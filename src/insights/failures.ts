@@ -36,14 +36,16 @@ const groupRow = z.object({
   ),
 });
 
-const groups = defineQuery<{ repository_id: string; test_id: string; groups: number }, z.infer<typeof groupsRow>>(
+const groups = defineQuery(
   'insights/failures',
+  { repository_id: 'UUID', test_id: 'UUID', groups: 'UInt32' },
   groupsRow,
 );
-const group = defineQuery<
-  { repository_id: string; test_id: string; failure_id: string; latest: number },
-  z.infer<typeof groupRow>
->('insights/failure', groupRow);
+const group = defineQuery(
+  'insights/failure',
+  { repository_id: 'UUID', test_id: 'UUID', failure_id: 'UUID', latest: 'UInt32' },
+  groupRow,
+);
 
 const failureFields = {
   id: z.guid().meta({ example: '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12' }),

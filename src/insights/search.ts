@@ -26,29 +26,29 @@ const rowSchema = z.object({
 });
 type Row = z.infer<typeof rowSchema>;
 
-type SearchParameters = {
-  repository_id: string;
-  test_ids: string[];
-  has_patterns: boolean;
-  pattern: string;
-  more_patterns: string[];
-  is_all: boolean;
-  pipelines: string[];
-  pipelines_excluded: string[];
-  jobs: string[];
-  jobs_excluded: string[];
-  sort: string;
-  sign: number;
-  is_first: boolean;
-  k0: number;
-  k1: string;
-  k2: string;
-  k3: string;
-  rows: number;
-};
+const parameters = {
+  repository_id: 'UUID',
+  test_ids: 'Array(UUID)',
+  has_patterns: 'Bool',
+  pattern: 'String',
+  more_patterns: 'Array(String)',
+  is_all: 'Bool',
+  pipelines: 'Array(String)',
+  pipelines_excluded: 'Array(String)',
+  jobs: 'Array(String)',
+  jobs_excluded: 'Array(String)',
+  sort: 'String',
+  sign: 'Int64',
+  is_first: 'Bool',
+  k0: 'Int64',
+  k1: 'String',
+  k2: 'String',
+  k3: 'String',
+  rows: 'UInt32',
+} as const;
 
-const forward = defineQuery<SearchParameters, Row>('insights/search', rowSchema);
-const backward = defineQuery<SearchParameters, Row>('insights/search', rowSchema, 'backward');
+const forward = defineQuery('insights/search', parameters, rowSchema);
+const backward = defineQuery('insights/search', parameters, rowSchema, 'backward');
 
 const keySchema = z.tuple([z.number(), z.string(), z.string(), z.string()]);
 

@@ -2,6 +2,7 @@
 
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
@@ -13,7 +14,13 @@ import { checkedWindow, windowParameters } from './executions.ts';
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const;
 type Stat = (typeof STATS)[number];
 
-type StatsParameters = { repository_id: string; test_id: string; start_ms: number; end_ms: number; width_ms: number };
+const parameters = {
+  repository_id: 'UUID',
+  test_id: 'UUID',
+  start_ms: 'Int64',
+  end_ms: 'Int64',
+  width_ms: 'Int64',
+} as const;
 
 /** Start of the bucket, passed, failed, seconds of both together. */
 type Bucket = [start: number, passed: number, failed: number, seconds: number];
@@ -24,8 +31,8 @@ const statsRow = z.object({
 });
 const flakyRow = z.object({ is_known: z.coerce.boolean(), buckets: z.array(z.tuple([z.number(), z.number()])) });
 
-const stats = defineQuery<StatsParameters, z.infer<typeof statsRow>>('insights/stats', statsRow);
-const flakyStats = defineQuery<StatsParameters, z.infer<typeof flakyRow>>('insights/flaky_stats', flakyRow);
+const stats = defineQuery('insights/stats', parameters, statsRow);
+const flakyStats = defineQuery('insights/flaky_stats', parameters, flakyRow);
 
 const seriesOf = <V extends z.ZodType, S extends z.ZodType>(value: V, stat: S) =>
   z.object({
@@ -102,15 +109,15 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
 async function readBuckets(
   deps: common.InsightsDeps,
   stat: Stat,
-  parameters: StatsParameters,
+  values: ValuesOf<typeof parameters>,
   signal: AbortSignal | undefined,
 ): Promise<Bucket[]> {
   if (stat === 'flaky_count') {
-    const [row] = await deps.clickhouse.select(flakyStats, parameters, signal);
+    const [row] = await deps.clickhouse.select(flakyStats, values, signal);
     if (!row?.is_known) throw common.unknownTest();
     return row.buckets.map(([start, flaky]) => [start, flaky, 0, 0]);
   }
-  const [row] = await deps.clickhouse.select(stats, parameters, signal);
+  const [row] = await deps.clickhouse.select(stats, values, signal);
   if (!row?.is_known) throw common.unknownTest();
   return row.buckets;
 }

@@ -1,7 +1,7 @@
 /** Swaps whole partitions: a reader meets either the old or the new ones. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/literals.ts';
+import type { Parameters } from '../clickhouse/parameters.ts';
 
 /**
  * Fills a table beside the named one and swaps its partitions in. Partitions of the named table that the new one does not

@@ -9,7 +9,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/literals.ts';
+import type { Parameters } from '../clickhouse/parameters.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { evaluateAnew } from '../evaluation/evaluate.ts';
 import { FigureStore } from '../evaluation/figures.ts';

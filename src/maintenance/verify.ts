@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/literals.ts';
+import type { Parameters } from '../clickhouse/parameters.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';

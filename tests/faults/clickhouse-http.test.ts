@@ -30,10 +30,11 @@ beforeEach(async () => {
   await server.seen();
 });
 
-const query = <R>(sql: string, row: z.ZodType<R>): Query<Record<string, never>, R> => ({
+const query = <R>(sql: string, row: z.ZodType<R>): Query<Record<never, never>, R> => ({
   name: 'test/probe',
   sql,
   samples: {},
+  params: {},
   row,
 });
 const one = query('SELECT toUInt8(1) AS one', z.object({ one: z.number() }));

@@ -1,6 +1,5 @@
 /** The event log as clients read it: spec §4.1 and the rules of design §4. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
+import { explainable } from '../support/queries.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const HOUR = 3_600_000;
@@ -266,9 +266,8 @@ describe('pages', () => {
   });
 
   test('a page is read in the order of the key, by the time of the window, and stops when it is full', async () => {
-    const sql = readFileSync(new URL('../../sql/queries/events/log.sql', import.meta.url), 'utf8');
     const { id = '' } = (await stores.repositories.find(burst.owner, burst.name)) ?? {};
-    const values: Record<string, string> = {
+    const literals = {
       repository_id: `'${id}'`,
       from_ms: String(TEST_NOW - DAY),
       to_ms: String(TEST_NOW),
@@ -278,13 +277,8 @@ describe('pages', () => {
       pull_requests: '[]',
       base_refs: '[]',
       types: '[]',
-      rows: '11',
     };
-    const statement = sql
-      .replace(/^SET param_.*$/gm, '')
-      .replaceAll('/*order*/ ASC', 'DESC')
-      .replaceAll('/*beyond*/ >', '<')
-      .replace(/\{(\w+): ([^{}]+)\}/g, (_, name: string, type: string) => `CAST(${values[name]}, '${type}')`);
+    const statement = explainable('events/log', { variant: 'backward', literals });
     const plan = JSON.stringify(await stores.clickhouse.rows(`EXPLAIN indexes = 1, actions = 1 ${statement}`));
     expect(plan).toContain('InReverseOrder');
     expect(plan).toContain('received_at');

@@ -1,9 +1,8 @@
 /** How much of the tables a read of one test touches: the key must lead to it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { HOOK_TIMEOUT_MS, InsightsFixture } from '../support/insights.ts';
+import { explainable } from '../support/queries.ts';
 import { openTestStores, TEST_NOW, type TestStores } from '../support/stores.ts';
 
 const TESTS = 2_600;
@@ -26,22 +25,15 @@ afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
 
 /** The statement with its sample parameters, but of a test that is there. */
 function statementOf(name: string, overrides: Record<string, string> = {}): string {
-  const text = readFileSync(fileURLToPath(new URL(`../../sql/queries/insights/${name}.sql`, import.meta.url)), 'utf8');
-  const values = new Map([...text.matchAll(/^SET param_(\w+) = (.+);$/gm)].map((match) => [match[1], match[2]]));
   const id = testIdOf(fixture.id, 'test 7');
-  const real = {
+  const literals = {
     repository_id: `'${fixture.id}'`,
     test_id: `'${id}'`,
     test_ids: `['${id}']`,
     is_all: 'false',
     ...overrides,
   };
-  for (const [parameter, value] of Object.entries(real)) values.set(parameter, value);
-  const sql = text.replace(/^SET param_.*$/gm, '');
-  return sql.replace(
-    /\{(\w+): ([^{}]+)\}/g,
-    (_, parameter: string, type: string) => `CAST(${values.get(parameter)}, '${type}')`,
-  );
+  return explainable(`insights/${name}`, { literals });
 }
 
 /** Granules read and there, of the tables that the statement itself reads. */

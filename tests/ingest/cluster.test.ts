@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
+import { explainable, sqlFiles } from '../support/queries.ts';
 import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
 
-const QUERIES = fileURLToPath(new URL('../../sql/queries/', import.meta.url));
-const queries = readdirSync(QUERIES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sql'));
+const queries = sqlFiles('queries').map((path) => path.replace('queries/', ''));
 
 /**
  * Both shards of this cluster are one engine with the same rows: a read that asks both sees everything twice, and a read of one
@@ -33,19 +31,9 @@ describe('a cluster of two shards', () => {
     await server.stop();
   });
 
-  test.each(queries)('%s asks one shard', async (file) => {
-    const text = readFileSync(`${QUERIES}${file}`, 'utf8');
-    const samples = new Map([...text.matchAll(/^SET param_(\w+) = (.+);$/gm)].map(([, name, value]) => [name, value]));
-    const sql = text
-      .replace(/^SET param_.*$/gm, '')
-      .trim()
-      .replace(/;$/, '')
-      .replace(
-        /\{(\w+)\s*:\s*([^{}]+)\}/g,
-        (_, name: string, type: string) => `CAST(${samples.get(name)}, '${type.trim()}')`,
-      );
+  test.each(queries)('%s asks one shard', async (query) => {
     // An error where a shard cannot be told from the statement.
-    await clickhouse.rows(`SELECT * FROM (${sql}) SETTINGS force_optimize_skip_unused_shards = 2`);
+    await clickhouse.rows(`SELECT * FROM (${explainable(query)}) SETTINGS force_optimize_skip_unused_shards = 2`);
   });
 
   test('a read of every repository asks both', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
-import type { Parameters } from '../../src/clickhouse/literals.ts';
+import type { Parameters } from '../../src/clickhouse/parameters.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 

@@ -1,52 +1,51 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openTestStores, type TestStores } from '../support/stores.ts';
+import { Glob } from 'bun';
+import { z } from 'zod';
+import { placeholdersOf } from '../../src/clickhouse/parameters.ts';
+import { defineQuery } from '../../src/clickhouse/query.ts';
+import { readSqlFile } from '../../src/clickhouse/sql-files.ts';
+import { sqlFiles } from '../support/queries.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sql/queries/', import.meta.url));
-const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sql'));
-
-/** The file as a console would run it: its sample parameters put in. */
-function withSamples(text: string): string {
-  const samples = new Map(
-    [...text.matchAll(/^SET param_(\w+) = (.+);$/gm)].map((match) => [match[1], match[2]] as const),
-  );
-  const sql = text.replace(/^SET param_.*$/gm, '');
-  return sql.replace(/\{(\w+)\s*:\s*([^{}]+)\}/g, (_, name: string, type: string) => {
-    const sample = samples.get(name);
-    if (sample === undefined) throw new Error(`no sample for ${name}`);
-    return `CAST(${sample}, '${type.trim()}')`;
-  });
-}
-
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await openTestStores();
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Modules that define queries, and the names of those. */
+const defining = [...new Glob('{src,workers}/**/*.ts').scanSync(ROOT)].flatMap((file) => {
+  const text = readFileSync(`${ROOT}${file}`, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  const names = Array.from(text.matchAll(/\bdefineQuery\(\s*'([^']+)'/g), ([, name = '']) => name);
+  return names.length > 0 ? [{ file, names }] : [];
 });
+const row = z.object({ fingerprint: z.string() });
+const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 
-describe('every query of sql/queries', () => {
-  test.each(files)('%s begins with its reason and runs with its sample parameters', async (file) => {
-    const text = readFileSync(join(FOLDER, file), 'utf8');
-    expect(text).toStartWith('-- ');
-    for (const backwards of [false, true]) {
-      const sql = backwards ? text.replaceAll('/*order*/ ASC', 'DESC').replaceAll('/*beyond*/ >', '<') : text;
-      await stores.clickhouse.rows(withSamples(sql));
-    }
+describe('queries', () => {
+  test.each(defining)('$file declares the parameters of its queries as their files have them', async ({ file }) => {
+    // A definition that differs from its file throws.
+    await import(`${ROOT}${file}`);
   });
 
-  test.each(files.filter((file) => !file.endsWith('search.sql')))('%s reads by the primary key', async (file) => {
-    const plan = await stores.clickhouse.rows(
-      `EXPLAIN indexes = 1 ${withSamples(readFileSync(join(FOLDER, file), 'utf8'))}`,
+  test('every file of sql/queries is a query of one module', () => {
+    const files = sqlFiles('queries').map((path) => path.replace('queries/', ''));
+    const owners = Map.groupBy(
+      defining.flatMap(({ file, names }) => [...new Set(names)].map((name) => ({ file, name }))),
+      ({ name }) => name,
     );
-    const text = JSON.stringify(plan);
-    // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
-    const keys: [RegExp, string][] = [
-      [/^events\//, 'received_at'],
-      [/run_totals|troubled_runs/, 'day'],
-      [/run_as_of/, 'finished_at'],
-    ];
-    const key = keys.find(([pattern]) => pattern.test(file))?.[1] ?? 'test_id';
-    if (text.includes('ReadFromMergeTree')) expect(text).toContain(key);
+    expect([...owners.keys()].sort()).toEqual(files);
+    expect([...owners].filter(([, modules]) => modules.length > 1)).toEqual([]);
+  });
+
+  test.each(sqlFiles('queries'))('%s has a sample for each of its parameters and no other', (path) => {
+    const { sql, samples } = readSqlFile(path);
+    const names = new Set(placeholdersOf(sql).map(([name]) => name));
+    expect(Object.keys(samples).sort()).toEqual([...names].sort());
+  });
+
+  test('a parameter that is missing, of another type or not in the file is refused when the query is defined', () => {
+    const define = (params: Parameters<typeof defineQuery>[1]) => () =>
+      defineQuery('evaluation/fingerprints', params, row);
+    expect(define({ ...tests, since_ms: 'Int64' })).not.toThrow();
+    expect(define(tests)).toThrow('{since_ms: Int64}, declared is nothing');
+    expect(define({ ...tests, since_ms: 'UInt32' })).toThrow('{since_ms: Int64}, declared is UInt32');
+    expect(define({ ...tests, since_ms: 'Int64', until_ms: 'Int64' })).toThrow('no parameter until_ms');
   });
 });

@@ -1,0 +1,40 @@
+/** Parameters of statements: `{name: Type}` in SQL, and what TypeScript gives for each type. */
+
+/** What a parameter of each ClickHouse type takes. The integers' bounds are checked when they are bound (literals.ts). */
+interface ScalarValues {
+  Bool: boolean;
+  Float64: number;
+  Int32: number;
+  Int64: number;
+  String: string;
+  UInt8: number;
+  UInt16: number;
+  UInt32: number;
+  /** Above 2^53 as text. */
+  UInt64: number | string;
+  UUID: string;
+}
+type ScalarType = keyof ScalarValues;
+
+export type ParameterType = ScalarType | `Array(${ScalarType})`;
+/** The ClickHouse types of a statement's parameters, by name. */
+export type ParameterTypes = Readonly<Record<string, ParameterType>>;
+
+type ValueOf<T> = T extends `Array(${infer Item extends ScalarType})`
+  ? readonly ScalarValues[Item][]
+  : T extends ScalarType
+    ? ScalarValues[T]
+    : never;
+/** The values that parameters of these types take. */
+export type ValuesOf<P extends ParameterTypes> = { readonly [Name in keyof P]: ValueOf<P[Name]> };
+
+/** Any value that a parameter may have; `@clickhouse/client` binds them over HTTP the way `bindLiterals` does. */
+export type ParameterValue = string | number | bigint | boolean | readonly ParameterValue[];
+export type Parameters = Readonly<Record<string, ParameterValue>>;
+
+/** A placeholder: its name, then its type. */
+export const PLACEHOLDER = /\{(\w+)\s*:\s*([A-Za-z0-9_(), ']+)\}/g;
+
+/** The placeholders of a statement in order, as often as each is there. */
+export const placeholdersOf = (sql: string): [name: string, type: string][] =>
+  Array.from(sql.matchAll(PLACEHOLDER), ([, name = '', type = '']) => [name, type.trim()]);

@@ -1,0 +1,58 @@
+/** What is sent to a cluster, held against ClickHouse's own parser and settings. */
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { Cluster } from '../../src/clickhouse/cluster.ts';
+import { loadMigrations, tableDefinitions } from '../../src/clickhouse/migrations.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
+
+const cluster = new Cluster('main', tableDefinitions());
+const migrations = loadMigrations().flatMap(({ version, statements }) =>
+  statements.map((statement) => ({ version, statement, title: statement.replace(/\s+/g, ' ').slice(0, 70) })),
+);
+
+/** What maintenance and migration send beside the files; a statement without a rule throws, and rebuild runs them all on a cluster. */
+const MADE_AT_RUN_TIME = [
+  'CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic',
+  'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
+  'DROP TABLE IF EXISTS ci.executions_rebuild SYNC',
+  'CREATE TABLE ci.executions_rebuild AS ci.executions',
+  'CREATE TABLE ci.health_rebuild AS ci.health',
+  "ALTER TABLE ci.executions REPLACE PARTITION ID '202611' FROM ci.executions_rebuild",
+  "ALTER TABLE ci.executions DROP PARTITION ID '202611'",
+  'ALTER TABLE ci.health DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2',
+  'CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String) ENGINE = MergeTree ORDER BY (test_id, from_id)',
+  'TRUNCATE TABLE ci.catalog',
+  'INSERT INTO ci.runs_rebuild SETTINGS insert_deduplicate = 0 SELECT * FROM ci.runs',
+];
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await openTestStores();
+});
+
+/** ClickHouse's own parser, whatever hosts there are. */
+async function parse(statement: string): Promise<string> {
+  // A parameter stands for a value there.
+  const rows = await stores.clickhouse.rows(`EXPLAIN AST ${statement.replace(/\{(\w+): [^}]+\}/g, '$1')}`);
+  return JSON.stringify(rows);
+}
+
+describe('on a cluster', () => {
+  test.each(migrations)('migration $version is understood by ClickHouse: $title', async ({ statement }) => {
+    for (const sent of cluster.commands(statement)) {
+      expect(sent).toContain(' ON CLUSTER main');
+      expect(await parse(sent)).toMatch(/CreateQuery|AlterQuery|DropQuery/);
+    }
+  });
+
+  test.each(MADE_AT_RUN_TIME)('what is made at run time is understood by ClickHouse: %s', async (statement) => {
+    for (const sent of cluster.commands(statement)) expect(await parse(sent)).toMatch(/Query/);
+  });
+
+  test('every settings name is one that ClickHouse knows', async () => {
+    const names = Object.keys(cluster.settings);
+    const rows = await stores.clickhouse.rows('SELECT name FROM system.settings WHERE name IN {names: Array(String)}', {
+      names,
+    });
+    expect(rows).toHaveLength(names.length);
+  });
+});
