@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import type { HostAnswer, Unavailable } from './host-answer.ts';
 
 const REQUEST_MS_MAX = 5_000;
@@ -22,10 +23,10 @@ export interface HostRepository {
   defaultBranch: string | null;
 }
 
-const userSchema = z.object({ login: z.string().min(1).max(255) });
+const userSchema = z.object({ login: z.string().min(1).max(NAME_LENGTH_MAX) });
 const repositorySchema = z.object({
   private: z.boolean().optional(),
-  default_branch: z.string().min(1).max(255).nullish(),
+  default_branch: z.string().min(1).max(NAME_LENGTH_MAX).nullish(),
   permissions: z.object({ pull: z.boolean(), push: z.boolean() }),
 });
 const messageSchema = z.object({ message: z.string() });

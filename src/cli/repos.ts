@@ -1,6 +1,7 @@
 /** `ci-insights repos …`: what is known of repositories, and their settings. */
 
 import { Command, Option } from 'commander';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
@@ -14,8 +15,6 @@ interface SetOptions {
   autoQuarantine?: Repository['autoQuarantine'];
   host: string;
 }
-
-const BRANCH_LENGTH_MAX = 255;
 
 export const reposCommand = (): Command =>
   new Command('repos')
@@ -81,8 +80,8 @@ const rename = (): Command =>
     });
 
 function settingsOf({ defaultBranch, flakyDetection, autoQuarantine }: SetOptions): RepositorySettings {
-  if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > BRANCH_LENGTH_MAX))
-    throw new UserError(`A branch has 1 to ${BRANCH_LENGTH_MAX} characters.`);
+  if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > NAME_LENGTH_MAX))
+    throw new UserError(`A branch has 1 to ${NAME_LENGTH_MAX} characters.`);
   const settings: RepositorySettings = {
     ...(defaultBranch === undefined ? {} : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
     ...(flakyDetection === undefined ? {} : { flakyDetectionEnabled: flakyDetection }),

@@ -6,14 +6,13 @@
  * may gain fields that have a default and never lose one, because the log keeps what was written before.
  */
 import { z } from 'zod';
+import { COMMENT_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from './limits.ts';
 
-const NAME_LENGTH_MAX = 10_000;
-/** As long as a comment on a host may be. */
-const MESSAGE_LENGTH_MAX = 65_536;
 const LIST_LENGTH_MAX = 1_000;
 
-const name = z.string().max(NAME_LENGTH_MAX);
-const text = z.string().max(MESSAGE_LENGTH_MAX);
+/** Any name; those of tests are the longest. */
+const name = z.string().max(TEST_NAME_LENGTH_MAX);
+const text = z.string().max(COMMENT_LENGTH_MAX);
 const count = z.int().min(0);
 const pullNumber = z.int().min(1);
 const names = z.array(name).max(LIST_LENGTH_MAX);

@@ -1,5 +1,5 @@
 /** Collects the rows that were refused, by reason, in a bounded amount of memory. */
-import { cleanText } from './limits.ts';
+import { cleanText } from './text.ts';
 
 /** Rows of an upload that were refused for the same reason. */
 export interface Rejection {

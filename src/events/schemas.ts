@@ -1,6 +1,7 @@
 /** What the event log takes and answers (spec §2.2, §4.1, §6). */
 import { z } from 'zod';
 import { EVENT_METADATA, EVENT_TYPES, type EventType } from '../domain/events.ts';
+import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
 import {
   cursorParameter,
   enumsParameter,
@@ -11,17 +12,14 @@ import {
 } from '../http/parameters.ts';
 import { owner, repository } from '../http/path.ts';
 
-const BASE_REF_LENGTH_MAX = 255;
-const PULL_NUMBER_MAX = 2_147_483_647;
-
 export const path = z.object({ owner, repository });
 
 export const query = {
-  pull_request: integersParameter(1, PULL_NUMBER_MAX, {
+  pull_request: integersParameter(1, PULL_REQUEST_NUMBER_MAX, {
     description: 'Only events of this pull request. Repeat it for several.',
     example: [7],
   }),
-  base_ref: textParameter(1, BASE_REF_LENGTH_MAX, {
+  base_ref: textParameter(1, NAME_LENGTH_MAX, {
     description: 'Only events of pull requests that target this branch.',
     example: 'main',
   }),

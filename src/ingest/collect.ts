@@ -5,17 +5,16 @@
  */
 
 import {
-  cutText,
   DETAIL_BYTES_MAX,
   FAILURES_MAX,
   MESSAGE_BYTES_MAX,
-  malformedReason,
   rejectionOf,
   STACKTRACE_BYTES_MAX,
   UPLOAD_EXECUTIONS_MAX,
   webAddressOf,
 } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
+import { cutText, malformedReason } from '../domain/text.ts';
 import type { Run } from '../queue/test-runs.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';

@@ -1,32 +1,32 @@
 /** What the gateway takes and answers, for the checks and for the OpenAPI document. */
 import { z } from 'zod';
+import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
 import type { RawBodyDescription, ResponseDescription } from '../http/operation.ts';
 import { integerParameter, momentParameter, textParameter } from '../http/parameters.ts';
 
 export const UPLOAD_ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
-const UINT32_MAX = 4_294_967_295;
 const REPORT_LENGTH_MAX = 4_096;
 
 export const junitQuery = {
-  pipeline_name: textParameter(1, 255, {
+  pipeline_name: textParameter(1, NAME_LENGTH_MAX, {
     description: 'Name of the pipeline (workflow); `unknown` when absent.',
     example: 'CI',
   }),
-  job_name: textParameter(1, 255, {
+  job_name: textParameter(1, NAME_LENGTH_MAX, {
     description: 'Name of the job within the pipeline; `unknown` when absent.',
     example: 'unit',
   }),
-  run_id: textParameter(1, 255, {
+  run_id: textParameter(1, NAME_LENGTH_MAX, {
     description:
       "The CI provider's id of this run of the pipeline. Absent: the report's own hash, so that only the same bytes count as sent again.",
     example: '1001',
   }),
   run_attempt: integerParameter(1, UINT32_MAX, { description: 'Which attempt of the run; 1 when absent.', example: 1 }),
-  commit: textParameter(1, 255, {
+  commit: textParameter(1, NAME_LENGTH_MAX, {
     description: 'The commit that was tested.',
     example: '1111111111111111111111111111111111111111',
   }),
-  branch: textParameter(1, 255, {
+  branch: textParameter(1, NAME_LENGTH_MAX, {
     description:
       'The branch that was tested, with or without `refs/heads/`. Without it nothing is on the default branch.',
     example: 'main',
@@ -34,7 +34,7 @@ export const junitQuery = {
   pull_request: integerParameter(1, UINT32_MAX, {
     description: 'The pull request that was tested. Such runs are never on the default branch.',
   }),
-  default_branch: textParameter(1, 255, {
+  default_branch: textParameter(1, NAME_LENGTH_MAX, {
     description: "The repository's default branch, as long as nobody set it.",
     example: 'main',
   }),

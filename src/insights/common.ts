@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { enumParameter, textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
@@ -23,9 +24,8 @@ export const testPath = repositoryPath.extend({
   test_id: uuid5('Stable identifier of the test, as the search gives it.', '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'),
 });
 
-/** Names of tests may be long; other names are of 1 to 255 characters (design §4). */
-export const TEST_NAME_LENGTH_MAX = 10_000;
-export const namesParameter = (description: string, example: string[]) => textsParameter(255, { description, example });
+export const namesParameter = (description: string, example: string[]) =>
+  textsParameter(NAME_LENGTH_MAX, { description, example });
 export const directionParameter = () =>
   enumParameter(['asc', 'desc'], { description: '`desc` by default when sorting by count, `asc` otherwise.' });
 

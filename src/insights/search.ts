@@ -6,6 +6,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { globToLike, isGlob } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
+import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, linkHeaders, type Page, type PageRequest, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
@@ -131,7 +132,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
     access: 'read',
     params: common.repositoryPath,
     query: {
-      test_name: textsParameter(common.TEST_NAME_LENGTH_MAX, {
+      test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
         description: 'Names to find; wildcards `*` and `?`. Repeat it to find more.',
         example: ['Cart > *'],
         required: true,

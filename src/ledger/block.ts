@@ -1,6 +1,7 @@
 /** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation must look at afterwards. */
 import { z } from 'zod';
-import { cutText, DETAIL_BYTES_MAX } from '../domain/limits.ts';
+import { DETAIL_BYTES_MAX } from '../domain/limits.ts';
+import { cutText } from '../domain/text.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
 /** The part of a line that the evaluation needs; read back from a block whose process died before evaluating it. */

@@ -3,7 +3,6 @@ import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/defaul
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
 import {
-  cutText,
   DETAIL_BYTES_MAX,
   FAILURES_MAX,
   MESSAGE_BYTES_MAX,
@@ -15,6 +14,7 @@ import {
 import { type Rejection, Rejections } from '../domain/rejections.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
+import { cutText } from '../domain/text.ts';
 import type { Run, TestRunsJob } from '../queue/test-runs.ts';
 
 /** What a failure without an exception is called (design §4). */

@@ -1,14 +1,11 @@
 /** What the quarantine operations take and answer (spec §2.9, §4.8 to §4.11). */
 import { z } from 'zod';
+import { NAME_LENGTH_MAX, REASON_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
 import { text } from '../http/text.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';
-
-export const TEST_NAME_LENGTH_MAX = 10_000;
-const REASON_LENGTH_MAX = 10_000;
-export const BRANCH_LENGTH_MAX = 255;
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
 const TEST_ID_EXAMPLE = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -20,7 +17,7 @@ export const quarantinePath = repositoryPath.extend({
 });
 
 export const listQuery = {
-  branch: textParameter(1, BRANCH_LENGTH_MAX, {
+  branch: textParameter(1, NAME_LENGTH_MAX, {
     description:
       'Only quarantines that apply to this branch: of every branch, of this one, or with a matching pattern.',
     example: 'main',
@@ -38,7 +35,7 @@ const testName = text(1, TEST_NAME_LENGTH_MAX).meta({
   description: 'Fully qualified name of the test, as its runner reports it',
   example: NAME_EXAMPLE,
 });
-const branch = text(1, BRANCH_LENGTH_MAX)
+const branch = text(1, NAME_LENGTH_MAX)
   .nullish()
   .transform((value) => value ?? null);
 

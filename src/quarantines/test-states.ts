@@ -4,6 +4,7 @@
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { NAME_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textParameter } from '../http/parameters.ts';
@@ -22,7 +23,6 @@ import {
 
 const TAG = 'Test states';
 const BASE = '/v1/ci/:owner/repositories/:repository/test-states';
-const NAME_LENGTH_MAX = 255;
 
 const statePath = schemas.repositoryPath.extend({
   test_state_id: uuid('Names the state, as the list gives it.', '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a'),
@@ -39,7 +39,7 @@ const query = {
     description: 'Only states that apply to this job: all of them do.',
     example: 'unit',
   }),
-  test_name: textParameter(1, schemas.TEST_NAME_LENGTH_MAX, {
+  test_name: textParameter(1, TEST_NAME_LENGTH_MAX, {
     description: 'Only states of the test with this name, whole and with case.',
     example: 'Cart > is empty',
   }),

@@ -7,19 +7,23 @@
 import { z } from 'zod';
 import { EVENT_METADATA, EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
+import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../domain/limits.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
+import { malformedReason } from '../domain/text.ts';
 
 /** More in one job and a retry repeats too much. */
 export const JOB_EVENTS_MAX = 1_000;
 
-const PULL_NUMBER_MAX = 2_147_483_647;
-const NAME_LENGTH_MAX = 255;
 const KEY_LENGTH_MAX = 1_000;
-const TITLE_LENGTH_MAX = 10_000;
 
-const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 const text = (max: number) =>
-  z.string().max(max).refine(wellFormed, { error: 'holds a NUL character or half of a surrogate pair' });
+  z
+    .string()
+    .max(max)
+    .superRefine((value, context) => {
+      const reason = malformedReason(value);
+      if (reason) context.addIssue({ code: 'custom', message: reason });
+    });
 
 const eventSchema = z.object({
   key: text(KEY_LENGTH_MAX)
@@ -29,15 +33,15 @@ const eventSchema = z.object({
     ),
   type: z.string().describe('One of the event types'),
   trigger: text(NAME_LENGTH_MAX).describe('What brought it about: @login of a user, or the name of a rule'),
-  pull_request: z.int().min(1).max(PULL_NUMBER_MAX).nullable().default(null),
+  pull_request: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX).nullable().default(null),
   base_ref: text(NAME_LENGTH_MAX).nullable().default(null).describe('Branch that the pull request targets'),
   metadata: z.record(z.string(), z.unknown()).default({}).describe('What the type says of it'),
 });
 
 export const pullRequestSchema = z.object({
-  number: z.int().min(1).max(PULL_NUMBER_MAX),
+  number: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX),
   id: z.int().min(0).describe("The host's id of the pull request"),
-  title: text(TITLE_LENGTH_MAX),
+  title: text(PULL_REQUEST_TITLE_LENGTH_MAX),
   author: z
     .object({ id: z.int().min(0), login: text(NAME_LENGTH_MAX) })
     .nullable()

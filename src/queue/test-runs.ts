@@ -7,6 +7,8 @@
  * producers in other languages.
  */
 import { z } from 'zod';
+import { DEFAULT_HOST } from '../domain/identity.ts';
+import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { STATUSES } from '../domain/status.ts';
@@ -22,11 +24,11 @@ export const runSchema = z.object({
   pipeline_name: text.describe('Name of the pipeline (workflow)'),
   job_name: text.describe('Name of the job within the pipeline'),
   run_id: text.describe("The CI provider's id of this run of the pipeline"),
-  run_attempt: z.int().min(1).max(4_294_967_295).default(1),
+  run_attempt: z.int().min(1).max(UINT32_MAX).default(1),
   commit: optionalText,
   branch: optionalText.describe('Branch that the run is of (head ref), without refs/heads/'),
   base_ref: optionalText.describe('Set when the run is for a pull request: the branch it targets'),
-  pull_request: z.int().min(1).max(4_294_967_295).nullable().default(null),
+  pull_request: z.int().min(1).max(UINT32_MAX).nullable().default(null),
   default_branch: optionalText.describe("The repository's default branch as the source knows it"),
   framework: optionalText,
   framework_version: optionalText,
@@ -85,7 +87,7 @@ export const testRunsSchema = z
     chunk: z.object({ index: z.int().min(0), count: z.int().min(1) }).default({ index: 0, count: 1 }),
     received_at: z.iso.datetime({ offset: true }),
     repository: z.object({
-      host: z.string().min(1).max(255).default('github.com'),
+      host: z.string().min(1).max(NAME_LENGTH_MAX).default(DEFAULT_HOST),
       owner: ownerSchema,
       name: repositoryNameSchema,
     }),

@@ -3,8 +3,9 @@
  * of elements as they open and close, and keeps a test only once its element is closed.
  */
 
-import { cutText, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
+import { MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
 import type { Status } from '../../domain/status.ts';
+import { cutText } from '../../domain/text.ts';
 import { UploadTooLarge } from '../errors.ts';
 import type { ParsedExecution, ParsedFailure } from '../upload.ts';
 import { ReportClock, type SuiteClock } from './clock.ts';

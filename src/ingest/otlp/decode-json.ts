@@ -3,7 +3,7 @@
  * base64), enum values may be numbers or names, 64-bit integers strings or numbers; unknown fields are ignored.
  */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { malformedReason } from '../../domain/limits.ts';
+import { malformedReason } from '../../domain/text.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { SPAN_BYTES_MAX, SpanBudget, type SpanGroup } from './decode.ts';
 import { InstrumentationScopeSchema } from './gen/opentelemetry/proto/common/v1/common_pb.ts';

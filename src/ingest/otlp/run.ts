@@ -1,12 +1,10 @@
 /** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
 
 import { shortBranch } from '../../domain/default-branch.ts';
-import { UNKNOWN } from '../../domain/limits.ts';
+import { UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { headOf } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
-
-const UINT32_MAX = 4_294_967_295;
 
 /** Attributes that make a run: a span that has one of them may be of another run than its resource. */
 export const RUN_ATTRIBUTES: ReadonlySet<string> = new Set([

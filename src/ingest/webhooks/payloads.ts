@@ -4,6 +4,7 @@
  */
 import type { EmitterWebhookEvent, EmitterWebhookEventName } from '@octokit/webhooks';
 import { z } from 'zod';
+import { PULL_REQUEST_NUMBER_MAX } from '../../domain/limits.ts';
 
 type Payload<N extends EmitterWebhookEventName> = EmitterWebhookEvent<N>['payload'];
 
@@ -33,7 +34,7 @@ export const envelopeSchema = z.object({
 });
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-const pullNumber = z.int().min(1).max(2_147_483_647);
+const pullNumber = z.int().min(1).max(PULL_REQUEST_NUMBER_MAX);
 
 const pullRequest = z.object({
   id: z.int().min(0),

@@ -1,7 +1,8 @@
 /** The pull request of a payload, as the service keeps it. */
+import { PULL_REQUEST_TITLE_LENGTH_MAX } from '../../domain/limits.ts';
 import type { PullRequestVersion } from '../../queue/pr-events.ts';
 import type { PullRequest } from './payloads.ts';
-import { fit, fitName, TITLE_LENGTH_MAX } from './texts.ts';
+import { fit, fitName } from './texts.ts';
 
 /** Of an open pull request `merge_commit_sha` is the host's test merge, not a commit of the branch. */
 export const mergeCommitOf = (pull: PullRequest): string | null =>
@@ -11,7 +12,7 @@ export const mergeCommitOf = (pull: PullRequest): string | null =>
 export const versionOf = (pull: PullRequest, repositoryId: number): PullRequestVersion => ({
   number: pull.number,
   id: pull.id,
-  title: fit(pull.title, TITLE_LENGTH_MAX),
+  title: fit(pull.title, PULL_REQUEST_TITLE_LENGTH_MAX),
   author: pull.user ? { id: pull.user.id, login: fitName(pull.user.login) } : null,
   base_ref: fitName(pull.base.ref),
   head_ref: headRefOf(pull, repositoryId),

@@ -1,13 +1,9 @@
 /** Texts of a payload, made to fit what a job and the log hold. */
-import { cleanText } from '../../domain/limits.ts';
+import { COMMENT_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/limits.ts';
+import { cleanText } from '../../domain/text.ts';
 
-/** Refs, logins and commits, in UTF-16 units: what a job holds of each. */
-export const NAME_LENGTH_MAX = 255;
-export const TITLE_LENGTH_MAX = 10_000;
 /** Labels, teams, fields. */
-export const LABEL_LENGTH_MAX = 1_000;
-/** As long as a comment on a host may be. */
-export const MESSAGE_LENGTH_MAX = 65_536;
+const LABEL_LENGTH_MAX = 1_000;
 
 /** Well-formed, without NUL, and at most so many UTF-16 units, cut between two code points. */
 export function fit(text: string, lengthMax: number): string {
@@ -19,4 +15,4 @@ export function fit(text: string, lengthMax: number): string {
 
 export const fitName = (text: string): string => fit(text, NAME_LENGTH_MAX);
 export const fitLabel = (text: string): string => fit(text, LABEL_LENGTH_MAX);
-export const fitMessage = (text: string): string => fit(text, MESSAGE_LENGTH_MAX);
+export const fitMessage = (text: string): string => fit(text, COMMENT_LENGTH_MAX);

@@ -1,0 +1,57 @@
+/** Text from outside: whether it can be stored as it is, how long it is, and how it is cut when it is too long. */
+
+export interface TextProblem {
+  /** Reads on after what the text is: "the test name is empty". */
+  reason: string;
+  type: 'invalid_value' | 'too_short' | 'too_long';
+}
+
+/** What is wrong with a text of `min` to `max` code points, or null. */
+export function textProblem(text: string, min: number, max: number): TextProblem | null {
+  const malformed = malformedReason(text);
+  if (malformed) return { reason: malformed, type: 'invalid_value' };
+  if (text.length < min)
+    return { reason: min === 1 ? 'is empty' : `is shorter than ${min} characters`, type: 'too_short' };
+  return isLongerThan(text, max) ? { reason: `is longer than ${max} characters`, type: 'too_long' } : null;
+}
+
+/** What makes a text unfit to be stored as it is (NUL, half of a surrogate pair), or null. */
+export function malformedReason(text: string): string | null {
+  if (text.includes('\0')) return 'holds a NUL character';
+  return text.isWellFormed() ? null : 'holds half of a surrogate pair';
+}
+
+/** Whether the text holds more than so many code points; counts no further than needed. */
+export function isLongerThan(text: string, codePoints: number): boolean {
+  // Code points are never more than UTF-16 units: most texts need no count.
+  if (text.length <= codePoints) return false;
+  let count = 0;
+  for (const _ of text) if (++count > codePoints) return true;
+  return false;
+}
+
+/** Bytes kept free for the mark that a cut leaves. */
+const MARK_BYTES_MAX = 64;
+
+/**
+ * The text in at most `maxBytes` of UTF-8: well-formed, with U+FFFD for NUL. A longer text is cut between two code points and
+ * marked. Cutting twice changes nothing: the result fits.
+ *
+ * @example cutText('x'.repeat(70_000), 65_536) // 'xxx… [cut, 70000 bytes in all]'
+ */
+export function cutText(text: string, maxBytes: number): string {
+  const clean = cleanText(text);
+  // A UTF-16 unit is at most three bytes: short texts need no count.
+  if (clean.length * 3 <= maxBytes) return clean;
+  const bytes = Buffer.byteLength(clean);
+  if (bytes <= maxBytes) return clean;
+  const room = Math.max(0, maxBytes - MARK_BYTES_MAX);
+  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(room));
+  return `${clean.slice(0, read)}… [cut, ${bytes} bytes in all]`;
+}
+
+/** Well-formed and without NUL, for text that may be changed to be stored. */
+export function cleanText(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
+}
