@@ -1,14 +1,29 @@
-/** Runs before every test file: one seed for all random tests of the run, printed so that it can be run again. */
+/** Runs before the tests: the time limit of every file, one seed for all random tests, and the end of what was opened. */
 import { afterAll } from 'bun:test';
+import { plugin } from 'bun';
 import fc from 'fast-check';
 import { closeAll } from './at-end.ts';
 import { closeTestStores } from './stores.ts';
 
+const TIME_LIMIT_MS = 180_000;
+
+// Bun applies a preload's `setDefaultTimeout` to the first file only, and has no setting for it in bunfig.toml. So each
+// test file is loaded with the call in front of its first line, where it moves no line number.
+plugin({
+  name: 'time limit',
+  setup(build) {
+    build.onLoad({ filter: /\.test\.ts$/ }, async ({ path }) => ({
+      contents: `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(${TIME_LIMIT_MS}); ${await Bun.file(path).text()}`,
+      loader: 'ts',
+    }));
+  },
+});
+
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_007);
 fc.configureGlobal({ seed });
-console.error(`seed ${seed} (TEST_SEED=${seed} runs the same again)`);
+console.error(`seed ${seed} (TEST_SEED=${seed} repeats this run)`);
 
 afterAll(async () => {
   await closeAll();
   await closeTestStores();
-});
+}, TIME_LIMIT_MS);
