@@ -8,8 +8,9 @@ import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
-import { openTestStores, TEST_NOW } from '../support/stores.ts';
+import { openTestStores } from '../support/stores.ts';
 
 let dataDir: string;
 let server: EmbeddedPostgres;

@@ -5,7 +5,8 @@ import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { healthOf, type RunOf, runOf } from '../support/verdicts.ts';
 
 const HOUR = 3_600_000;

@@ -5,10 +5,11 @@ import { type Operations, startOperations } from '../../src/operate/operations.t
 import { openRedisQueues } from '../../src/queue/backend.ts';
 import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
 import { compress } from '../../src/queue/encoding.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { ORIGIN, openTestApp, type TestApp } from '../support/http.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const JOB = 'job-of-the-board';
 let stores: TestStores;

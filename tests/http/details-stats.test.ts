@@ -1,9 +1,9 @@
 /** Details and statistics of tests that came in as a producer would send them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { at, HOOK_TIMEOUT_MS, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import {
   type EventInput,
   followPages,
@@ -15,7 +16,7 @@ import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

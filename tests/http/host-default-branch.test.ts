@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { TEST_NOW } from '../support/clock.ts';
 import { type HostApp, MINUTE, openHostApp, READER } from '../support/host-app.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 let t: HostApp;
 beforeEach(async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { GitHubClient } from '../../src/access/github-client.ts';
 import { hostCredentials } from '../../src/access/host-credentials.ts';
 import { readConfig } from '../../src/config.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import {
   type HostApp,
   JOB,
@@ -15,7 +16,6 @@ import {
   WRITER,
 } from '../support/host-app.ts';
 import { openTestApp } from '../support/http.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 let t: HostApp;
 beforeEach(async () => {

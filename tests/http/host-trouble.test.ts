@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { TEST_NOW } from '../support/clock.ts';
 import { FakeHost, troubles } from '../support/fake-host.ts';
 import {
   type HostApp,
@@ -11,7 +12,6 @@ import {
   UNKNOWN,
   WRITER,
 } from '../support/host-app.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 let t: HostApp;
 beforeEach(async () => {

@@ -8,9 +8,9 @@ import { mountIngest } from '../../src/ingest/routes.ts';
 import type { Receipt } from '../../src/ledger/receipts.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 const SHOP = '/v1/ci/acme/repositories/shop';
 const TRACES = `${SHOP}/traces`;

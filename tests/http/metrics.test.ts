@@ -8,11 +8,12 @@ import { renderMetrics } from '../../src/observability/registry.ts';
 import { Sampler } from '../../src/operate/gauges.ts';
 import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
 import type { QueueReading } from '../../src/queue/reading.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { readMetrics, Samples } from '../support/metrics.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;
 let app: TestApp;

@@ -1,9 +1,9 @@
 /** flaky_count, flakiness_ratio and health agree on what a flaky execution is: each kind of it, and what is none. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { at, HOOK_TIMEOUT_MS, InsightsFixture, iso } from '../support/insights.ts';
 import type { TestExecution, TestJob } from '../support/jobs.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 let app: TestApp;
 let fixture: InsightsFixture;

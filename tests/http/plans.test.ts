@@ -1,9 +1,10 @@
 /** How much of the tables a read of one test touches: the key must lead to it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { HOOK_TIMEOUT_MS, InsightsFixture } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
-import { openTestStores, TEST_NOW, type TestStores } from '../support/stores.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
 
 const TESTS = 2_600;
 let stores: TestStores;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { HOOK_TIMEOUT_MS, InsightsFixture, queryOf } from '../support/insights.ts';
-import { TEST_NOW } from '../support/stores.ts';
 
 interface Found {
   size: number;

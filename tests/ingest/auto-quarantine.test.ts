@@ -4,8 +4,9 @@ import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 
 const HOUR = 3_600_000;

@@ -3,10 +3,11 @@ import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts'
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { explainable, sqlFiles } from '../support/queries.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const queries = sqlFiles('queries').map((path) => path.replace('queries/', ''));
 

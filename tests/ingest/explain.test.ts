@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { explainTest } from '../../src/evaluation/explain.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { healthOf, runOf } from '../support/verdicts.ts';
 
 const HOUR = 3_600_000;

@@ -6,11 +6,12 @@ import { ReceiptStore } from '../../src/ledger/receipts.ts';
 import { openPostgresQueues, openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { backoffMs } from '../../src/queue/catalogue.ts';
 import { TestRunsProducer } from '../../src/queue/producer.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { startRedisCluster, startSentinels } from '../support/redis-topologies.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const quiet = (): void => {};
 const START_TIMEOUT_MS = 30_000;

@@ -1,7 +1,8 @@
 /** What is known of troubled runs and repetitions when the month beside them leaves. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthOf, heldBackOf, runOf } from '../support/verdicts.ts';
 
 let stores: TestStores;

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { TEST_NOW, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 let app: TestApp;
 let driver: IngestDriver;

@@ -8,12 +8,13 @@ import { inSpan, isTracing, startTracing } from '../../src/observability/tracing
 import { openRedisQueues } from '../../src/queue/backend.ts';
 import { testRuns } from '../../src/queue/catalogue.ts';
 import { TestRunsProducer } from '../../src/queue/producer.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { openTestStores, TEST_NOW, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { TEST_NOW } from '../support/clock.ts';
 import { linksOf } from '../support/http.ts';
-import { TEST_NOW } from '../support/stores.ts';
 import { junitReport, type Receipt, Uploads } from '../support/upload.ts';
 
 const RECORDED = ['main-run1001-attempt1', 'main-run1001-attempt2', 'main-run1002', 'pull7-run1003'];

@@ -7,9 +7,10 @@ import { mount } from '../../src/http/operation.ts';
 import { owner, repository } from '../../src/http/path.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { TEST_NOW, TestClock } from './clock.ts';
 import { FakeHost } from './fake-host.ts';
 import { openTestApp, type TestApp } from './http.ts';
-import { openTestStores, TEST_NOW, TestClock, type TestStores, uniqueRepository } from './stores.ts';
+import { openTestStores, type TestStores, uniqueRepository } from './stores.ts';
 
 /** Silent hosts are given up on soon, so that the tests are not slow. */
 const REQUEST_MS_MAX = 250;

@@ -1,9 +1,10 @@
 /** Executions of one repository, brought in as a producer would, and the addresses of their insights. */
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
+import { TEST_NOW } from './clock.ts';
 import { IngestDriver } from './ingest.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
-import { TEST_NOW, type TestStores, uniqueRepository } from './stores.ts';
+import { type TestStores, uniqueRepository } from './stores.ts';
 
 /** Hooks have 5 s unless told otherwise; a machine that is busy needs more. */
 export const HOOK_TIMEOUT_MS = 60_000;

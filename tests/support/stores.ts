@@ -8,25 +8,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
-
-/** A clock that a test can move. It does not tick by itself. */
-export class TestClock implements Clock {
-  constructor(public at: number) {}
-  now(): number {
-    return this.at;
-  }
-  set(at: string | number): void {
-    this.at = typeof at === 'number' ? at : Date.parse(at);
-  }
-}
-
-/** The day on which the recorded uploads were made, an hour before midnight. */
-export const TEST_NOW = Date.parse('2026-11-21T23:00:00Z');
+import { TEST_NOW, TestClock } from './clock.ts';
 
 export interface TestStores extends Deps {
   clock: TestClock;
