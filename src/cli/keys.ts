@@ -1,7 +1,8 @@
 /** `ci-insights keys …`: application keys. PostgreSQL is enough, so they can be changed while the service runs. */
 import { Command, Option } from 'commander';
+import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { UserError } from '../errors.ts';
-import type { ApplicationKey, KeyScope } from '../postgres/keys.ts';
+import type { ApplicationKey } from '../postgres/keys.ts';
 import { formatTable, formatTime, print, printJson } from './output.ts';
 import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
 import { withPostgres } from './stores.ts';
@@ -30,7 +31,7 @@ const create = (): Command =>
     .option('--every-owner', "the key is for every owner's repositories, and for what they share: the queues")
     .addOption(
       new Option('--scope <scope>', 'ci: upload, read insights, quarantine; admin: everything')
-        .choices(['ci', 'admin'])
+        .choices(KEY_SCOPES)
         .makeOptionMandatory(),
     )
     .option('--name <name>', 'what it is for, shown in lists')

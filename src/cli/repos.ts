@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { AUTO_QUARANTINE_MODES, type AutoQuarantineMode } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
@@ -12,7 +13,7 @@ import { withPostgres } from './stores.ts';
 interface SetOptions {
   defaultBranch?: string;
   flakyDetection?: boolean;
-  autoQuarantine?: Repository['autoQuarantine'];
+  autoQuarantine?: AutoQuarantineMode;
   host: string;
 }
 
@@ -41,11 +42,7 @@ const set = (): Command =>
     .option('--default-branch <branch>', 'the branch that insights look at; overrules what uploads say')
     .option('--flaky-detection <on|off>', 'whether its tests are judged flaky', parseOnOff)
     .addOption(
-      new Option('--auto-quarantine <which>', 'which tests are quarantined by themselves').choices([
-        'off',
-        'flaky',
-        'flaky+broken',
-      ]),
+      new Option('--auto-quarantine <which>', 'which tests to quarantine automatically').choices(AUTO_QUARANTINE_MODES),
     )
     .option('--host <host>', 'where the repository lives, for one that is not known yet', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {

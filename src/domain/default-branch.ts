@@ -5,6 +5,10 @@ const MERGE_QUEUE = /^(gh-readonly-queue|mergify\/merge-queue)\//;
 /** Names that are taken for the default branch when nobody says which it is. */
 const CUSTOMARY = new Set(['main', 'master']);
 
+/** How the default branch of a repository became known, from weakest to strongest: a stronger source overrules a weaker one. */
+export const DEFAULT_BRANCH_SOURCES = ['guess', 'payload', 'host', 'setting'] as const;
+export type DefaultBranchSource = (typeof DEFAULT_BRANCH_SOURCES)[number];
+
 export interface RunOrigin {
   /** Empty when unknown. */
   branch: string;

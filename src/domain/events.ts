@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { COMMENT_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from './limits.ts';
+import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from './quarantine-rules.ts';
 
 const LIST_LENGTH_MAX = 1_000;
 
@@ -65,7 +66,6 @@ const freeze = z.object({
   matching_conditions: names.default([]),
 });
 
-const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
 const autoQuarantine = z.object({
   mode: z.enum(AUTO_QUARANTINE_MODES),
   previous_mode: z.enum(AUTO_QUARANTINE_MODES),
@@ -79,7 +79,7 @@ const quarantine = z.object({
   test_name: name,
   branch: maybeName,
   reason: text,
-  source: z.enum(['manual', 'auto']),
+  source: z.enum(QUARANTINE_SOURCES),
 });
 
 /** The shape of `metadata` by event type, in the order of spec §6. */

@@ -9,8 +9,13 @@ import {
 } from './judgement-constants.ts';
 import type { Health } from './status.ts';
 
-/** Which tests a repository wants quarantined by themselves. */
-export type AutoQuarantine = 'off' | 'flaky' | 'flaky+broken';
+/** Which tests of a repository are quarantined automatically. */
+export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
+export type AutoQuarantineMode = (typeof AUTO_QUARANTINE_MODES)[number];
+
+/** Who made a quarantine: a person or a client, or the evaluation. */
+export const QUARANTINE_SOURCES = ['manual', 'auto'] as const;
+export type QuarantineSource = (typeof QUARANTINE_SOURCES)[number];
 
 /**
  * What one identity of a test has shown in the last 30 days, and since a person last released it from a quarantine: what was known when
@@ -34,7 +39,7 @@ export interface QuarantineEvidence {
 }
 
 /** Why the test is to be quarantined, with the figures, in a sentence for people; null: it is not. */
-export function quarantineReason(mode: AutoQuarantine, identities: readonly QuarantineEvidence[]): string | null {
+export function quarantineReason(mode: AutoQuarantineMode, identities: readonly QuarantineEvidence[]): string | null {
   if (mode === 'off') return null;
   for (const one of identities) if (isFlakyEnough(one)) return flakyReason(one);
   if (mode === 'flaky+broken') for (const one of identities) if (isBrokenEnough(one)) return brokenReason(one);

@@ -2,7 +2,11 @@
 export const STATUSES = ['passed', 'failed', 'skipped'] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** How a test is doing on the default branch (design §7), from best to worst. */
+/** How far an upload has come. */
+export const UPLOAD_STATUSES = ['queued', 'stored', 'failed'] as const;
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
+
+/** How a test does on the default branch, from best to worst. */
 export const HEALTHS = ['healthy', 'flaky', 'broken'] as const;
 export type Health = (typeof HEALTHS)[number];
 

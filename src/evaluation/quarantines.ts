@@ -4,7 +4,7 @@
  */
 import { FAILURE_SHARE_DAYS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import {
-  type AutoQuarantine,
+  type AutoQuarantineMode,
   isRecovered,
   quarantineReason,
   type RecoveryEvidence,
@@ -20,7 +20,7 @@ export const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';
 
 export interface QuarantineContext {
   repositoryId: string;
-  mode: AutoQuarantine;
+  mode: AutoQuarantineMode;
   quarantines: QuarantineStore;
   figures: FigureStore;
 }

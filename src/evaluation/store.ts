@@ -5,7 +5,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import type { Hold } from '../domain/infrastructure.ts';
-import { HEALTHS, type Health } from '../domain/status.ts';
+import { HEALTHS, type Health, STATUSES } from '../domain/status.ts';
 import { type Fold, foldSchema, writeFold } from './fold.ts';
 
 /** Which series of executions a health is of. */
@@ -29,7 +29,7 @@ export const executionColumns = z.object({
   run_id: z.string(),
   run_attempt: z.number(),
   execution_id: z.string(),
-  status: z.enum(['passed', 'failed', 'skipped']),
+  status: z.enum(STATUSES),
   is_flaky: z.boolean(),
   is_retried: z.boolean(),
   finished_at_ms: z.number(),

@@ -2,6 +2,7 @@
  * Who asks, and what they may do (design §4 "Authentication"). Kinds of credentials are sources behind one interface:
  * application keys, and tokens of the repository host.
  */
+import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { forbidden, notFound } from './problems.ts';
@@ -25,7 +26,7 @@ export interface Credential {
 export interface Application {
   id: string;
   name: string;
-  scope: 'ci' | 'admin';
+  scope: KeyScope;
   /** Null: every owner. */
   owner: string | null;
   /** Names of the owner's repositories the key is for; null: all of them. */

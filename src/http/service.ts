@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { accountIdOf } from '../domain/identity.ts';
+import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { type Http, mount } from './operation.ts';
 import { forbidden } from './problems.ts';
 
@@ -18,7 +19,7 @@ export type Probes = Readonly<Record<string, () => Promise<boolean>>>;
 const application = z.object({
   id: z.guid().meta({ example: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a' }),
   name: z.string().meta({ example: 'main pipeline' }),
-  scope: z.enum(['ci', 'admin']).meta({ example: 'ci' }),
+  scope: z.enum(KEY_SCOPES).meta({ example: 'ci' }),
   account_scope: z
     .object({
       id: z.int().meta({

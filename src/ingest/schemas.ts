@@ -1,6 +1,7 @@
 /** What the gateway takes and answers, for the checks and for the OpenAPI document. */
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
+import { UPLOAD_STATUSES } from '../domain/status.ts';
 import type { RawBodyDescription, ResponseDescription } from '../http/operation.ts';
 import { integerParameter, momentParameter, textParameter } from '../http/parameters.ts';
 
@@ -134,7 +135,7 @@ const count = (description: string, example: number) =>
 
 export const receiptSchema = z.object({
   id: uploadId,
-  status: z.enum(['queued', 'stored', 'failed']).meta({ example: 'stored' }),
+  status: z.enum(UPLOAD_STATUSES).meta({ example: 'stored' }),
   received_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:01.000Z' }),
   stored_at: z.iso.datetime().nullable().meta({ example: '2026-11-21T09:30:01.200Z' }),
   accepted: count('Executions that were new', 1),

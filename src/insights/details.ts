@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { HEALTHS, worstHealth } from '../domain/status.ts';
+import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
@@ -21,7 +21,7 @@ const rowSchema = z.object({
   name: z.string(),
   last_success_ms: z.number(),
   last_failure_ms: z.number(),
-  last_status: z.enum(['passed', 'failed', 'skipped']).catch('skipped'),
+  last_status: z.enum(STATUSES).catch('skipped'),
   last_framework: z.string(),
   last_framework_version: z.string(),
   last_language: z.string(),
@@ -57,7 +57,7 @@ const response = z.object({
   test_name: common.testNameOut,
   test_id: common.testIdOut,
   health_status: z.enum(HEALTHS).meta({ description: 'The worst of its pipelines and jobs', example: 'flaky' }),
-  last_conclusion: z.enum(['passed', 'failed', 'skipped']).meta({ example: 'passed' }),
+  last_conclusion: z.enum(STATUSES).meta({ example: 'passed' }),
   failure_ratio: ratio.meta({ description: 'Of passed and failed executions of the last 30 days', example: 0.25 }),
   flakiness_ratio: ratio.meta({ example: 0.25 }),
   success_ratio: ratio.meta({ example: 0.75 }),

@@ -2,6 +2,7 @@
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Rejection } from '../domain/rejections.ts';
+import type { UploadStatus } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
@@ -23,7 +24,7 @@ export async function forgetOldReceipts(db: Database, now: number): Promise<void
 /** What became of an upload. Counts are null while anything of it is queued. */
 export interface Receipt {
   id: string;
-  status: 'queued' | 'stored' | 'failed';
+  status: UploadStatus;
   receivedAt: Date;
   storedAt: Date | null;
   accepted: number | null;

@@ -3,13 +3,13 @@ import { hash, randomBytes } from 'node:crypto';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import type { KeyScope } from '../domain/key-scope.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { Remembered } from '../remembered.ts';
 import { type Database, onPostgres } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
 export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash'>;
-export type KeyScope = ApplicationKey['scope'];
 
 export interface NewKey {
   name: string;

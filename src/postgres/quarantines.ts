@@ -7,6 +7,7 @@ import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
+import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import { quarantines, repositories } from './schema.ts';
@@ -21,7 +22,7 @@ export interface NewQuarantine {
   reason: string;
   /** Branch or pattern; null: every branch. Never empty. */
   branch: string | null;
-  source: Quarantine['source'];
+  source: QuarantineSource;
   /** Who asks for it; also the event's trigger. */
   actor: string;
 }

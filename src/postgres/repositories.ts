@@ -1,6 +1,7 @@
 /** Repositories: found by path without regard to case, recorded at their first write. */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
+import { DEFAULT_BRANCH_SOURCES, type DefaultBranchSource } from '../domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
@@ -14,7 +15,6 @@ export type Repository = typeof repositories.$inferSelect;
 export type RepositorySettings = Partial<
   Pick<Repository, 'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine'>
 >;
-export type DefaultBranchSource = NonNullable<Repository['defaultBranchSource']>;
 
 export interface RepositoryPath extends RepositoryName {
   host: string;
@@ -26,9 +26,6 @@ const CACHE_ENTRIES_MAX = 10_000;
 /** How often a path may have been given to another repository. */
 const GENERATIONS_MAX = 100;
 const UNIQUE_VIOLATION = '23505';
-
-/** From weakest to strongest: who may overrule whom about the default branch (design §5). */
-const SOURCES: readonly DefaultBranchSource[] = ['guess', 'payload', 'host', 'setting'];
 
 export class RepositoryStore {
   readonly #remembered = new Remembered<Repository | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
@@ -145,7 +142,7 @@ export class RepositoryStore {
    * it names what is set there now.
    */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
-    const stronger = SOURCES.slice(SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));
+    const stronger = DEFAULT_BRANCH_SOURCES.slice(DEFAULT_BRANCH_SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));
     const [changed] = await onPostgres(() =>
       this.db
         .update(repositories)

@@ -17,6 +17,9 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { DEFAULT_BRANCH_SOURCES } from '../domain/default-branch.ts';
+import { KEY_SCOPES } from '../domain/key-scope.ts';
+import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 
 export const schema = pgSchema('ci_insights');
 
@@ -32,12 +35,9 @@ export const repositories = schema.table(
     owner: text().notNull(),
     name: text().notNull(),
     defaultBranch: text(),
-    /** Who said so: guess < payload < host < setting. Only a stronger source overrules what is there. */
-    defaultBranchSource: text({ enum: ['guess', 'payload', 'host', 'setting'] }),
+    defaultBranchSource: text({ enum: DEFAULT_BRANCH_SOURCES }),
     flakyDetectionEnabled: boolean().notNull().default(true),
-    autoQuarantine: text({ enum: ['off', 'flaky', 'flaky+broken'] })
-      .notNull()
-      .default('off'),
+    autoQuarantine: text({ enum: AUTO_QUARANTINE_MODES }).notNull().default('off'),
     /** Goes up with every change of its quarantines, in the same transaction: which of two lists is the newer one. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Its row is locked to write events, so ids and times go up together. */
@@ -72,7 +72,7 @@ export const applicationKeys = schema.table('application_keys', {
   name: text().notNull(),
   /** Null: every owner (the key that the first embedded start makes). */
   owner: text(),
-  scope: text({ enum: ['ci', 'admin'] }).notNull(),
+  scope: text({ enum: KEY_SCOPES }).notNull(),
   /** Repository names the key is for; null: all of the owner's. */
   repositories: text().array(),
   /** SHA-256 of the token. The token is shown once, at creation, and stored nowhere. Unique: the look-up of every request. */
@@ -206,7 +206,7 @@ export const quarantines = schema.table(
     reason: text().notNull(),
     /** Branch or pattern of branches; null: every branch. Never empty. */
     branch: text(),
-    source: text({ enum: ['manual', 'auto'] }).notNull(),
+    source: text({ enum: QUARANTINE_SOURCES }).notNull(),
     /** Who made it: a key's name or a login. */
     actor: text().notNull(),
     createdAt: moment('created_at').notNull(),

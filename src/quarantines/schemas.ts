@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, REASON_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
 import { text } from '../http/text.ts';
@@ -23,7 +24,7 @@ export const listQuery = {
     example: 'main',
   }),
   test_id: uuidParameter({ description: 'Only quarantines of this test.', example: TEST_ID_EXAMPLE }),
-  source: enumParameter(['manual', 'auto'], { description: 'Only those made by people, or by auto-quarantine.' }),
+  source: enumParameter(QUARANTINE_SOURCES, { description: 'Only those made by people, or by auto-quarantine.' }),
   cursor: cursorParameter(),
   per_page: {
     ...perPageParameter(),
@@ -82,7 +83,7 @@ export const quarantineSchema = z
     reason: z.string().meta({ example: 'Fails when the clock changes, see #1234' }),
     branch: z.string().nullable().meta({ description: 'Branch or pattern; null: every branch', example: 'main' }),
     created_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' }),
-    source: z.enum(['manual', 'auto']).meta({ example: 'manual' }),
+    source: z.enum(QUARANTINE_SOURCES).meta({ example: 'manual' }),
     is_recovered: z
       .boolean()
       .meta({ description: 'Recent runs are healthy: the quarantine could be removed', example: false }),

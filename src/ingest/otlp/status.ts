@@ -13,14 +13,12 @@
  * attribute nor an error (recorded from 2026.9.24.1). Tests with a skip marker say `quarantined=false`. vitest marks only
  * tests whose failure it caught, and reports them as passed.
  */
-import type { Status } from '../../domain/status.ts';
+import { STATUSES, type Status } from '../../domain/status.ts';
 import type { Attributes } from './attributes.ts';
 import { type Span, Status_StatusCode } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
 /** Frameworks whose client reports a caught failure as passed. */
 const CAUGHT_AS_PASSED: ReadonlySet<string> = new Set(['vitest']);
-
-const STATUSES: ReadonlySet<string> = new Set<Status>(['passed', 'failed', 'skipped']);
 
 export function statusOf(span: Span, attributes: Attributes, framework: string | null): Status {
   const reported = reportedStatus(span, attributes);
@@ -31,8 +29,9 @@ export function statusOf(span: Span, attributes: Attributes, framework: string |
 }
 
 function reportedStatus(span: Span, attributes: Attributes): Status {
-  const status = attributes.text('test.case.result.status')?.toLowerCase();
-  if (status !== undefined && STATUSES.has(status)) return status as Status;
+  const given = attributes.text('test.case.result.status')?.toLowerCase();
+  const status = STATUSES.find((one) => one === given);
+  if (status) return status;
   return span.status?.code === Status_StatusCode.ERROR || hasException(span, attributes) ? 'failed' : 'skipped';
 }
 
