@@ -31,7 +31,7 @@ export const ALLOWED = {
   quarantines: ['domain', 'http', 'postgres'],
   app: ['access', 'clickhouse', 'events', 'http', 'insights', 'observability', 'postgres', 'quarantines'],
   operate: ['access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
-  main: ['access', 'app', 'config', 'deps', 'http', 'ingest', 'observability', 'operate', 'workers'],
+  main: ['access', 'app', 'config', 'deps', 'http', 'ingest', 'observability', 'operate', 'queue', 'workers'],
   cli: [
     'config',
     'deps',

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { createLogger, type Logger } from './observability/log.ts';
-import { openPostgres, type Postgres } from './postgres/client.ts';
+import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { DeadLetterStore } from './postgres/dead-letters.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { KeyStore } from './postgres/keys.ts';
@@ -15,8 +15,10 @@ import { migratePostgres } from './postgres/migrate.ts';
 import { Notifications } from './postgres/notifications.ts';
 import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
-import { migratePostgresQueues, openPostgresQueues, openRedisQueues, type QueueBackend } from './queue/backend.ts';
-import { PrEventsProducer, TestRunsProducer } from './queue/producer.ts';
+import type { QueueBackend } from './queue/backend.ts';
+import { migrateQueues, openQueues } from './queue/open.ts';
+import { Producers } from './queue/producer.ts';
+import { testRuns } from './queue/test-runs.ts';
 import { lockDataDir, lockHolder } from './service-lock.ts';
 
 /** What needs PostgreSQL only: enough for keys, settings and dead letters, also while the service runs. */
@@ -39,8 +41,7 @@ export interface Deps extends PostgresDeps {
   /** The same ClickHouse over connections of their own, for evaluation and retention: a read does not stand in line behind them. */
   background: ClickHouse;
   queues: QueueBackend;
-  producer: TestRunsProducer;
-  prEvents: PrEventsProducer;
+  producers: Producers;
   receipts: ReceiptStore;
   /** Not connected yet: whoever listens registers first, then `connect` is called once. */
   notifications: Notifications;
@@ -69,17 +70,11 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reports an error');
-    // A pooler in transaction mode hands every transaction another session: LISTEN and a search path are of one session.
-    const sessionUrl = config.databaseDirectUrl ?? base.databaseUrl;
-    if (!config.redisUrl) await migratePostgresQueues(sessionUrl);
-    const queues = config.redisUrl
-      ? await openRedisQueues(config.redisUrl, onQueueError)
-      : await openPostgresQueues(sessionUrl, onQueueError);
+    await migrateQueues(config, base.databaseUrl);
+    const queues = await openQueues(config, base.databaseUrl, onQueueError);
     closers.add(() => queues.close());
-    const producer = new TestRunsProducer(queues);
-    closers.add(() => producer.close());
-    const prEvents = new PrEventsProducer(queues);
-    closers.add(() => prEvents.close());
+    const producers = new Producers(queues);
+    closers.add(() => producers.close());
     const server = {
       url: config.clickhouseUrl,
       path: join(config.dataDir, 'clickhouse'),
@@ -90,9 +85,9 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const background = await openClickHouse(server);
     closers.add(() => background.close());
     await migrateClickHouse(clickhouse);
-    const receipts = new ReceiptStore(base.postgres.db, base.repositories, producer);
+    const receipts = new ReceiptStore(base.postgres.db, base.repositories, producers.of(testRuns));
     const notifications = new Notifications(
-      sessionUrl,
+      sessionUrlOf(config, base.databaseUrl),
       (channel) => base.postgres.pool.query('select pg_notify($1, $2)', [channel, '']),
       (error) =>
         base.log.warn({ err: error }, 'changes of other processes are looked for until notifications are back'),
@@ -101,8 +96,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     return {
       ...base,
       queues,
-      producer,
-      prEvents,
+      producers,
       clickhouse: observed(clickhouse),
       background: observed(background),
       receipts,

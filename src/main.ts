@@ -14,6 +14,8 @@ import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { startTracing } from './observability/tracing.ts';
 import { type Operations, startOperations } from './operate/operations.ts';
+import { prEvents, prEventsJobId } from './queue/pr-events.ts';
+import { testRuns } from './queue/test-runs.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
@@ -107,20 +109,20 @@ const ingestion = (deps: Deps): Feature[] => [
 const BODY_SLACK_BYTES = 64 * 1024 * 1024;
 
 /** What the gateway uses of the rest: it only enqueues. */
-export const gatewayOf = ({ clock, log, config, producer, receipts }: Deps): IngestDeps => ({
+export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): IngestDeps => ({
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs) => producer.add(jobs),
+  enqueue: (jobs) => producers.of(testRuns).addMany(jobs),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 
 /** What the host's webhooks use of the rest: they only enqueue, too. */
-export const webhooksOf = ({ log, config, prEvents }: Deps): WebhookDeps => ({
+export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
   secrets: config.webhookSecrets,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueueEvents: (jobId, job) => prEvents.add(jobId, job),
+  enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
 });
 
 /** Runs the service until SIGTERM or SIGINT; the process ends with it. */

@@ -2,20 +2,17 @@
 import type { Deps } from '../src/deps.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
-import { prEvents, testRuns } from '../src/queue/catalogue.ts';
+import type { JobName } from '../src/queue/kinds.ts';
+import { prEvents } from '../src/queue/pr-events.ts';
+import { testRuns } from '../src/queue/test-runs.ts';
 import { Batcher } from './batcher.ts';
+import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
-import { countJobs, traced } from './observed.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
 import { RetentionTask } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
-
-/** Jobs held at a time: enough small ones to fill blocks, few enough large ones to fit in memory. */
-const CONCURRENCY = 32;
-/** Events of one repository are written one transaction after another, so more would wait for each other. */
-const PR_EVENTS_CONCURRENCY = 8;
 
 export interface RunningWorkers {
   /** For tests: returns when everything stored is evaluated. */
@@ -33,7 +30,7 @@ export interface WorkerOptions {
 }
 
 export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, postgres, clickhouse, background, repositories, deadLetters, quarantines, queues, config } = deps;
+  const { clock, log, postgres, clickhouse, background, repositories, quarantines, config } = deps;
   const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
   const evaluator: Evaluator = new Evaluator(
     postgres.db,
@@ -46,23 +43,14 @@ export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWo
   const sweeper = new Sweeper(ledger, evaluator, log);
   const retention = new RetentionTask(background, postgres.db, clock, config.retentionDays, log);
   const batcher = new Batcher((chunks) => ledger.write(chunks));
-  const handler = testRunsHandler({
-    clock,
-    log,
-    repositories,
-    deadLetters,
-    batcher,
-    retentionDays: config.retentionDays,
-  });
-  const eventsHandler = prEventsHandler({ clock, log, db: postgres.db, repositories, deadLetters });
-  const workers = [
-    { queue: testRuns.name, handle: handler, concurrency: CONCURRENCY },
-    { queue: prEvents.name, handle: eventsHandler, concurrency: PR_EVENTS_CONCURRENCY },
-  ].map(({ queue, handle, concurrency }) => {
-    const worker = queues.worker(queue, traced(queue, handle), concurrency);
-    countJobs(worker, queue, log);
-    return worker;
-  });
+  const consumers: Record<JobName, Consumer> = {
+    'test-runs': consume(
+      testRuns,
+      testRunsHandler({ clock, repositories, batcher, retentionDays: config.retentionDays }),
+    ),
+    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db: postgres.db, repositories })),
+  };
+  const workers = Object.values(consumers).map((start) => start(deps));
   const relay = new Relay(postgres.db, clickhouse, log);
   deps.notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
   relay.start();

@@ -1,82 +1,58 @@
 /** Handles `pr-events` jobs: keeps the pull requests, and writes what happened on them into the event log's outbox. */
-import type { Job } from 'bullmq';
-import { z } from 'zod';
 import type { Clock } from '../src/clock.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
-import { deadLetters } from '../src/observability/metrics.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
-import type { DeadLetterStore } from '../src/postgres/dead-letters.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
-import { prEvents } from '../src/queue/catalogue.ts';
-import { unpack } from '../src/queue/encoding.ts';
 import {
   type DeletedBranch,
   type PrEventsJob,
   type PullRequestVersion,
-  prEventsSchema,
+  type prEventsSchema,
   readEvent,
 } from '../src/queue/pr-events.ts';
+import type { Handler } from './consume.ts';
 
 export interface PrEventsDeps {
   clock: Clock;
   log: Logger;
   db: Database;
   repositories: RepositoryStore;
-  deadLetters: DeadLetterStore;
 }
 
 /**
- * The handler. It returns when every event of the job is in the outbox; those that no retry can help are left out, and then
- * the job is among the dead letters with the reason: replaying it adds only what is new. It throws when a store does not answer.
+ * Returns when every event of the job is in the outbox. Events that no retry can help are left out and buried with the reasons:
+ * replaying such a job adds only what is new.
  */
-export function prEventsHandler(deps: PrEventsDeps): (job: Job) => Promise<void> {
-  return async (job) => {
-    const checked = check(job.data);
-    if (checked.payload) await record(deps, checked.payload, checked.events);
-    if (checked.reasons.length > 0) {
-      const reason = checked.reasons.slice(0, REASONS_MAX).join('; ');
-      await deps.deadLetters.add(prEvents.name, job.id ?? 'unknown', null, job.data, reason);
-      deadLetters.inc({ queue: prEvents.name });
-      deps.log.error({ job: job.id, reason }, 'a job went to the dead letters');
-    }
+export const prEventsHandler =
+  (deps: PrEventsDeps): Handler<typeof prEventsSchema> =>
+  async (payload) => {
+    const { events, reasons } = readEvents(payload);
+    await record(deps, payload, events);
+    return reasons.length === 0 ? undefined : { buried: reasons.slice(0, REASONS_MAX).join('; ') };
   };
-}
 
 const REASONS_MAX = 10;
 
-interface Checked {
-  payload: PrEventsJob | undefined;
-  events: { key: string; event: NewEvent }[];
-  reasons: string[];
-}
+type KeyedEvents = { key: string; event: NewEvent }[];
 
-function check(data: unknown): Checked {
-  const refused = (reason: string): Checked => ({ payload: undefined, events: [], reasons: [reason] });
-  let unpacked: unknown;
-  try {
-    unpacked = unpack(data).payload;
-  } catch (error) {
-    return refused(`the payload cannot be unpacked: ${(error as Error).message}`);
-  }
-  const parsed = prEventsSchema.safeParse(unpacked);
-  if (!parsed.success)
-    return refused(`the payload is not a pr-events job of version 1: ${z.prettifyError(parsed.error)}`);
-  const checked: Checked = { payload: parsed.data, events: [], reasons: [] };
-  parsed.data.events.forEach((event, i) => {
+function readEvents(payload: PrEventsJob): { events: KeyedEvents; reasons: string[] } {
+  const events: KeyedEvents = [];
+  const reasons: string[] = [];
+  payload.events.forEach((event, i) => {
     const read = readEvent(event);
-    if ('event' in read) checked.events.push({ key: event.key, event: read.event });
-    else checked.reasons.push(`event ${i} (${event.key.slice(0, 100)}): ${read.reason}`);
+    if ('event' in read) events.push({ key: event.key, event: read.event });
+    else reasons.push(`event ${i} (${event.key.slice(0, 100)}): ${read.reason}`);
   });
-  return checked;
+  return { events, reasons };
 }
 
 /** Pull requests first and in the same transaction: a branch that was deleted is looked up among them. */
-async function record(deps: PrEventsDeps, payload: PrEventsJob, events: Checked['events']): Promise<void> {
+async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEvents): Promise<void> {
   if (payload.renamed_from) await rename(deps, payload.renamed_from, payload.repository);
   const repository = await deps.repositories.record(payload.repository);
   const stated = payload.default_branch ? shortBranch(payload.default_branch) : null;
@@ -120,7 +96,7 @@ const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullR
 });
 
 /** Only the branch of a merged pull request makes an event (design §6), and only while no newer one uses it. */
-function deletionOf({ key, branch, trigger }: DeletedBranch, pullRequest: PullRequest | undefined): Checked['events'] {
+function deletionOf({ key, branch, trigger }: DeletedBranch, pullRequest: PullRequest | undefined): KeyedEvents {
   if (!pullRequest?.mergeCommit) return [];
   const { number, baseRef } = pullRequest;
   const event = newEvent('action.delete_head_branch', { branch }, { trigger, pullRequest: number, baseRef });

@@ -4,7 +4,6 @@ import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
 import type { DeadLetter } from '../postgres/dead-letters.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import { type Producers, replayDeadLetters } from '../queue/replay.ts';
 import { count, formatTable, formatTime, print, printJson } from './output.ts';
 import { withPostgres } from './stores.ts';
 
@@ -48,7 +47,7 @@ const replay = (): Command =>
       const replayed = await withPostgres(async (deps) => {
         const letters = await deps.deadLetters.list();
         const chosen = all ? letters : ids.map((id) => letterOf(letters, id));
-        await withProducers(deps, (producers) => replayDeadLetters(deps.deadLetters, producers, chosen));
+        await replayAll(deps, chosen);
         return chosen.length;
       });
       print(`${count(replayed, 'job')} back in the queue.`);
@@ -60,7 +59,7 @@ const retryFailed = (): Command =>
     .description('try jobs again that ran out of tries, once the store they waited for is back')
     .action(async () => {
       const { retryFailedJobs } = await import('../queue/retry.ts');
-      const retried = await withPostgres((deps) => withBackend(deps, retryFailedJobs));
+      const retried = await withPostgres((deps) => withQueues(deps, retryFailedJobs));
       print(`${count(retried, 'job')} back in the queue.`);
     });
 
@@ -71,33 +70,31 @@ function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
   return found;
 }
 
-/** The queues alone, on Redis or in the PostgreSQL that is open already. */
-async function withBackend<T>(
+/** Opens the queues alone, which takes no more than PostgreSQL or Redis. */
+async function withQueues<T>(
   { config, databaseUrl, log }: PostgresDeps,
-  run: (backend: QueueBackend) => Promise<T>,
+  run: (queues: QueueBackend) => Promise<T>,
 ): Promise<T> {
-  const { openPostgresQueues, openRedisQueues } = await import('../queue/backend.ts');
-  const onError = (error: Error): void => log.warn({ err: error }, 'the queue reports an error');
-  const backend = config.redisUrl
-    ? await openRedisQueues(config.redisUrl, onError)
-    : await openPostgresQueues(databaseUrl, onError);
+  const { openQueues } = await import('../queue/open.ts');
+  const queues = await openQueues(config, databaseUrl, (error) =>
+    log.warn({ err: error }, 'the queue reports an error'),
+  );
   try {
-    return await run(backend);
+    return await run(queues);
   } finally {
-    await backend.close();
+    await queues.close();
   }
 }
 
-const withProducers = (deps: PostgresDeps, run: (producers: Producers) => Promise<void>): Promise<void> =>
-  withBackend(deps, async (backend) => {
-    const { PrEventsProducer, TestRunsProducer } = await import('../queue/producer.ts');
-    const testRuns = new TestRunsProducer(backend);
-    const prEvents = new PrEventsProducer(backend);
+const replayAll = (deps: PostgresDeps, letters: readonly DeadLetter[]): Promise<void> =>
+  withQueues(deps, async (queues) => {
+    const { Producers } = await import('../queue/producer.ts');
+    const { replayDeadLetters } = await import('../queue/replay.ts');
+    const producers = new Producers(queues);
     try {
-      await run({ testRuns, prEvents });
+      await replayDeadLetters(deps.deadLetters, producers, letters);
     } finally {
-      await testRuns.close();
-      await prEvents.close();
+      await producers.close();
     }
   });
 

@@ -7,8 +7,8 @@ import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
-import type { TestRunsProducer } from '../queue/producer.ts';
-import { rejectionSchema } from '../queue/test-runs.ts';
+import type { Producer } from '../queue/producer.ts';
+import { chunkJobId, rejectionSchema, type testRunsSchema } from '../queue/test-runs.ts';
 
 /** How long a receipt can be asked for: long after any job that waits for one. */
 const RECEIPT_DAYS = 30;
@@ -41,7 +41,7 @@ export class ReceiptStore {
   constructor(
     private readonly db: Database,
     private readonly repositories: RepositoryStore,
-    private readonly producer: TestRunsProducer,
+    private readonly producer: Producer<typeof testRunsSchema>,
   ) {}
 
   /** The receipt of an upload to this repository, or null when there is none. */
@@ -96,9 +96,9 @@ export class ReceiptStore {
   }
 
   async #queued(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
-    const chunk = await this.producer.find(uploadId, 0);
+    const chunk = await this.producer.find(chunkJobId(uploadId, 0));
     if (!chunk) return null;
-    const { repository, received_at, rejections, warnings } = chunk.job;
+    const { repository, received_at, rejections, warnings } = chunk.payload;
     if (`${repository.owner}/${repository.name}`.toLowerCase() !== `${owner}/${name}`.toLowerCase()) return null;
     return {
       id: uploadId,

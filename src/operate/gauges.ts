@@ -6,7 +6,7 @@
 import { Gauge } from 'prom-client';
 import { registry } from '../observability/registry.ts';
 import type { BacklogReading } from '../postgres/backlog.ts';
-import type { QueueReading } from '../queue/reading.ts';
+import type { QueueBacklog } from '../queue/backlog.ts';
 
 /** A reading is shown for as long as this. */
 const FRESH_MS = 5_000;
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 2_000;
 export interface Sources {
   /** Whether each store answers, by its name. */
   probes: Readonly<Record<string, () => Promise<boolean>>>;
-  queues: Readonly<Record<string, () => Promise<QueueReading>>>;
+  queues: Readonly<Record<string, () => Promise<QueueBacklog>>>;
   backlog(): Promise<BacklogReading>;
 }
 
@@ -25,7 +25,7 @@ const gauge = <L extends string>(name: string, help: string, labelNames: readonl
 
 const gauges = {
   storeUp: gauge('ci_insights_store_up', 'Whether a store answers: 1 or 0.', ['store']),
-  depth: gauge('ci_insights_queue_jobs', 'Jobs in a queue by state: waiting, active, delayed or failed.', [
+  jobs: gauge('ci_insights_queue_jobs', 'Jobs in a queue by state: waiting, active, delayed or failed.', [
     'queue',
     'state',
   ]),
@@ -76,12 +76,12 @@ export class Sampler {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'];
 
-function showQueue(queue: string, reading: QueueReading | undefined): void {
+function showQueue(queue: string, backlog: QueueBacklog | undefined): void {
   for (const state of STATES) {
-    if (reading) gauges.depth.set({ queue, state }, reading.depth[state] ?? 0);
-    else gauges.depth.remove({ queue, state });
+    if (backlog) gauges.jobs.set({ queue, state }, backlog.jobs[state] ?? 0);
+    else gauges.jobs.remove({ queue, state });
   }
-  if (reading) gauges.lag.set({ queue }, reading.lagSeconds);
+  if (backlog) gauges.lag.set({ queue }, backlog.lagSeconds);
   else gauges.lag.remove({ queue });
 }
 

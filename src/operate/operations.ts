@@ -10,8 +10,8 @@ import { requestIdOf } from '../http/request-id.ts';
 import { mountHealth, type Probes } from '../http/service.ts';
 import { setBuildInfo } from '../observability/registry.ts';
 import { readBacklog } from '../postgres/backlog.ts';
-import { prEvents, testRuns } from '../queue/catalogue.ts';
-import { readQueue } from '../queue/reading.ts';
+import { readQueueBacklog } from '../queue/backlog.ts';
+import { jobKinds } from '../queue/kinds.ts';
 import { mountBoard } from './board/routes.ts';
 import { Sampler } from './gauges.ts';
 import { mountMetrics } from './metrics.ts';
@@ -28,7 +28,7 @@ export interface Operations {
 export function startOperations(deps: Deps, serving: Probes = {}): Operations {
   const { config, clock, postgres, clickhouse, queues, keys } = deps;
   setBuildInfo(packageJson.version, config.role);
-  const opened = [testRuns, prEvents].map(({ name }) => queues.queue(name));
+  const opened = jobKinds.map(({ name }) => queues.queue(name));
   const probes: Probes = {
     clickhouse: () => clickhouse.ping(),
     postgres: () => postgres.ping(),
@@ -36,7 +36,7 @@ export function startOperations(deps: Deps, serving: Probes = {}): Operations {
   };
   const sampler = new Sampler({
     probes,
-    queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueue(queue, clock.now())])),
+    queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueueBacklog(queue, clock.now())])),
     backlog: () => readBacklog(postgres.db, clock.now()),
   });
   const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh());

@@ -15,6 +15,13 @@ export type Database = NodePgDatabase<typeof tables>;
 /** What runs statements: the database, or a transaction of it. */
 export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
 
+/**
+ * Where a session outlasts its transactions: LISTEN and a search path need one, and a pooler in transaction mode hands every
+ * transaction another.
+ */
+export const sessionUrlOf = (config: { databaseDirectUrl: string | undefined }, databaseUrl: string): string =>
+  config.databaseDirectUrl ?? databaseUrl;
+
 export interface Postgres {
   readonly db: Database;
   readonly pool: pg.Pool;

@@ -11,7 +11,7 @@ import {
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
-import { backoffMs } from './catalogue.ts';
+import { backoffMs } from './job-kind.ts';
 import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
 
 /** What opens the queues of one process, and closes the connections behind them. */

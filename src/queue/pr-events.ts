@@ -4,12 +4,14 @@
  * The envelope is checked here; each event's type and `metadata` are checked one by one with {@link readEvent}, so that one bad
  * event is told of without the others being held up. `docs/pr-events.v1.schema.json` is generated from both.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { EVENT_METADATA, EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../domain/limits.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { malformedReason } from '../domain/text.ts';
+import { defineJob, toJsonSchema } from './job-kind.ts';
 
 /** More in one job and a retry repeats too much. */
 export const JOB_EVENTS_MAX = 1_000;
@@ -66,34 +68,32 @@ const deletedBranchSchema = z.object({
 
 export type DeletedBranch = z.infer<typeof deletedBranchSchema>;
 
-export const prEventsSchema = z
-  .object({
-    v: z.literal(1),
-    repository: z.object({
-      host: text(NAME_LENGTH_MAX).min(1).default(DEFAULT_HOST),
-      owner: ownerSchema,
-      name: repositoryNameSchema,
-    }),
-    default_branch: text(NAME_LENGTH_MAX)
-      .nullable()
-      .default(null)
-      .describe("The repository's default branch, as the host knows it"),
-    renamed_from: z
-      .object({ owner: ownerSchema, name: repositoryNameSchema })
-      .nullable()
-      .default(null)
-      .describe('The path that the repository had before: it keeps its id, its tests and its history'),
-    pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
-    events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
-    deleted_branches: z
-      .array(deletedBranchSchema)
-      .max(JOB_EVENTS_MAX)
-      .default([])
-      .describe(
-        'Branches that were deleted. Where the newest pull request of such a head_ref was merged, it gets an action.delete_head_branch; otherwise nothing comes of it',
-      ),
-  })
-  .describe('What happened on pull requests of one repository');
+export const prEventsSchema = z.object({
+  v: z.literal(1),
+  repository: z.object({
+    host: text(NAME_LENGTH_MAX).min(1).default(DEFAULT_HOST),
+    owner: ownerSchema,
+    name: repositoryNameSchema,
+  }),
+  default_branch: text(NAME_LENGTH_MAX)
+    .nullable()
+    .default(null)
+    .describe("The repository's default branch, as the host knows it"),
+  renamed_from: z
+    .object({ owner: ownerSchema, name: repositoryNameSchema })
+    .nullable()
+    .default(null)
+    .describe('The path that the repository had before: it keeps its id, its tests and its history'),
+  pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
+  events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
+  deleted_branches: z
+    .array(deletedBranchSchema)
+    .max(JOB_EVENTS_MAX)
+    .default([])
+    .describe(
+      'Branches that were deleted. Where the newest pull request of such a head_ref was merged, it gets an action.delete_head_branch; otherwise nothing comes of it',
+    ),
+});
 
 export type PrEventsJob = z.infer<typeof prEventsSchema>;
 export type JobEvent = PrEventsJob['events'][number];
@@ -115,7 +115,37 @@ export function readEvent(event: JobEvent): { event: NewEvent } | { reason: stri
   };
 }
 
-/** For the JSON Schema: the type together with its metadata. */
-export const typedEventSchemas = EVENT_TYPES.map((type) =>
-  eventSchema.extend({ type: z.literal(type), metadata: EVENT_METADATA[type] }),
-);
+/** The same with every type and its metadata, as {@link readEvent} takes them. */
+function documentedSchema(): z.ZodType {
+  const types = EVENT_TYPES.map((type) =>
+    toJsonSchema(z.object({ type: z.literal(type), metadata: EVENT_METADATA[type] })),
+  );
+  return prEventsSchema.extend({
+    events: z
+      .array(eventSchema.meta({ oneOf: types }))
+      .max(JOB_EVENTS_MAX)
+      .default([]),
+  });
+}
+
+/** Names a job by an id that its source gave it, whatever that id looks like. */
+export const prEventsJobId = (id: string): string => `events-${createHash('sha256').update(id).digest('base64url')}`;
+
+/**
+ * The host deletes the branch in the second in which it merges the pull request, and sends both deliveries in either order: the
+ * deletion is handled a little later, when the merge is known.
+ */
+const DELETED_BRANCH_DELAY_MS = 2_000;
+
+export const prEvents = defineJob({
+  name: 'pr-events',
+  version: 1,
+  schema: prEventsSchema,
+  documentedSchema,
+  description:
+    'What happened on pull requests of one repository: at most 1,000 events. An event of a type that is not listed here, or whose metadata does not fit its type, goes to the dead letters; the others are kept.',
+  // Events of one repository are written one transaction after another, so more jobs would wait for each other.
+  concurrency: 8,
+  id: (payload) => prEventsJobId(JSON.stringify(payload)),
+  delayMs: ({ deleted_branches = [] }) => (deleted_branches.length > 0 ? DELETED_BRANCH_DELAY_MS : 0),
+});

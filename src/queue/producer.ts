@@ -1,73 +1,61 @@
-/**
- * The TypeScript producer: what puts `test-runs` jobs into the queue. Exported by the package as `ci-insights/producer`.
- *
- * @example
- * const backend = await openRedisQueues('redis://127.0.0.1:6379', console.error);
- * const producer = new TestRunsProducer(backend);
- * await producer.add([job]);
- */
-import type { JobState, Queue } from 'bullmq';
+/** Puts the jobs of one kind into their queue. */
+import type { JobState, JobsOptions, Queue } from 'bullmq';
+import type { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 import type { QueueBackend } from './backend.ts';
-import { testRuns } from './catalogue.ts';
 import { compress, unpack } from './encoding.ts';
-import { type TestRunsJob, testRunsSchema } from './test-runs.ts';
+import type { JobKind } from './job-kind.ts';
+import { jobKinds } from './kinds.ts';
 import { enqueued, traceOptions } from './trace.ts';
 
-export { openPostgresQueues, openRedisQueues, type QueueBackend } from './backend.ts';
-export { JOB_EVENTS_MAX, type PrEventsJob, prEventsSchema } from './pr-events.ts';
-export { PrEventsProducer } from './pr-events-producer.ts';
-export { CHUNK_EXECUTIONS_MAX, type TestRunsJob, testRunsSchema } from './test-runs.ts';
-
-/** The job of one chunk; adding it twice while it is queued is one job. A job id has no colon and is not all digits. */
-export const jobIdOf = (uploadId: string, chunkIndex: number): string => `${uploadId}-${chunkIndex}`;
-
-export interface QueuedChunk {
+export interface QueuedJob<S extends z.ZodType> {
   state: JobState | 'unknown';
-  job: TestRunsJob;
+  payload: z.output<S>;
 }
 
-export class TestRunsProducer {
+/** Every method throws {@link StoreUnavailable} when the queue cannot be reached. */
+export class Producer<S extends z.ZodType = z.ZodType> {
   readonly #queue: Queue;
 
-  constructor(backend: QueueBackend) {
-    this.#queue = backend.queue(testRuns.name);
+  constructor(
+    backend: QueueBackend,
+    readonly kind: JobKind<S>,
+  ) {
+    this.#queue = backend.queue(kind.name);
   }
 
-  /** Returns when the queue holds every job. Throws {@link StoreUnavailable} when it cannot. */
-  async add(jobs: readonly TestRunsJob[]): Promise<void> {
-    await enqueued(testRuns.name, () => this.#addBulk(jobs));
+  /** Returns once the queue holds the job. Added twice under one id while it is queued, it is one job. */
+  async add(payload: z.input<S>, id = this.kind.id(payload)): Promise<void> {
+    const delay = this.kind.delayMs?.(payload) ?? 0;
+    await this.#enqueue(() => this.#queue.add(this.kind.name, compress(payload), this.#options(id, delay)));
   }
 
-  async #addBulk(jobs: readonly TestRunsJob[]): Promise<void> {
-    const bulk = jobs.map((job) => ({
-      name: testRuns.name,
-      data: compress(job),
-      opts: {
-        ...traceOptions(),
-        jobId: jobIdOf(job.upload_id, job.chunk.index),
-        attempts: testRuns.attempts,
-        backoff: { type: 'custom' },
-        removeOnComplete: true,
-        // A job that ran out of tries stays in the queue's failed set: nothing is dropped.
-        removeOnFail: false,
-      },
-    }));
-    await this.#reach(() => this.#queue.addBulk(bulk));
+  /** Returns once the queue holds every job: one round trip for all. */
+  async addMany(payloads: readonly z.input<S>[]): Promise<void> {
+    const { name } = this.kind;
+    await this.#enqueue(() =>
+      this.#queue.addBulk(
+        payloads.map((payload) => ({
+          name,
+          data: compress(payload),
+          opts: this.#options(this.kind.id(payload), this.kind.delayMs?.(payload) ?? 0),
+        })),
+      ),
+    );
   }
 
   /** Puts the data of a dead letter back as it was. */
-  async addAgain(jobId: string, data: unknown): Promise<void> {
-    const opts = { jobId, attempts: testRuns.attempts, backoff: { type: 'custom' }, removeOnComplete: true };
-    await this.#reach(() => this.#queue.add(testRuns.name, data, opts));
+  async addAgain(id: string, data: unknown): Promise<void> {
+    await this.#enqueue(() => this.#queue.add(this.kind.name, data, this.#options(id, 0)));
   }
 
-  /** A chunk that is still in the queue, or undefined. */
-  async find(uploadId: string, chunkIndex: number): Promise<QueuedChunk | undefined> {
-    const job = await this.#reach(() => this.#queue.getJob(jobIdOf(uploadId, chunkIndex)));
+  /** A job that is still in the queue, or undefined. */
+  async find(id: string): Promise<QueuedJob<S> | undefined> {
+    const job = await this.#reach(() => this.#queue.getJob(id));
     if (!job) return undefined;
-    const parsed = testRunsSchema.safeParse(unpack(job.data).payload);
-    return parsed.success ? { state: await this.#reach(() => job.getState()), job: parsed.data } : undefined;
+    const parsed = this.kind.schema.safeParse(unpack(job.data).payload);
+    if (!parsed.success) return undefined;
+    return { state: await this.#reach(() => job.getState()), payload: parsed.data };
   }
 
   /** Jobs that are waiting, delayed or being worked on. */
@@ -80,11 +68,52 @@ export class TestRunsProducer {
     return this.#queue.close();
   }
 
+  #options(jobId: string, delay: number): JobsOptions {
+    return {
+      ...traceOptions(),
+      jobId,
+      delay,
+      attempts: this.kind.attempts,
+      backoff: { type: 'custom' },
+      removeOnComplete: true,
+      // A job that ran out of attempts stays in the queue's failed set: nothing is dropped.
+      removeOnFail: false,
+    };
+  }
+
+  #enqueue<T>(run: () => Promise<T>): Promise<T> {
+    return enqueued(this.kind.name, () => this.#reach(run));
+  }
+
   async #reach<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (cause) {
       throw new StoreUnavailable('queue', cause);
     }
+  }
+}
+
+/** A producer of each job kind. */
+export class Producers {
+  readonly #all: readonly Producer[];
+
+  constructor(backend: QueueBackend) {
+    this.#all = jobKinds.map((kind) => new Producer<z.ZodType>(backend, kind));
+  }
+
+  of<S extends z.ZodType>(kind: JobKind<S>): Producer<S> {
+    const found = this.#all.find((producer): producer is Producer<S> => producer.kind === kind);
+    if (!found) throw new Error(`${kind.name} is not in the list of job kinds`);
+    return found;
+  }
+
+  /** Undefined for a queue that this version does not know. */
+  ofQueue(name: string): Producer | undefined {
+    return this.#all.find(({ kind }) => kind.name === name);
+  }
+
+  async close(): Promise<void> {
+    for (const producer of this.#all) await producer.close();
   }
 }

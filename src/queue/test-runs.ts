@@ -12,6 +12,7 @@ import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { STATUSES } from '../domain/status.ts';
+import { defineJob } from './job-kind.ts';
 
 /** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
@@ -111,3 +112,20 @@ export const testRunsSchema = z
   });
 
 export type TestRunsJob = z.infer<typeof testRunsSchema>;
+
+/** Names the job of one chunk of an upload. */
+export const chunkJobId = (uploadId: string, chunkIndex: number): string => `${uploadId}-${chunkIndex}`;
+
+const uploadIdSchema = z.object({ upload_id: z.uuid() });
+
+export const testRuns = defineJob({
+  name: 'test-runs',
+  version: 1,
+  schema: testRunsSchema,
+  description:
+    'One chunk of at most 5,000 executions that share a run. All arrays under "executions" have one length, and all under "failures".',
+  // Enough small jobs to fill blocks, few enough large ones to fit in memory.
+  concurrency: 32,
+  id: ({ upload_id, chunk }) => chunkJobId(upload_id, chunk?.index ?? 0),
+  uploadId: (payload) => uploadIdSchema.safeParse(payload).data?.upload_id ?? null,
+});

@@ -7,7 +7,7 @@ import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { lineOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { uploadChunks } from '../../src/postgres/schema.ts';
-import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { makeJobs } from './data.ts';
@@ -38,9 +38,9 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
   const queued: TestRunsJob[] = [];
   for (const job of makeJobs({ ...source, seed: options.seed + 1 })) {
     queued.push(job);
-    if (queued.length >= 20) await deps.producer.add(queued.splice(0));
+    if (queued.length >= 20) await deps.producers.of(testRuns).addMany(queued.splice(0));
   }
-  await deps.producer.add(queued);
+  await deps.producers.of(testRuns).addMany(queued);
   Bun.gc(true);
   const before = process.memoryUsage().rss;
   const memory = watchMemory();
@@ -116,7 +116,7 @@ async function lagAt(deps: Deps, source: Parameters<typeof makeJobs>[0], rate: n
     const due = started + (index * CHUNK * 1_000) / rate;
     if (performance.now() < due) await Bun.sleep(due - performance.now());
     sentAt.set(job.upload_id, performance.now());
-    await deps.producer.add([job]);
+    await deps.producers.of(testRuns).add(job);
     index++;
   }
   isSending = false;
@@ -133,7 +133,7 @@ async function storedOf(deps: Deps, uploadIds: string[]): Promise<string[]> {
 }
 
 async function untilEmpty(deps: Deps): Promise<void> {
-  while ((await deps.producer.depth()) > 0) await Bun.sleep(5);
+  while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
 }
 
 /** Starts the tables anew: what the floor stored has no claims. */

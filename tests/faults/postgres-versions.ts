@@ -3,12 +3,14 @@
  * install: `DATABASE_URL=… [DATABASE_DIRECT_URL=…] bun tests/faults/postgres-versions.ts`. Prints the version and what was stored; exits
  * with 1 on a difference.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { verify } from '../../src/maintenance/verify.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { makeJob } from '../support/jobs.ts';
 
@@ -31,8 +33,8 @@ try {
       run: { run_id: `r${run}`, commit: `c${run}`, branch: 'main' },
     }),
   );
-  await deps.producer.add([...jobs, ...jobs]);
-  while ((await deps.producer.depth()) > 0) await Bun.sleep(20);
+  await deps.producers.of(testRuns).addMany([...jobs, ...jobs]);
+  while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
   await workers.evaluator.drain();
   for (let tries = 0; !deps.notifications.isConnected && tries < 100; tries++) await Bun.sleep(50);
   const report = await verify(deps);

@@ -8,6 +8,7 @@ import { takenSchema } from '../../src/ingest/schemas.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
@@ -117,7 +118,7 @@ describe.skipIf(!hasRedis)('two APIs and two workers on servers of their own', (
     expect(failures).toEqual([]);
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(10);
     expect(new Set(receipts).size).toBe(counts.uploads);
-    while ((await deps.producer.depth()) > 0) await Bun.sleep(20);
+    while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
     const pending = () => verify(deps);
     let result = await pending();
     while (result.pendingBlocks > 0) {

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createBoard } from '../../src/operate/board/board.ts';
 import { type Operations, startOperations } from '../../src/operate/operations.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
-import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
 import { compress } from '../../src/queue/encoding.ts';
+import { jobKinds } from '../../src/queue/kinds.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { ORIGIN, openTestApp, type TestApp } from '../support/http.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -62,7 +63,7 @@ describe('access', () => {
       const response = await open('/api/queues', headers);
       expect(response.status).toBe(200);
       const { queues } = (await response.json()) as { queues: { name: string; readOnlyMode: boolean }[] };
-      expect(queues.map(({ name }) => name).sort()).toEqual([prEvents.name, testRuns.name]);
+      expect(queues.map(({ name }) => name).sort()).toEqual(jobKinds.map(({ name }) => name).sort());
       expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
     }
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import {
   type EventInput,
@@ -41,7 +42,7 @@ beforeAll(async () => {
   driver = new IngestDriver(stores);
   for (const [hoursAgo, event] of EVENTS) {
     stores.clock.set(TEST_NOW - hoursAgo * HOUR);
-    await stores.prEvents.add(`${repository.name} ${event.key}`, makeEventsJob(repository, [event]));
+    await stores.producers.of(prEvents).add(makeEventsJob(repository, [event]));
     await driver.settle();
   }
 }, HOOK_TIMEOUT_MS);
@@ -182,7 +183,7 @@ describe('access', () => {
 
   test('the log of a repository is its own', async () => {
     const other = uniqueRepository();
-    await stores.prEvents.add(`${other.name} x`, makeEventsJob(other, [labelled('theirs')]));
+    await stores.producers.of(prEvents).add(makeEventsJob(other, [labelled('theirs')]));
     await driver.settle();
     stores.clock.at += 1;
     expect((await app.get<Log>(logOf(other))).events.map(keyOfShown)).toEqual(['theirs']);
@@ -201,7 +202,7 @@ describe('pages', () => {
     for (let i = 0; i < BURST; i += 500) {
       const part = keys.slice(i, i + 500).map((key) => labelled(key, { pull_request: 1 + (Number(key) % 3) }));
       if (i + 500 >= BURST) stores.clock.at += 1;
-      await stores.prEvents.add(`burst ${i}`, makeEventsJob(burst, part));
+      await stores.producers.of(prEvents).add(makeEventsJob(burst, part));
       await driver.settle();
     }
     stores.clock.set(TEST_NOW);
@@ -241,7 +242,7 @@ describe('pages', () => {
   test('events that come meanwhile move no page, because the cursor keeps the window', async () => {
     const moving = uniqueRepository();
     const add = async (key: string) => {
-      await stores.prEvents.add(`${moving.name} ${key}`, makeEventsJob(moving, [labelled(key)]));
+      await stores.producers.of(prEvents).add(makeEventsJob(moving, [labelled(key)]));
       await driver.settle();
       stores.clock.at += 10;
     };
@@ -290,8 +291,7 @@ describe('pages', () => {
   test('an event that was inserted twice, as after the restore of a backup, is shown once', async () => {
     const twice = uniqueRepository();
     const keysOfTwice = Array.from({ length: 25 }, (_, i) => String(i));
-    await stores.prEvents.add(
-      twice.name,
+    await stores.producers.of(prEvents).add(
       makeEventsJob(
         twice,
         keysOfTwice.map((key) => labelled(key)),

@@ -6,8 +6,9 @@ import { mountIngest } from '../../src/ingest/routes.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { renderMetrics } from '../../src/observability/registry.ts';
 import { Sampler } from '../../src/operate/gauges.ts';
-import { prEvents, testRuns } from '../../src/queue/catalogue.ts';
-import type { QueueReading } from '../../src/queue/reading.ts';
+import type { QueueBacklog } from '../../src/queue/backlog.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
@@ -144,7 +145,7 @@ test('an upload that the queue does not take counts as possibly lost, and the st
 });
 
 test('a store that does not answer loses its gauges and is shown as down; one that hangs holds nothing up', async () => {
-  const reading: QueueReading = { depth: { waiting: 3, active: 0, delayed: 0, failed: 0 }, lagSeconds: 7 };
+  const waiting: QueueBacklog = { jobs: { waiting: 3, active: 0, delayed: 0, failed: 0 }, lagSeconds: 7 };
   const backlog = {
     blocksUnstored: 0,
     blocksUnevaluated: 0,
@@ -155,7 +156,7 @@ test('a store that does not answer loses its gauges and is shown as down; one th
   };
   const up = new Sampler({
     probes: { tried: async () => true },
-    queues: { tried: async () => reading },
+    queues: { tried: async () => waiting },
     backlog: async () => backlog,
   });
   await up.refresh();
@@ -184,7 +185,7 @@ test('many scrapers at once, and one after another, read the stores once', async
       counted: async () => {
         readings++;
         await Bun.sleep(20);
-        return { depth: {}, lagSeconds: 0 };
+        return { jobs: {}, lagSeconds: 0 };
       },
     },
     backlog: () => Promise.reject(new Error('not asked for')),

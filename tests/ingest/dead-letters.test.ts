@@ -1,7 +1,10 @@
 /** Jobs that no retry can help: kept with the reason, and replayed into the queue that they were of. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { compress } from '../../src/queue/encoding.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { replayDeadLetters } from '../../src/queue/replay.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -17,17 +20,17 @@ afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
 const letterOf = async (jobId: string) => (await stores.deadLetters.list()).find((letter) => letter.jobId === jobId);
 
 test('letters of both queues are replayed into their own, and are letters again while nothing was mended', async () => {
-  const { producer, prEvents, deadLetters } = stores;
+  const { producers, deadLetters } = stores;
   const bad = compress({ v: 99 });
-  await producer.addAgain('bad-upload', bad);
-  await prEvents.addAgain('bad-events', bad);
+  await producers.of(testRuns).addAgain('bad-upload', bad);
+  await producers.of(prEvents).addAgain('bad-events', bad);
   await driver.settle();
   const before = await Promise.all(['bad-upload', 'bad-events'].map(letterOf));
   expect(before.map((letter) => letter?.queue)).toEqual(['test-runs', 'pr-events']);
   stores.clock.at += 1_000;
   await replayDeadLetters(
     deadLetters,
-    { testRuns: producer, prEvents },
+    producers,
     before.flatMap((letter) => letter ?? []),
   );
   await driver.settle();

@@ -9,8 +9,8 @@ import type { Worker } from 'bullmq';
 import { systemClock } from '../../src/clock.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
-import { prEvents } from '../../src/queue/catalogue.ts';
-import { JOB_EVENTS_MAX } from '../../src/queue/pr-events.ts';
+import { JOB_EVENTS_MAX, prEvents } from '../../src/queue/pr-events.ts';
+import { consume } from '../../workers/consume.ts';
 import { prEventsHandler } from '../../workers/pr-events.ts';
 import { Relay } from '../../workers/relay.ts';
 import { followPages, keyOfShown, labelled, logOf, makeEventsJob, type ShownEvent } from '../support/events.ts';
@@ -34,12 +34,12 @@ beforeAll(async () => {
   // Each with connections of its own, as processes have.
   for (let i = 0; i < WORKERS; i++) {
     const postgres = openPostgres(stores.databaseUrl, () => {});
-    const { log, deadLetters, clickhouse } = stores;
+    const { log, clickhouse } = stores;
     const repositories = new RepositoryStore(postgres.db, systemClock);
-    const handler = prEventsHandler({ clock: systemClock, log, db: postgres.db, repositories, deadLetters });
+    const handler = prEventsHandler({ clock: systemClock, log, db: postgres.db, repositories });
     const relay = new Relay(postgres.db, clickhouse, log);
     relay.start();
-    workers.push({ postgres, relay, worker: stores.queues.worker(prEvents.name, handler, 2) });
+    workers.push({ postgres, relay, worker: consume({ ...prEvents, concurrency: 2 }, handler)(stores) });
   }
 }, HOOK_TIMEOUT_MS);
 afterAll(async () => {
@@ -83,8 +83,7 @@ test(
     const producing = (async () => {
       for (let job = 0; job < jobs; job++) {
         const keys = expected.slice(job * JOB_EVENTS_MAX, (job + 1) * JOB_EVENTS_MAX);
-        await stores.prEvents.add(
-          `poller ${job}`,
+        await stores.producers.of(prEvents).add(
           makeEventsJob(
             repository,
             keys.map((key) => labelled(key)),

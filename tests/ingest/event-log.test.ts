@@ -5,10 +5,12 @@ import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { compress } from '../../src/queue/encoding.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { Relay } from '../../workers/relay.ts';
 import {
   type EventInput,
   followPages,
+  type JobInput,
   keyOfShown,
   labelled,
   logOf,
@@ -31,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
 
 let jobs = 0;
-const send = (job: Parameters<typeof stores.prEvents.add>[1]) => stores.prEvents.add(`test-${++jobs}`, job);
+const send = (job: JobInput) => stores.producers.of(prEvents).add(job, `test-${++jobs}`);
 
 /** All events of a repository, newest first; the clock has to be past them. */
 async function eventsOf(repository: { owner: string; name: string }, query = ''): Promise<ShownEvent[]> {
@@ -153,7 +155,9 @@ describe('pr-events jobs', () => {
       const letter = (await stores.deadLetters.list()).at(-1);
       expect(letter).toMatchObject({ queue: 'pr-events', reason: expect.stringContaining(`event 1 (bad): ${reason}`) });
       // Replayed, it adds nothing twice.
-      await stores.prEvents.addAgain(letter?.jobId ?? '', await stores.deadLetters.payload(letter?.id ?? ''));
+      await stores.producers
+        .of(prEvents)
+        .addAgain(letter?.jobId ?? '', await stores.deadLetters.payload(letter?.id ?? ''));
       await driver.settle();
       expect(await eventsOf(repository)).toHaveLength(2);
     },
@@ -167,7 +171,7 @@ describe('pr-events jobs', () => {
       { v: 1, enc: 'zstd', b: 'AAAA' },
       compress({ v: 1, repository: { owner: '..' } }),
     ])
-      await stores.prEvents.addAgain(`bad-${++jobs}`, data);
+      await stores.producers.of(prEvents).addAgain(`bad-${++jobs}`, data);
     await driver.settle();
     expect((await stores.deadLetters.list()).length).toBe(before + 4);
   });

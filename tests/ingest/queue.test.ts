@@ -4,8 +4,9 @@ import { v7 as uuid7 } from 'uuid';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { ReceiptStore } from '../../src/ledger/receipts.ts';
 import { openPostgresQueues, openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
-import { backoffMs } from '../../src/queue/catalogue.ts';
-import { TestRunsProducer } from '../../src/queue/producer.ts';
+import { backoffMs } from '../../src/queue/job-kind.ts';
+import { Producers } from '../../src/queue/producer.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -47,11 +48,11 @@ for (const { kind, isHere, start } of BACKENDS)
     });
 
     /** The test stores with this queue instead of theirs. */
-    const withQueue = (producer: TestRunsProducer): TestStores => ({
+    const withQueue = (producers: Producers): TestStores => ({
       ...stores,
       queues,
-      producer,
-      receipts: new ReceiptStore(stores.postgres.db, stores.repositories, producer),
+      producers,
+      receipts: new ReceiptStore(stores.postgres.db, stores.repositories, producers.of(testRuns)),
     });
     const job = (count = 20) =>
       makeJob({
@@ -61,11 +62,11 @@ for (const { kind, isHere, start } of BACKENDS)
       });
 
     test('what a producer adds is stored, and its receipt says queued before and stored after', async () => {
-      const producer = new TestRunsProducer(queues);
-      const own = withQueue(producer);
+      const producers = new Producers(queues);
+      const own = withQueue(producers);
       const upload = job();
       const { owner, name } = upload.repository;
-      await producer.add([upload]);
+      await producers.of(testRuns).add(upload);
       expect(await own.receipts.find(owner, name, upload.upload_id)).toMatchObject({
         status: 'queued',
         accepted: null,
@@ -77,24 +78,24 @@ for (const { kind, isHere, start } of BACKENDS)
       expect(await own.receipts.find(owner, name, uuid7())).toBeNull();
       await driver.verify();
       await driver.stop();
-      await producer.close();
+      await producers.close();
     });
 
     test('a chunk that is added twice while it is queued is one job', async () => {
-      const producer = new TestRunsProducer(queues);
+      const producers = new Producers(queues);
       const upload = job();
-      await producer.add([upload, upload]);
-      await producer.add([upload]);
-      expect(await producer.depth()).toBe(1);
-      const driver = new IngestDriver(withQueue(producer));
+      await producers.of(testRuns).addMany([upload, upload]);
+      await producers.of(testRuns).add(upload);
+      expect(await producers.of(testRuns).depth()).toBe(1);
+      const driver = new IngestDriver(withQueue(producers));
       await driver.settle();
       await driver.stop();
-      await producer.close();
+      await producers.close();
     });
 
     test('a store that is down is waited for: the job is tried again and nothing is lost', async () => {
-      const producer = new TestRunsProducer(queues);
-      const own = withQueue(producer);
+      const producers = new Producers(queues);
+      const own = withQueue(producers);
       let failures = 3;
       const clickhouse = Object.create(stores.clickhouse) as TestStores['clickhouse'];
       clickhouse.insert = (...args) => {
@@ -113,7 +114,7 @@ for (const { kind, isHere, start } of BACKENDS)
       const after = new IngestDriver(own);
       await after.verify();
       await after.stop();
-      await producer.close();
+      await producers.close();
     });
   });
 

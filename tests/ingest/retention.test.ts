@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -147,10 +148,10 @@ describe('with the clock moved past retention', () => {
 
   test('events leave with their month, and what is sent again after that is a new event', async () => {
     const repository = uniqueRepository();
-    const { clock, prEvents } = app.stores;
+    const { clock, producers } = app.stores;
     const send = async (key: string, day: string) => {
       clock.set(at(day));
-      await prEvents.add(`${repository.name} ${key} ${day}`, makeEventsJob(repository, [labelled(key)]));
+      await producers.of(prEvents).add(makeEventsJob(repository, [labelled(key)]));
       await driver.settle();
     };
     await send('old', '2026-09-10');

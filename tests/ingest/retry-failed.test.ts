@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
-import { testRuns } from '../../src/queue/catalogue.ts';
 import { retryFailedJobs } from '../../src/queue/retry.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { openTestStores } from '../support/stores.ts';
 

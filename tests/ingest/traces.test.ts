@@ -6,8 +6,8 @@ import { gatewayOf } from '../../src/main.ts';
 import type { TracingOptions } from '../../src/observability/span.ts';
 import { inSpan, isTracing, startTracing } from '../../src/observability/tracing.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
-import { testRuns } from '../../src/queue/catalogue.ts';
-import { TestRunsProducer } from '../../src/queue/producer.ts';
+import { Producer } from '../../src/queue/producer.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
@@ -85,11 +85,11 @@ test('an upload is one trace, its caller first: request, queue, job, PostgreSQL,
 test.skipIf(!hasRedis)('the trace goes through Redis as well', async () => {
   const redis = await startRedis();
   const backend = await openRedisQueues(redis.url, () => {});
-  const producer = new TestRunsProducer(backend);
+  const producer = new Producer(backend, testRuns);
   const queue = backend.queue(testRuns.name);
   try {
     const job = makeJob({ repository: uniqueRepository(), executions: [{ name: 'a' }], receivedAt: TEST_NOW });
-    await traced(() => inSpan('outer', { parent: `00-${TRACE}-${CALLER}-01` }, () => producer.add([job])));
+    await traced(() => inSpan('outer', { parent: `00-${TRACE}-${CALLER}-01` }, () => producer.add(job)));
     const [queued] = await queue.getJobs(['waiting']);
     expect(queued?.opts.telemetry?.metadata).toStartWith(`00-${TRACE}-`);
   } finally {

@@ -1,7 +1,7 @@
 /** Deliveries of a host all the way into the log, on real stores: what the host sends twice is there once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mountWebhooks } from '../../src/ingest/webhooks/routes.ts';
-import type { PrEventsJob } from '../../src/queue/pr-events.ts';
+import { type PrEventsJob, prEvents } from '../../src/queue/pr-events.ts';
 import { followPages, logOf } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
           secrets: [WEBHOOK_SECRET],
           enqueueEvents: async (jobId, job) => {
             for (const { key, type } of job.events) queued.set(key, { repository: job.repository, type });
-            await stores.prEvents.add(jobId, job);
+            await stores.producers.of(prEvents).add(job, jobId);
           },
         }),
     ],

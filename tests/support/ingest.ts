@@ -2,7 +2,8 @@
 import { expect } from 'bun:test';
 import { verify } from '../../src/maintenance/verify.ts';
 import { eventOutbox } from '../../src/postgres/schema.ts';
-import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
+import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
 import type { TestStores } from './stores.ts';
@@ -28,15 +29,15 @@ export class IngestDriver {
   /** Queues the jobs and returns when everything in them can be read and is evaluated. */
   async ingest(...jobs: TestRunsJob[]): Promise<void> {
     for (const { repository } of jobs) this.#touched.set(`${repository.owner}/${repository.name}`, repository);
-    await this.stores.producer.add(jobs);
+    await this.stores.producers.of(testRuns).addMany(jobs);
     await this.settle();
   }
 
   /** Returns when the queues are empty, everything stored is evaluated, and every event is in the log. */
   async settle(): Promise<void> {
-    while ((await this.stores.producer.depth()) > 0) await Bun.sleep(5);
+    while ((await this.stores.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
     await this.#workers.evaluator.drain();
-    while ((await this.stores.prEvents.depth()) > 0) await Bun.sleep(5);
+    while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);
   }
 

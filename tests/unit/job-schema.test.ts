@@ -3,14 +3,10 @@ import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { compress, unpack } from '../../src/queue/encoding.ts';
-import {
-  PR_EVENTS_SCHEMA_FILE,
-  prEventsJsonSchema,
-  TEST_RUNS_SCHEMA_FILE,
-  testRunsJsonSchema,
-} from '../../src/queue/json-schema.ts';
-import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
-import { testRunsSchema } from '../../src/queue/test-runs.ts';
+import { jobJsonSchema, jsonSchemaFile } from '../../src/queue/json-schema.ts';
+import { jobKinds } from '../../src/queue/kinds.ts';
+import { prEvents, prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
+import { testRuns, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 
 const job = makeJob({
@@ -19,13 +15,18 @@ const job = makeJob({
   executions: [{ name: 'a', status: 'failed' }],
 });
 
-describe('the test-runs payload', () => {
-  test('the JSON Schema in docs is the one the consumer checks by', () => {
-    expect(readFileSync(TEST_RUNS_SCHEMA_FILE, 'utf8')).toBe(testRunsJsonSchema());
-  });
+test.each(jobKinds.map((kind) => [kind.name, kind] as const))(
+  'the JSON Schema of %s in docs is up to date',
+  (_, kind) => {
+    expect(readFileSync(jsonSchemaFile(kind), 'utf8')).toBe(jobJsonSchema(kind));
+  },
+);
 
+describe('the test-runs payload', () => {
   test('a job, plain or compressed, fits the JSON Schema', () => {
-    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(testRunsJsonSchema()));
+    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(jobJsonSchema(testRuns)),
+    );
     expect(validate(job)).toBe(true);
     expect(validate(compress(job))).toBe(true);
     expect(validate({ ...job, v: 2 })).toBe(false);
@@ -59,7 +60,7 @@ describe('the test-runs payload', () => {
 });
 
 describe('the pr-events payload', () => {
-  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(prEventsJsonSchema()));
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(jobJsonSchema(prEvents)));
   const job = (...events: object[]) => ({ v: 1, repository: { owner: 'acme', name: 'shop' }, events });
   const label = {
     key: 'label-1',
@@ -68,10 +69,6 @@ describe('the pr-events payload', () => {
     pull_request: 7,
     metadata: { added: ['bug'] },
   };
-
-  test('the JSON Schema in docs is the one the consumer checks by', () => {
-    expect(readFileSync(PR_EVENTS_SCHEMA_FILE, 'utf8')).toBe(prEventsJsonSchema());
-  });
 
   test('a job, plain or compressed, fits the JSON Schema', () => {
     expect(validate(job(label))).toBe(true);

@@ -1,25 +1,24 @@
 /** Looks at the queue and at what waits in it, and at Redis where it is on Redis. */
 import type { Queue } from 'bullmq';
 import type { Config } from '../../config.ts';
-import { openPostgresQueues, openRedisQueues } from '../../queue/backend.ts';
-import { prEvents, testRuns } from '../../queue/catalogue.ts';
-import { readQueue } from '../../queue/reading.ts';
+import type { QueueBackend } from '../../queue/backend.ts';
+import { readQueueBacklog } from '../../queue/backlog.ts';
+import { jobKinds } from '../../queue/kinds.ts';
+import { openQueues } from '../../queue/open.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
 import { clockFinding, evictionFinding, lagFinding, persistenceFinding, versionFinding } from './rules.ts';
 
 /** @param databaseUrl Of the PostgreSQL that holds the queue where there is no Redis. */
 export async function lookAtQueue(config: Config, databaseUrl: string): Promise<Finding[]> {
   const where = config.redisUrl ? 'REDIS_URL' : 'DATABASE_URL';
-  let backend: Awaited<ReturnType<typeof openRedisQueues>> | undefined;
+  let backend: QueueBackend | undefined;
   const queues: Queue[] = [];
   try {
     // It tells the same by an exception; a listener keeps it from ending the process.
     const onError = (): void => {};
-    const opened = await inTime(() =>
-      config.redisUrl ? openRedisQueues(config.redisUrl, onError) : openPostgresQueues(databaseUrl, onError),
-    );
+    const opened = await inTime(() => openQueues(config, databaseUrl, onError));
     backend = opened;
-    queues.push(...[testRuns, prEvents].map(({ name }) => opened.queue(name)));
+    queues.push(...jobKinds.map(({ name }) => opened.queue(name)));
     return await inTime(async () => [
       ok('Queue', `It answers, on ${opened.kind === 'redis' ? 'Redis' : 'PostgreSQL'}.`),
       ...(opened.kind === 'redis' && queues[0] ? await lookAtRedis(queues[0]) : []),
@@ -35,9 +34,9 @@ export async function lookAtQueue(config: Config, databaseUrl: string): Promise<
 }
 
 async function backlogOf(queue: Queue): Promise<Finding[]> {
-  const { depth, lagSeconds } = await readQueue(queue, Date.now());
-  const waiting = (depth.waiting ?? 0) + (depth.delayed ?? 0);
-  const failed = depth.failed ?? 0;
+  const { jobs, lagSeconds } = await readQueueBacklog(queue, Date.now());
+  const waiting = (jobs.waiting ?? 0) + (jobs.delayed ?? 0);
+  const failed = jobs.failed ?? 0;
   const remedy =
     'Look whether a worker runs (`ci-insights worker`) and what its log says; more workers share the work.';
   return [

@@ -1,0 +1,103 @@
+/**
+ * What every consumer of a queue does around its handler: unpack the job, check the payload, continue the trace of the upload, and
+ * bury what no retry can help among the dead letters.
+ */
+import type { Job, Worker } from 'bullmq';
+import { z } from 'zod';
+import type { Logger } from '../src/observability/log.ts';
+import { deadLetters as deadLettersTotal } from '../src/observability/metrics.ts';
+import { inSpan } from '../src/observability/tracing.ts';
+import type { DeadLetterStore } from '../src/postgres/dead-letters.ts';
+import type { QueueBackend } from '../src/queue/backend.ts';
+import { type Unpacked, unpack } from '../src/queue/encoding.ts';
+import type { JobKind } from '../src/queue/job-kind.ts';
+import { countJobs } from './job-metrics.ts';
+
+export interface ReceivedJob {
+  id: string;
+  /** Size of the payload as JSON. */
+  bytes: number;
+}
+
+/** The job, or a part of it, goes to the dead letters with this reason. */
+export interface Buried {
+  buried: string;
+}
+
+/**
+ * Returns when everything in the payload is stored, save what it names as buried. Throws when a store does not answer: the queue
+ * tries again, later each time.
+ */
+export type Handler<S extends z.ZodType> = (payload: z.output<S>, job: ReceivedJob) => Promise<Buried | undefined>;
+
+export interface ConsumerDeps {
+  queues: QueueBackend;
+  deadLetters: DeadLetterStore;
+  log: Logger;
+}
+
+/** Starts a worker on the queue. */
+export type Consumer = (deps: ConsumerDeps) => Worker;
+
+/**
+ * @example
+ * const worker = consume(testRuns, testRunsHandler(handlerDeps))(deps);
+ */
+export const consume =
+  <S extends z.ZodType>(kind: JobKind<S>, handler: Handler<S>): Consumer =>
+  (deps) => {
+    const worker = deps.queues.worker(
+      kind.name,
+      (job) => inSpan(`process ${kind.name}`, spanOf(kind, job), () => run(deps, kind, handler, job)),
+      kind.concurrency,
+    );
+    countJobs(worker, kind.name, deps.log);
+    return worker;
+  };
+
+/** The trace is the producer's, if the job was traced there. */
+const spanOf = ({ name }: JobKind, job: Job) =>
+  ({
+    kind: 'consumer',
+    parent: job.opts.telemetry?.metadata ?? null,
+    attributes: {
+      'messaging.system': 'bullmq',
+      'messaging.destination.name': name,
+      'messaging.message.id': job.id ?? 'unknown',
+      'ci_insights.job.attempt': job.attemptsMade + 1,
+    },
+  }) as const;
+
+async function run<S extends z.ZodType>(
+  { deadLetters, log }: ConsumerDeps,
+  kind: JobKind<S>,
+  handler: Handler<S>,
+  job: Job,
+): Promise<void> {
+  const id = job.id ?? 'unknown';
+  const read = readJob(kind, job.data);
+  const outcome = 'buried' in read ? read : await handler(read.payload, { id, bytes: read.bytes });
+  if (outcome === undefined) return;
+  const reason = outcome.buried;
+  await deadLetters.add(kind.name, id, kind.uploadId?.(read.unchecked) ?? null, job.data, reason);
+  deadLettersTotal.inc({ queue: kind.name });
+  log.error({ queue: kind.name, job: id, reason }, 'a job went to the dead letters');
+}
+
+type ReadJob<S extends z.ZodType> = { unchecked?: unknown } & (Buried | { payload: z.output<S>; bytes: number });
+
+function readJob<S extends z.ZodType>({ name, version, schema }: JobKind<S>, data: unknown): ReadJob<S> {
+  let unpacked: Unpacked;
+  try {
+    unpacked = unpack(data);
+  } catch (error) {
+    return { buried: `the payload cannot be unpacked: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  const { payload: unchecked, bytes } = unpacked;
+  const parsed = schema.safeParse(unchecked);
+  if (parsed.success) return { unchecked, payload: parsed.data, bytes };
+  return {
+    unchecked,
+    buried: `the payload is not a ${name} job of version ${version}: ${z.prettifyError(parsed.error)}`,
+  };
+}
