@@ -18,6 +18,7 @@ const CHECKED = [
   'docs/decisions.md',
   'docs/dependencies.md',
   'docs/glossary.md',
+  'docs/judgements.md',
   'docs/clickhouse-backups.xml',
 ];
 
