@@ -1,4 +1,4 @@
-/** Backup and restore of the embedded stores as docs/operations.md tells it: a copy of the folder of a service that is stopped. */
+/** Backup and restore as docs/operations.md describes them: a copy of a stopped service's folder, and ClickHouse's statements. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,13 +70,12 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
 }, 120_000);
 
-/** The statements for ClickHouse as docs/operations.md has them: of the backup, and of the restore. */
+/** The ClickHouse statements in docs/operations.md: those of the backup, and those of the restore. */
 function documentedStatements(): string[][] {
   const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8').replaceAll("'\\''", "'");
-  return text
-    .split('\n')
-    .filter((line) => line.includes('clickhouse-client') && /BACKUP|RESTORE/.test(line))
-    .map((line) => [...line.matchAll(/--query "([^"]+)"/g)].map(([, statement = '']) => statement));
+  return [...text.matchAll(/^docker compose exec -T clickhouse sh -c '(.*?)'$/gms)].map(([, command = '']) =>
+    [...command.matchAll(/--query "([^"]+)"/g)].map(([, statement = '']) => statement),
+  );
 }
 
 test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees with PostgreSQL of that moment', async () => {

@@ -19,6 +19,8 @@ const CHECKED = [
   'docs/dependencies.md',
   'docs/glossary.md',
   'docs/judgements.md',
+  'docs/operations.md',
+  'CHANGELOG.md',
   'docs/clickhouse-backups.xml',
 ];
 
