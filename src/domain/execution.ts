@@ -16,7 +16,8 @@ export interface JudgedExecution {
 }
 
 /** Which attempt of which run an execution belongs to. */
-export const attemptOf = (execution: JudgedExecution): string => `${execution.runAttempt}/${execution.runId}`;
+export const attemptOf = (execution: Pick<JudgedExecution, 'runId' | 'runAttempt'>): string =>
+  `${execution.runAttempt}/${execution.runId}`;
 
 /** A place in the order of finishing; ties are broken by run, then by key (design §7). */
 export type Position = Pick<JudgedExecution, 'finishedAt' | 'runId' | 'runAttempt' | 'executionId'>;

@@ -63,8 +63,13 @@ function passedBefore({ lastPassAt, lastFailureAt }: FailingTest, startedAt: num
 /** The day of an execution, counted from the epoch in UTC. */
 export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
-/** Names the run of an execution within its pipeline and job. */
-export const runOf = (execution: JudgedExecution): string => `${dayOf(execution.finishedAt)}/${attemptOf(execution)}`;
+/** Names a run within its pipeline and job. A run that spans midnight counts as two: totals of runs are kept by UTC day. */
+export const runKey = (run: Pick<JudgedExecution, 'runId' | 'runAttempt'> & { day: number }): string =>
+  `${run.day}/${attemptOf(run)}`;
+
+/** The {@link runKey} of an execution's run. */
+export const runKeyOf = (execution: JudgedExecution): string =>
+  runKey({ day: dayOf(execution.finishedAt), runId: execution.runId, runAttempt: execution.runAttempt });
 
 /**
  * `pending`: no later run has decided yet. `held_back`: a later run passed, or none came in time; no evidence. `released`: the
@@ -81,7 +86,7 @@ export const isTrouble = (execution: JudgedExecution): boolean =>
  * A later run in which everything fails confirms nothing; a pass always counts, whatever else failed beside it.
  *
  * @param executions of one identity: all from the first that is asked about on.
- * @param troubles by {@link runOf}; runs that are not in it have none.
+ * @param troubles by {@link runKeyOf}; runs that are not in it have none.
  */
 export function holdsOf(
   executions: readonly JudgedExecution[],
@@ -90,7 +95,7 @@ export function holdsOf(
   const holds = new Map<bigint, Hold>();
   if (troubles.size === 0) return holds;
   const ordered = executions.filter((execution) => execution.status !== 'skipped').sort(comparePositions);
-  const troubleIn = (execution: JudgedExecution): Trouble => troubles.get(runOf(execution)) ?? 'none';
+  const troubleIn = (execution: JudgedExecution): Trouble => troubles.get(runKeyOf(execution)) ?? 'none';
   for (const [i, execution] of ordered.entries()) {
     if (!isTrouble(execution) || troubleIn(execution) === 'none') continue;
     const decider = ordered.find(

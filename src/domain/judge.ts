@@ -13,7 +13,7 @@ export interface Judged {
 }
 
 export interface Evidence {
-  /** Troubled runs of the pipeline and job, by `runOf`. */
+  /** Troubled runs of the pipeline and job, by `runKeyOf`. */
   troubles: ReadonlyMap<string, Trouble>;
   /** The failure group of failed executions. */
   fingerprints: ReadonlyMap<bigint, string>;

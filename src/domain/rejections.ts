@@ -9,7 +9,7 @@ export interface Rejection {
   examples: string[];
 }
 
-const EXAMPLES_MAX = 5;
+export const REJECTION_EXAMPLES_MAX = 5;
 const EXAMPLE_LENGTH_MAX = 200;
 
 export class Rejections {
@@ -20,7 +20,7 @@ export class Rejections {
     const rejection = known ?? { reason, count: 0, examples: [] };
     if (!known) this.#byReason.set(reason, rejection);
     rejection.count++;
-    if (rejection.examples.length < EXAMPLES_MAX && name !== '') rejection.examples.push(shorten(name));
+    if (rejection.examples.length < REJECTION_EXAMPLES_MAX && name !== '') rejection.examples.push(shorten(name));
   }
 
   list(): Rejection[] {
@@ -34,13 +34,13 @@ const shorten = (name: string): string =>
 export const rejectedCount = (rejections: readonly Rejection[]): number =>
   rejections.reduce((sum, { count }) => sum + count, 0);
 
-/** Those of several files as one list, by reason. */
+/** Those of several files or chunks as one list, by reason. */
 export function mergeRejections(rejections: readonly Rejection[]): Rejection[] {
   const byReason = new Map<string, Rejection>();
   for (const { reason, count, examples } of rejections) {
     const known = byReason.get(reason) ?? { reason, count: 0, examples: [] };
     known.count += count;
-    known.examples = [...known.examples, ...examples].slice(0, EXAMPLES_MAX);
+    known.examples = [...known.examples, ...examples].slice(0, REJECTION_EXAMPLES_MAX);
     byReason.set(reason, known);
   }
   return [...byReason.values()];

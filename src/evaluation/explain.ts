@@ -8,11 +8,11 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { attemptOf, comparePositions } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
-import { isTrouble, runOf } from '../domain/infrastructure.ts';
+import { isTrouble, runKey, runKeyOf } from '../domain/infrastructure.ts';
 import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import type { Health } from '../domain/status.ts';
-import { RunStore, runKey, type TroubledRun } from './run-store.ts';
+import { fullRunKey, RunStore, type TroubledRun } from './run-store.ts';
 import { EvaluationStore, executionColumns, executionOf, type IdentifiedExecution, identityKey } from './store.ts';
 import { judgeRun, Troubles } from './troubles.ts';
 
@@ -77,17 +77,16 @@ export async function explainTest(clickhouse: ClickHouse, options: ExplainOption
 /** The troubled ones among the runs in which the test failed, as of the moment that the store looks from. */
 async function troublesOf(store: RunStore, all: readonly ExplainedExecution[]): Promise<TroubledRun[]> {
   const inTrouble = new Set(
-    all.filter(isTrouble).map((one) => JSON.stringify([one.pipelineName, one.jobName, runOf(one)])),
+    all.filter(isTrouble).map((one) => JSON.stringify([one.pipelineName, one.jobName, runKeyOf(one)])),
   );
   const troubled: TroubledRun[] = [];
   for (const run of await store.candidates(0)) {
-    const name = `${run.day}/${run.runAttempt}/${run.runId}`;
-    if (!inTrouble.has(JSON.stringify([run.pipelineName, run.jobName, name]))) continue;
+    if (!inTrouble.has(JSON.stringify([run.pipelineName, run.jobName, runKey(run)]))) continue;
     const seen = await store.asOf(run);
     const trouble = seen ? await judgeRun(store, seen) : 'none';
     if (trouble !== 'none') troubled.push({ ...run, trouble });
   }
-  return [...new Map(troubled.map((run) => [runKey(run), run])).values()];
+  return [...new Map(troubled.map((run) => [fullRunKey(run), run])).values()];
 }
 
 /** The fold of health, step by step. */

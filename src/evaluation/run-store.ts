@@ -10,7 +10,7 @@ import { DAY_MS } from '../domain/time.ts';
 export const TESTS_MAX = 2_000;
 
 /** One attempt of a pipeline and job on one UTC day. */
-export interface RunKey {
+export interface RunFields {
   /** Days since the epoch. */
   day: number;
   pipelineName: string;
@@ -19,11 +19,12 @@ export interface RunKey {
   runAttempt: number;
 }
 
-export const runKey = (run: RunKey): string =>
+/** Names a run within its repository. */
+export const fullRunKey = (run: RunFields): string =>
   JSON.stringify([run.day, run.pipelineName, run.jobName, run.runId, run.runAttempt]);
 
-export type Run = RunKey & RunTotals;
-export type TroubledRun = RunKey & { trouble: Trouble };
+export type Run = RunFields & RunTotals;
+export type TroubledRun = RunFields & { trouble: Trouble };
 
 const keyColumns = {
   day_number: z.number(),
@@ -32,7 +33,7 @@ const keyColumns = {
   run_id: z.string(),
   run_attempt: z.number(),
 };
-const keyOf = (row: z.infer<z.ZodObject<typeof keyColumns>>): RunKey => ({
+const keyOf = (row: z.infer<z.ZodObject<typeof keyColumns>>): RunFields => ({
   day: row.day_number,
   pipelineName: row.pipeline_name,
   jobName: row.job_name,
@@ -101,13 +102,13 @@ export class RunStore {
     });
   }
 
-  /** The troubled runs since a day, by {@link runKey}. */
+  /** The troubled runs since a day, by {@link fullRunKey}. */
   async troubled(day: number): Promise<Map<string, TroubledRun>> {
     const rows = await this.clickhouse.select(troubledRuns, {
       repository_id: this.repositoryId,
       day: Math.max(0, day),
     });
-    return new Map(rows.map((row) => [runKey(row), row]));
+    return new Map(rows.map((row) => [fullRunKey(row), row]));
   }
 
   /** A run with the totals of what is looked at of it; undefined when that is nothing. */
@@ -118,7 +119,7 @@ export class RunStore {
   }
 
   /** The tests that failed in a run or passed in it only after failed attempts, and how often each failed. */
-  async failuresIn(run: RunKey): Promise<Map<string, number>> {
+  async failuresIn(run: RunFields): Promise<Map<string, number>> {
     const rows = await this.clickhouse.select(runFailures, this.#run(run));
     return new Map(rows.map((row) => [row.test_id, row.failures]));
   }
@@ -161,7 +162,7 @@ export class RunStore {
     await this.clickhouse.insert('ci.troubled_runs', `${lines.join('\n')}\n`, `evaluation-${version}`);
   }
 
-  #run(run: RunKey) {
+  #run(run: RunFields) {
     return {
       ...this.#place(run),
       start_ms: run.day * DAY_MS,
@@ -171,7 +172,7 @@ export class RunStore {
     };
   }
 
-  #place(run: RunKey) {
+  #place(run: RunFields) {
     return { repository_id: this.repositoryId, pipeline_name: run.pipelineName, job_name: run.jobName };
   }
 }

@@ -1,10 +1,10 @@
 /** Which runs are troubled: kept as of the newest executions, so that verdicts are judged with a look at a few rows. */
-import { dayOf, mayBeTroubled, type Trouble, troubleOf } from '../domain/infrastructure.ts';
+import { dayOf, mayBeTroubled, runKey, type Trouble, troubleOf } from '../domain/infrastructure.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
-import { type Run, type RunKey, type RunStore, runKey, type TroubledRun } from './run-store.ts';
+import { fullRunKey, type Run, type RunFields, type RunStore, type TroubledRun } from './run-store.ts';
 
 export interface TroubledRuns {
-  /** All since {@link TROUBLE_REACH_MS} before the moment that was asked about, by `runKey`. */
+  /** All since {@link TROUBLE_REACH_MS} before the moment that was asked about, by `fullRunKey`. */
   known: Map<string, TroubledRun>;
   /** Those of which another thing was known before; `none` for one that is no longer troubled. */
   changed: TroubledRun[];
@@ -21,7 +21,7 @@ export async function judgeRuns(store: RunStore, since: number): Promise<Trouble
   const changed: TroubledRun[] = [];
   const concerned = new Map<string, number>();
   for (const run of candidates) {
-    const key = runKey(run);
+    const key = fullRunKey(run);
     const trouble = await judgeRun(store, run);
     if (trouble === (known.get(key)?.trouble ?? 'none')) continue;
     const judged: TroubledRun = { ...keyOf(run), trouble };
@@ -39,7 +39,7 @@ export async function judgeAllRuns(store: RunStore): Promise<Map<string, Trouble
   const troubled = new Map<string, TroubledRun>();
   for (const run of await store.candidates(0)) {
     const trouble = await judgeRun(store, run);
-    if (trouble !== 'none') troubled.set(runKey(run), { ...keyOf(run), trouble });
+    if (trouble !== 'none') troubled.set(fullRunKey(run), { ...keyOf(run), trouble });
   }
   return troubled;
 }
@@ -53,7 +53,7 @@ export async function judgeRunsAnew(store: RunStore, version: number): Promise<v
   await store.write([...changed, ...gone], version);
 }
 
-const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: Run): RunKey => ({
+const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: Run): RunFields => ({
   day,
   pipelineName,
   jobName,
@@ -74,7 +74,7 @@ export class Troubles {
     for (const run of runs) {
       const place = JSON.stringify([run.pipelineName, run.jobName]);
       const troubles = this.#byPlace.get(place) ?? new Map<string, Trouble>();
-      this.#byPlace.set(place, troubles.set(`${run.day}/${run.runAttempt}/${run.runId}`, run.trouble));
+      this.#byPlace.set(place, troubles.set(runKey(run), run.trouble));
     }
   }
 

@@ -1,7 +1,7 @@
 /** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Rejection } from '../domain/rejections.ts';
+import { mergeRejections, type Rejection } from '../domain/rejections.ts';
 import type { UploadStatus } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
@@ -118,15 +118,3 @@ export class ReceiptStore {
 
 const NOTHING_ON_DEFAULT =
   'Nothing of this upload was on the default branch, so no insight shows it. Name the branch, and set the default branch if it is not the one you expect.';
-
-function mergeRejections(rejections: readonly Rejection[]): Rejection[] {
-  const byReason = new Map<string, Rejection>();
-  for (const { reason, count, examples } of rejections) {
-    const known = byReason.get(reason);
-    if (known) {
-      known.count += count;
-      known.examples = [...known.examples, ...examples].slice(0, 5);
-    } else byReason.set(reason, { reason, count, examples });
-  }
-  return [...byReason.values()];
-}

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
-import type { Rejection } from '../domain/rejections.ts';
+import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { STATUSES } from '../domain/status.ts';
 import { defineJob } from './job-kind.ts';
@@ -73,7 +73,7 @@ export const rejectionSchema = z.object({
   reason: text,
   count: z.int().min(1),
   /** A few of the names concerned, shortened. */
-  examples: z.array(text).max(5).default([]),
+  examples: z.array(text).max(REJECTION_EXAMPLES_MAX).default([]),
 }) satisfies z.ZodType<Rejection>;
 
 const sameLength = (columns: Record<string, readonly unknown[]>): boolean => {

@@ -6,7 +6,7 @@ import {
   type Hold,
   holdsOf,
   mayBeTroubled,
-  runOf,
+  runKeyOf,
   type Trouble,
   troubleOf,
 } from '../../src/domain/infrastructure.ts';
@@ -60,7 +60,7 @@ const troublesOf = (all: readonly JudgedExecution[]): Map<string, Trouble> =>
   new Map(
     all.flatMap((one) => {
       const number = Number(one.runId) + one.runAttempt;
-      return number % 3 === 0 ? [[runOf(one), number % 2 === 0 ? 'total' : 'partial'] as const] : [];
+      return number % 3 === 0 ? [[runKeyOf(one), number % 2 === 0 ? 'total' : 'partial'] as const] : [];
     }),
   );
 const sorted = <V>(map: ReadonlyMap<bigint, V>): [bigint, V][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -239,7 +239,7 @@ describe('infrastructure trouble', () => {
 
   const hold = (all: readonly JudgedExecution[], troubled: Record<number, Trouble>): (Hold | undefined)[] => {
     const troubles = new Map(
-      all.flatMap((one, i) => (troubled[i] === undefined ? [] : [[runOf(one), troubled[i]] as const])),
+      all.flatMap((one, i) => (troubled[i] === undefined ? [] : [[runKeyOf(one), troubled[i]] as const])),
     );
     const holds = holdsOf(all, troubles);
     return all.map((one) => holds.get(one.executionId));

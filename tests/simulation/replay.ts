@@ -2,7 +2,7 @@
 import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { foldHealth, healthyState } from '../../src/domain/health.ts';
-import { isTrouble, mayBeTroubled, runOf, type Trouble, troubleOf } from '../../src/domain/infrastructure.ts';
+import { isTrouble, mayBeTroubled, runKeyOf, type Trouble, troubleOf } from '../../src/domain/infrastructure.ts';
 import { type Judged, judge } from '../../src/domain/judge.ts';
 import { FAILURE_SHARE_DAYS, TROUBLE_REACH_MS } from '../../src/domain/judgement-constants.ts';
 import { isRecovered, type QuarantineEvidence, quarantineReason } from '../../src/domain/quarantine-rules.ts';
@@ -72,7 +72,7 @@ function takeIn(run: SimulatedRun, courses: readonly Course[], troubles: Map<num
     });
     const ofJob = troubles.get(run.job) ?? new Map<string, Trouble>();
     const trouble = troubleOf(totals, failing);
-    if (trouble !== 'none') troubles.set(run.job, ofJob.set(runOf(first.execution), trouble));
+    if (trouble !== 'none') troubles.set(run.job, ofJob.set(runKeyOf(first.execution), trouble));
   }
   for (const [test, { execution, fingerprint }] of run.results) {
     const course = courses[test] as Course;
