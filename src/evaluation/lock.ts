@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Executor } from '../postgres/client.ts';
 import { readInstallation } from '../postgres/installation.ts';
 import { EVALUATION_LOCK } from '../postgres/locks.ts';
+import { evaluationVersion, nextValueOf } from '../postgres/schema.ts';
 
 /** Held to the end of the transaction. */
 export async function lockEvaluation(tx: Executor, repositoryId: string): Promise<void> {
@@ -15,6 +16,6 @@ export async function lockEvaluation(tx: Executor, repositoryId: string): Promis
  */
 export async function drawVersion(tx: Executor): Promise<number> {
   const { createdAt } = await readInstallation(tx);
-  const drawn = await tx.execute<{ version: string }>(sql`select nextval('ci_insights.evaluation_version') as version`);
+  const drawn = await tx.execute<{ version: string }>(sql`select ${nextValueOf(evaluationVersion)} as version`);
   return createdAt * 1_000 + Number(drawn.rows[0]?.version);
 }

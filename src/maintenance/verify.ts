@@ -11,6 +11,7 @@ import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { ingestBlocks } from '../postgres/schema.ts';
 import { wronglyGrouped } from './regroup.ts';
 
 /**
@@ -167,7 +168,7 @@ async function compareLedger(clickhouse: ClickHouse, db: Database) {
       select coalesce(sum(executions) filter (where stored_at is not null), 0) as claimed,
              coalesce(sum(executions) filter (where stored_at is null), 0) as unstored,
              count(*) filter (where evaluated_at is null) as pending
-      from ci_insights.ingest_blocks`),
+      from ${ingestBlocks}`),
   );
   const executions = raw?.executions ?? 0;
   const claimed = Number(ledger.rows[0]?.claimed ?? 0);

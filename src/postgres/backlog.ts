@@ -16,6 +16,7 @@ export interface BacklogReading {
 }
 
 import { type Executor, onPostgres } from './client.ts';
+import { deadLetters, eventOutbox, ingestBlocks } from './schema.ts';
 
 /** Counting further would cost more than it tells. */
 const COUNT_MAX = 10_000;
@@ -34,19 +35,19 @@ export async function readBacklog(db: Executor, now: number): Promise<BacklogRea
   const { rows } = await onPostgres(() =>
     db.execute(sql`
       with blocks as (
-        select stored_at from ci_insights.ingest_blocks where evaluated_at is null limit ${COUNT_MAX}
+        select stored_at from ${ingestBlocks} where evaluated_at is null limit ${COUNT_MAX}
       )
       select
         (select count(*) from blocks where stored_at is null) as blocks_unstored,
         (select count(stored_at) from blocks) as blocks_unevaluated,
         (select coalesce(extract(epoch from now() - min(stored_at)), 0) from blocks) as evaluation_lag,
-        (select count(*) from (select 1 from ci_insights.event_outbox limit ${COUNT_MAX}) as events) as events_waiting,
+        (select count(*) from (select 1 from ${eventOutbox} limit ${COUNT_MAX}) as events) as events_waiting,
         coalesce((
           select extract(epoch from ${new Date(now).toISOString()}::timestamptz - received_at)
-          from ci_insights.event_outbox order by id limit 1
+          from ${eventOutbox} order by id limit 1
         ), 0) as relay_lag,
         (select count(*) from (
-          select 1 from ci_insights.dead_letters where replayed_at is null limit ${COUNT_MAX}
+          select 1 from ${deadLetters} where replayed_at is null limit ${COUNT_MAX}
         ) as letters) as dead_letters`),
   );
   const row = rowSchema.parse(rows[0]);

@@ -9,7 +9,7 @@ import { eq, inArray, sql } from 'drizzle-orm';
 import type { NewEvent } from '../domain/events.ts';
 import { eventKeyOf } from '../domain/identity.ts';
 import type { Executor } from './client.ts';
-import { eventKeys, eventOutbox, repositories } from './schema.ts';
+import { eventBatches, eventKeys, eventOutbox, repositories } from './schema.ts';
 
 /** The relay listens here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
@@ -95,23 +95,23 @@ const BATCH_METADATA_BYTES_MAX = 8 * 1024 * 1024;
  * the oldest events. Undefined when nothing waits. The caller's transaction must commit before the batch is inserted.
  */
 export async function nextBatch(tx: Executor): Promise<number | undefined> {
-  const unfinished = await tx.execute<{ batch_id: string }>(
-    sql`select batch_id from ci_insights.event_batches order by batch_id limit 1`,
-  );
-  const made =
-    unfinished.rows[0] ??
-    (
-      await tx.execute<{ batch_id: string }>(sql`
-        insert into ci_insights.event_batches (event_ids)
-        select array_agg(id order by id) from (
-          select id, row_number() over (order by id) as place, sum(octet_length(metadata)) over (order by id) as bytes
-          from (select id, metadata from ci_insights.event_outbox order by id limit ${BATCH_EVENTS_MAX}) as oldest
-        ) as counted
-        where place = 1 or bytes <= ${BATCH_METADATA_BYTES_MAX}
-        having count(*) > 0
-        returning batch_id`)
-    ).rows[0];
-  return made === undefined ? undefined : Number(made.batch_id);
+  const [unfinished] = await tx
+    .select({ batchId: eventBatches.batchId })
+    .from(eventBatches)
+    .orderBy(eventBatches.batchId)
+    .limit(1);
+  if (unfinished) return unfinished.batchId;
+  const made = await tx.execute<{ batch_id: string }>(sql`
+    insert into ${eventBatches} (event_ids)
+    select array_agg(id order by id) from (
+      select id, row_number() over (order by id) as place, sum(octet_length(metadata)) over (order by id) as bytes
+      from (select id, metadata from ${eventOutbox} order by id limit ${BATCH_EVENTS_MAX}) as oldest
+    ) as counted
+    where place = 1 or bytes <= ${BATCH_METADATA_BYTES_MAX}
+    having count(*) > 0
+    returning batch_id`);
+  const [row] = made.rows;
+  return row && Number(row.batch_id);
 }
 
 /** The events of a batch, in order; none when somebody else has finished it. */
@@ -119,9 +119,7 @@ export async function eventsOfBatch(tx: Executor, batchId: number): Promise<Pend
   return tx
     .select()
     .from(eventOutbox)
-    .where(
-      sql`${eventOutbox.id} = any((select event_ids from ci_insights.event_batches where batch_id = ${batchId})::bigint[])`,
-    )
+    .where(sql`${eventOutbox.id} = any((select event_ids from ${eventBatches} where batch_id = ${batchId})::bigint[])`)
     .orderBy(eventOutbox.id);
 }
 
@@ -133,5 +131,5 @@ export async function finishBatch(tx: Executor, batchId: number, events: readonl
       events.map(({ id }) => id),
     ),
   );
-  await tx.execute(sql`delete from ci_insights.event_batches where batch_id = ${batchId}`);
+  await tx.delete(eventBatches).where(eq(eventBatches.batchId, batchId));
 }

@@ -10,6 +10,7 @@ import {
   index,
   integer,
   jsonb,
+  type PgSequence,
   pgSchema,
   primaryKey,
   text,
@@ -22,6 +23,9 @@ import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 
 export const schema = pgSchema('ci_insights');
+
+/** The next number of a sequence, as part of a statement. */
+export const nextValueOf = ({ schema, seqName }: PgSequence) => sql.raw(`nextval('${schema}.${seqName}')`);
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
@@ -236,7 +240,7 @@ export const eventIds = schema.sequence('event_ids');
 /** Events on their way to ClickHouse, written in the transaction of the change that they tell of. */
 export const eventOutbox = schema.table('event_outbox', {
   /** Goes up with `receivedAt` within a repository. The relay's order. */
-  id: bigint({ mode: 'number' }).primaryKey().default(sql`nextval('ci_insights.event_ids')`),
+  id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
   repositoryId: uuid('repository_id').notNull(),
   receivedAt: moment('received_at').notNull(),
   type: text().notNull(),
