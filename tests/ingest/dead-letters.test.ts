@@ -1,6 +1,7 @@
 /** Jobs that no retry can help: kept with the reason, and replayed into the queue that they were of. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { v7 as uuid7 } from 'uuid';
 import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { replayDeadLetters } from '../../src/queue/replay.ts';
@@ -39,4 +40,13 @@ test('letters of both queues are replayed into their own, and are letters again 
   for (const [i, letter] of after.entries())
     expect(letter?.createdAt.getTime()).toBeGreaterThan(before[i]?.createdAt.getTime() ?? Number.POSITIVE_INFINITY);
   expect(await deadLetters.payload(after[1]?.id ?? '')).toEqual(bad);
+});
+
+test('a payload that is no job of its queue becomes a dead letter at once, with the reason', async () => {
+  const queue = stores.queues.queue('test-runs');
+  const jobId = `bad-${uuid7()}`;
+  await queue.add('test-runs', { v: 1, upload_id: 'x' }, { jobId });
+  await driver.settle();
+  await queue.close();
+  expect((await letterOf(jobId))?.reason).toContain('not a test-runs job of version 1');
 });

@@ -72,6 +72,7 @@ for (const { kind, isHere, start } of BACKENDS)
         accepted: null,
       });
       const driver = new IngestDriver(own);
+      driver.watch(upload.repository);
       await driver.settle();
       expect(await own.receipts.find(owner, name, upload.upload_id)).toMatchObject({ status: 'stored', accepted: 20 });
       expect(await own.receipts.find(owner, 'another', upload.upload_id)).toBeNull();
@@ -96,7 +97,7 @@ for (const { kind, isHere, start } of BACKENDS)
     test('a store that is down is waited for: the job is tried again and nothing is lost', async () => {
       const producers = new Producers(queues);
       const own = withQueue(producers);
-      let failures = 3;
+      let failures = 2;
       const clickhouse = Object.create(stores.clickhouse) as TestStores['clickhouse'];
       clickhouse.insert = (...args) => {
         if (failures-- > 0) return Promise.reject(new StoreUnavailable('clickhouse'));
@@ -112,6 +113,7 @@ for (const { kind, isHere, start } of BACKENDS)
       expect(await own.receipts.find(owner, name, upload.upload_id)).toMatchObject({ status: 'stored', accepted: 20 });
       await driver.stop();
       const after = new IngestDriver(own);
+      after.watch(upload.repository);
       await after.verify();
       await after.stop();
       await producers.close();

@@ -1,12 +1,13 @@
 /** Drives ingestion in tests: queue, worker, evaluation, and the comparison that every such test ends with. */
-import { expect } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { verify } from '../../src/maintenance/verify.ts';
 import { eventOutbox } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
-import type { TestStores } from './stores.ts';
+import { TEST_NOW } from './clock.ts';
+import { emptyStores, openTestStores, type TestStores } from './stores.ts';
 
 /** Returns when no event waits in the outbox. */
 export async function untilRelayed({ postgres }: TestStores, relay: Relay): Promise<void> {
@@ -16,6 +17,8 @@ export async function untilRelayed({ postgres }: TestStores, relay: Relay): Prom
   }
 }
 
+type RepositoryPath = Pick<TestRunsJob['repository'], 'owner' | 'name'>;
+
 export class IngestDriver {
   readonly #workers: RunningWorkers;
 
@@ -23,12 +26,21 @@ export class IngestDriver {
     this.#workers = startWorkers(stores, { evaluationPauseMs: 0 });
   }
 
-  /** Repositories that jobs were put in since they were last compared. */
-  readonly #touched = new Map<string, TestRunsJob['repository']>();
+  /** Repositories in which something was stored, by path; those not compared since are in {@link #uncompared}. */
+  readonly #repositories = new Map<string, RepositoryPath>();
+  readonly #uncompared = new Set<string>();
+
+  /** Has {@link verify} compare a repository that executions reach by another way than {@link ingest}. */
+  watch(...repositories: readonly RepositoryPath[]): void {
+    for (const { owner, name } of repositories) {
+      this.#repositories.set(`${owner}/${name}`, { owner, name });
+      this.#uncompared.add(`${owner}/${name}`);
+    }
+  }
 
   /** Queues the jobs and returns when everything in them can be read and is evaluated. */
   async ingest(...jobs: TestRunsJob[]): Promise<void> {
-    for (const { repository } of jobs) this.#touched.set(`${repository.owner}/${repository.name}`, repository);
+    this.watch(...jobs.map(({ repository }) => repository));
     await this.stores.producers.of(testRuns).addMany(jobs);
     await this.settle();
   }
@@ -50,17 +62,20 @@ export class IngestDriver {
   }
 
   /**
-   * Nothing derived may differ from the raw executions: of the repositories that were put in since the last comparison, or of
-   * everything when there are none.
+   * Nothing derived may differ from the raw executions, in the repositories that something was stored in since the last
+   * comparison; when nothing was, in all that this driver knows. Not in those of other test files: that would take longer with
+   * each file that ran before.
    */
   async verify(): Promise<void> {
     await this.settle();
-    const repositories = [...this.#touched.values()];
-    this.#touched.clear();
-    const found = await Promise.all(repositories.map(({ owner, name }) => this.stores.repositories.find(owner, name)));
-    const scopes = found.flatMap((repository) => (repository ? [repository.id] : []));
-    for (const scope of scopes.length > 0 ? scopes : [undefined]) {
-      const report = await verify(this.stores, scope);
+    const paths = this.#uncompared.size > 0 ? [...this.#uncompared] : [...this.#repositories.keys()];
+    this.#uncompared.clear();
+    if (paths.length === 0) throw new Error('nothing was stored, so there is nothing to compare');
+    for (const path of paths) {
+      const { owner, name } = this.#repositories.get(path) as RepositoryPath;
+      const repository = await this.stores.repositories.find(owner, name);
+      if (!repository) continue;
+      const report = await verify(this.stores, repository.id);
       expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
       expect(report.pendingBlocks).toBe(0);
     }
@@ -69,4 +84,40 @@ export class IngestDriver {
   stop(): Promise<void> {
     return this.#workers.stop();
   }
+}
+
+export interface IngestSetUp {
+  readonly stores: TestStores;
+  readonly driver: IngestDriver;
+}
+
+/**
+ * The stores and a worker for the tests of a file, with the clock at {@link TEST_NOW} before and after them.
+ *
+ * @param isAlone without the repositories of other test files: see {@link emptyStores}.
+ */
+export function setUpIngest({ isAlone = false } = {}): IngestSetUp {
+  let opened: IngestSetUp | undefined;
+  const get = (): IngestSetUp => {
+    if (!opened) throw new Error('the stores are opened before the first test of the file, not before');
+    return opened;
+  };
+  beforeAll(async () => {
+    const stores = await openTestStores();
+    if (isAlone) await emptyStores(stores);
+    stores.clock.set(TEST_NOW);
+    opened = { stores, driver: new IngestDriver(stores) };
+  });
+  afterAll(async () => {
+    await opened?.driver.stop();
+    opened?.stores.clock.set(TEST_NOW);
+  });
+  return {
+    get stores() {
+      return get().stores;
+    },
+    get driver() {
+      return get().driver;
+    },
+  };
 }

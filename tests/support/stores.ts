@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
@@ -51,6 +52,25 @@ async function open(): Promise<TestStores> {
 /** Called once, when the last test file of the run has ended. */
 export async function closeTestStores(): Promise<void> {
   await (await opened)?.close();
+}
+
+/** What belongs to this installation, not to a repository. */
+const KEPT_TABLES = ['installation', 'application_keys'];
+
+/**
+ * Removes every repository with all that belongs to it. For tests of what works on everything at once, such as rebuild and
+ * retention: with the repositories of other test files they would take longer the later they run.
+ */
+export async function emptyStores({ postgres, clickhouse }: TestStores): Promise<void> {
+  const { rows } = await postgres.pool.query<{ name: string }>(
+    `select format('ci_insights.%I', tablename) as name from pg_tables where schemaname = 'ci_insights' and tablename != all($1)`,
+    [KEPT_TABLES],
+  );
+  await postgres.pool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  for (const definition of tableDefinitions()) {
+    const table = /^CREATE TABLE IF NOT EXISTS (ci\.\w+)/.exec(definition)?.[1];
+    if (table && !definition.includes('ENGINE = Null')) await clickhouse.command(`TRUNCATE TABLE ${table}`);
+  }
 }
 
 let repositories = 0;

@@ -32,6 +32,7 @@ export class Uploads {
   /** A repository that no other test uses, and the address of its insights. */
   repository(): { owner: string; name: string; base: string } {
     const { owner, name } = uniqueRepository();
+    this.driver.watch({ owner, name });
     return { owner, name, base: `/v1/ci/${owner}/repositories/${name}` };
   }
 

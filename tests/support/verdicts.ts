@@ -1,5 +1,4 @@
 /** What the evaluation has written about the tests of one repository. */
-import { testIdOf } from '../../src/domain/identity.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import type { TestStores, uniqueRepository } from './stores.ts';
 
@@ -9,14 +8,22 @@ async function idOf(stores: TestStores, repository: Repository): Promise<string>
   return (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
 }
 
+/** The health of each identity, by test; identities of one test by job. */
+export async function healthsOf(stores: TestStores, repository: Repository): Promise<Record<string, string[]>> {
+  const rows = await stores.clickhouse.rows(
+    `SELECT name, health FROM ci.health AS h FINAL
+     INNER JOIN (SELECT test_id, any(test_name) AS name FROM ci.executions WHERE repository_id = {id: UUID} GROUP BY test_id) AS t
+       ON t.test_id = h.test_id
+     WHERE h.repository_id = {id: UUID} ORDER BY name, h.job_name`,
+    { id: await idOf(stores, repository) },
+  );
+  const byTest = Map.groupBy(rows as { name: string; health: string }[], ({ name }) => name);
+  return Object.fromEntries([...byTest].map(([name, found]) => [name, found.map(({ health }) => health)]));
+}
+
 /** The health of each identity of a test, by job. */
 export async function healthOf(stores: TestStores, repository: Repository, name: string): Promise<string[]> {
-  const id = await idOf(stores, repository);
-  const rows = await stores.clickhouse.rows(
-    'SELECT health FROM ci.health FINAL WHERE repository_id = {id: UUID} AND test_id = {test: UUID} ORDER BY job_name',
-    { id, test: testIdOf(id, name) },
-  );
-  return (rows as { health: string }[]).map((row) => row.health);
+  return (await healthsOf(stores, repository))[name] ?? [];
 }
 
 /** Flaky executions as `name run#attempt`. */
@@ -54,7 +61,7 @@ export interface RunOf {
   receivedAt: number;
 }
 
-/** One run of the tests named, as a job of its own; its commit is named after the run. */
+/** One run of some tests, as one job; its commit is named after the run. */
 export function runOf({ repository, runId, attempt = 1, at, results, message = 'no', run, receivedAt }: RunOf) {
   return makeJob({
     repository,

@@ -1,0 +1,112 @@
+/** Rebuild brings everything derived into line with the executions and the settings. */
+import { beforeEach, expect, test } from 'bun:test';
+import type { Status } from '../../src/domain/status.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+import { uniqueRepository } from '../support/stores.ts';
+import { flakyOf, healthsOf, type RunOf, runOf } from '../support/verdicts.ts';
+
+const ingest = setUpIngest({ isAlone: true });
+
+let repository = uniqueRepository();
+beforeEach(() => {
+  repository = uniqueRepository();
+});
+
+const runAt = (
+  hoursAgo: number,
+  runId: string,
+  results: Record<string, Status>,
+  more: Partial<Pick<RunOf, 'attempt' | 'message' | 'run'>> = {},
+) => runOf({ repository, runId, at: TEST_NOW - hoursAgo * HOUR_MS, receivedAt: TEST_NOW, results, ...more });
+
+test('after a change of the default branch, executions, totals, verdicts and health follow it', async () => {
+  const { stores, driver } = ingest;
+  const develop = { run: { branch: 'develop' } };
+  await driver.ingest(runAt(5, '1', { a: 'passed' }));
+  await driver.ingest(
+    runAt(4, '2', { a: 'failed', b: 'passed' }, develop),
+    runAt(3, '2', { a: 'passed' }, { attempt: 2, ...develop }),
+  );
+  expect(await healthsOf(stores, repository)).toEqual({ a: ['healthy'] });
+
+  const recorded = await stores.repositories.record(repository);
+  await stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'ann');
+  expect(await rebuild(stores)).toMatchObject({ moved: 4 });
+  expect(await healthsOf(stores, repository)).toEqual({ a: ['flaky'], b: ['healthy'] });
+  expect(await flakyOf(stores, repository)).toEqual(['a 2#1']);
+  await driver.verify();
+
+  expect(await rebuild(stores)).toMatchObject({ moved: 0 });
+  await driver.verify();
+});
+
+test('damaged tables are whole again', async () => {
+  const { stores, driver } = ingest;
+  await driver.ingest(runAt(1, '1', { a: 'failed', b: 'passed' }));
+  await stores.clickhouse.command('TRUNCATE TABLE ci.catalog');
+  await stores.clickhouse.command('TRUNCATE TABLE ci.health');
+  await expect(driver.verify()).rejects.toThrow();
+  await rebuild(stores);
+  await driver.verify();
+});
+
+test('flaky executions of a time without flaky detection are found once it is on', async () => {
+  const { stores, driver } = ingest;
+  const recorded = await stores.repositories.record(repository);
+  await stores.repositories.set(recorded, { flakyDetectionEnabled: false }, 'ann');
+  const flagged = runAt(3, '2', { adds: 'passed' });
+  await driver.ingest(runAt(3, '1', { sums: 'failed' }), runAt(2, '1', { sums: 'passed' }, { attempt: 2 }), {
+    ...flagged,
+    executions: { ...flagged.executions, is_flaky: [true] },
+  });
+  expect(await flakyOf(stores, repository)).toEqual([]);
+
+  await stores.repositories.set(recorded, { flakyDetectionEnabled: true }, 'ann');
+  await rebuild(stores);
+  expect(await flakyOf(stores, repository)).toEqual(['adds 2#1', 'sums 1#1']);
+  expect(await healthsOf(stores, repository)).toEqual({ adds: ['flaky'], sums: ['flaky'] });
+  await driver.verify();
+});
+
+test('another fingerprint version regroups old failures, and the former one restores the former groups', async () => {
+  const { stores, driver } = ingest;
+  await driver.ingest(
+    runAt(3, '1', { sums: 'failed' }, { message: 'expected 3 got 4' }),
+    runAt(2, '2', { sums: 'failed' }, { message: 'expected 5 got 6' }),
+    runAt(1, '3', { sums: 'failed' }, { message: 'nothing there' }),
+  );
+  const groups = async () => {
+    const id = (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
+    return (await stores.clickhouse.rows(
+      `SELECT toString(failure_id) AS id, count() AS failures FROM ci.failures WHERE repository_id = {id: UUID}
+       GROUP BY failure_id ORDER BY failures DESC`,
+      { id },
+    )) as { id: string; failures: number }[];
+  };
+  const before = await groups();
+  expect(before.map((group) => group.failures)).toEqual([2, 1]);
+  await driver.verify();
+
+  expect((await rebuild(stores, 9_999)).regrouped).toBeGreaterThanOrEqual(3);
+  const after = await groups();
+  expect(after.map((group) => group.failures)).toEqual([2, 1]);
+  expect(after.map((group) => group.id)).not.toEqual(before.map((group) => group.id));
+  await expect(driver.verify()).rejects.toThrow();
+
+  await rebuild(stores);
+  expect(await groups()).toEqual(before);
+  expect((await rebuild(stores)).regrouped).toBe(0);
+  await driver.verify();
+});
+
+test('it finds what evaluation found step by step', async () => {
+  const { stores, driver } = ingest;
+  await mixedRunsAgree(ingest, 2);
+  await troubledRunsAgree(ingest, 2);
+  await rebuild(stores);
+  await driver.verify();
+});

@@ -1,0 +1,20 @@
+/** The properties of tests/ingest/{judgements,evidence,rebuild}.test.ts, on many more histories. */
+import { expect, test } from 'bun:test';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+
+const ingest = setUpIngest({ isAlone: true });
+
+test('in any order, one by one or together, what is derived from mixed runs agrees with the executions', () =>
+  mixedRunsAgree(ingest, 25));
+
+test('in any order and any split, verdicts on troubled runs agree with the executions', () =>
+  troubledRunsAgree(ingest, 25));
+
+test('rebuild finds what evaluation found step by step', async () => {
+  await mixedRunsAgree(ingest, 5);
+  await troubledRunsAgree(ingest, 5);
+  expect(await rebuild(ingest.stores)).toMatchObject({ moved: 0, regrouped: 0 });
+  await ingest.driver.verify();
+});
