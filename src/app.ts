@@ -12,7 +12,7 @@ import { mountNotOffered } from './http/not-offered.ts';
 import { type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
 import { requestIdOf } from './http/request-id.ts';
-import { mountService, type Probes } from './http/service.ts';
+import { mountService } from './http/service.ts';
 import { withSingleSlash } from './http/single-slash.ts';
 import { mountInsights } from './insights/routes.ts';
 import type { MaybePromise } from './maybe-promise.ts';
@@ -23,6 +23,7 @@ import type { KeyStore } from './postgres/keys.ts';
 import type { Notifications } from './postgres/notifications.ts';
 import type { QuarantineStore } from './postgres/quarantines.ts';
 import type { RepositoryStore } from './postgres/repositories.ts';
+import type { Probes } from './probes.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 

@@ -8,12 +8,12 @@ import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
 import { Draining } from './http/draining.ts';
-import type { Probes } from './http/service.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { startTracing } from './observability/tracing.ts';
 import { type Operations, startOperations } from './operate/operations.ts';
+import type { Probes } from './probes.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 

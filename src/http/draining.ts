@@ -3,7 +3,7 @@
  * another connection. A balancer that looks at readiness has sent everything elsewhere by the time the port is closed.
  */
 import type { AnyElysia } from 'elysia';
-import type { Probes } from './service.ts';
+import type { Probes } from '../probes.ts';
 
 export class Draining {
   #isOn = false;

@@ -3,18 +3,13 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { accountIdOf } from '../domain/identity.ts';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
+import { isUp, type Probes } from '../probes.ts';
 import { type Http, mount } from './operation.ts';
 import { forbidden } from './problems.ts';
 
 const TAG = 'Service';
-/** A store that has not answered by then is not ready. */
-const PROBE_TIMEOUT_MS = 2_000;
-
-/** The probe of the process itself, asked before the stores. */
+/** The probe of the process itself, whether it means to keep serving. It is asked before the stores. */
 const OWN_PROBE = 'service';
-
-/** Whether each store answers, by its name; `service` is whether the process means to go on. */
-export type Probes = Readonly<Record<string, () => Promise<boolean>>>;
 
 const application = z.object({
   id: z.guid().meta({ example: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a' }),
@@ -95,27 +90,13 @@ export function mountHealth(app: AnyElysia, http: Http, probes: Probes): void {
     handle: async () => {
       // Who is about to stop says so at once: a store may take seconds, and a balancer would go on sending meanwhile.
       const own = probes[OWN_PROBE];
-      if (own && !(await isReady(own)))
+      if (own && !(await isUp(own)))
         return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false } } };
       const stores = Object.fromEntries(
-        await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isReady(probe)] as const)),
+        await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isUp(probe)] as const)),
       );
       const ready = Object.values(stores).every(Boolean);
       return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores } };
     },
   });
-}
-
-async function isReady(probe: () => Promise<boolean>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([probe(), timeout]);
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
 }

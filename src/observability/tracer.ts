@@ -1,7 +1,15 @@
 /** The OpenTelemetry SDK behind {@link Tracer}. Imported only when an endpoint is configured; registers nothing globally. */
-import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -12,9 +20,11 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import pTimeout from 'p-timeout';
 import { spansLost } from './metrics.ts';
 import type { ActiveSpan, SpanOptions, Tracer, TracingOptions } from './span.ts';
 
+const PROPAGATOR = new W3CTraceContextPropagator();
 const EXPORT_TIMEOUT_MS = 5_000;
 const EXPORT_EVERY_MS = 2_000;
 /** Ending must not wait for an endpoint that is away. */
@@ -74,12 +84,13 @@ export function startTracer({ endpoint, headers, serviceName, version, ratio, on
       });
     },
     traceparent: () => {
-      const context = current();
-      return context && `00-${context.traceId}-${context.spanId}-0${context.traceFlags & 1}`;
+      const carrier: Record<string, string> = {};
+      PROPAGATOR.inject(contexts.active(), carrier, defaultTextMapSetter);
+      return carrier.traceparent;
     },
     traceId: () => current()?.traceId,
     stop: async () => {
-      await Promise.race([provider.shutdown().catch(() => {}), Bun.sleep(STOP_MS_MAX)]);
+      await pTimeout(provider.shutdown(), { milliseconds: STOP_MS_MAX, message: false }).catch(() => {});
       contexts.disable();
     },
   };
@@ -88,8 +99,7 @@ export function startTracer({ endpoint, headers, serviceName, version, ratio, on
 /** A parent that cannot be read is none. */
 function parentOf(traceparent: string | null | undefined, active: Context): Context {
   if (traceparent === undefined) return active;
-  const context = traceparent === null ? null : parseTraceParent(traceparent);
-  return context ? trace.setSpanContext(ROOT_CONTEXT, { ...context, isRemote: true }) : ROOT_CONTEXT;
+  return PROPAGATOR.extract(ROOT_CONTEXT, { traceparent: traceparent ?? undefined }, defaultTextMapGetter);
 }
 
 /** The exporter, counting what the endpoint did not take. */

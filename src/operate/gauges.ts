@@ -3,9 +3,11 @@
  * that scrapers, however many, cost the stores nothing that counts. A store that does not answer loses its gauges and is shown
  * as down.
  */
+import pTimeout from 'p-timeout';
 import { Gauge } from 'prom-client';
 import { registry } from '../observability/registry.ts';
 import type { BacklogReading } from '../postgres/backlog.ts';
+import { isUp, type Probes } from '../probes.ts';
 import type { QueueBacklog } from '../queue/backlog.ts';
 
 /** A reading is shown for as long as this. */
@@ -14,8 +16,7 @@ const FRESH_MS = 5_000;
 const TIMEOUT_MS = 2_000;
 
 export interface Sources {
-  /** Whether each store answers, by its name. */
-  probes: Readonly<Record<string, () => Promise<boolean>>>;
+  probes: Probes;
   queues: Readonly<Record<string, () => Promise<QueueBacklog>>>;
   backlog(): Promise<BacklogReading>;
 }
@@ -66,7 +67,7 @@ export class Sampler {
     const { probes, queues, backlog } = this.sources;
     await Promise.all([
       ...Object.entries(probes).map(async ([store, probe]) =>
-        gauges.storeUp.set({ store }, (await answerOf(probe)) ? 1 : 0),
+        gauges.storeUp.set({ store }, (await isUp(probe)) ? 1 : 0),
       ),
       ...Object.entries(queues).map(async ([queue, read]) => showQueue(queue, await answerOf(read))),
       answerOf(backlog).then(showBacklog),
@@ -100,16 +101,5 @@ function showBacklog(reading: BacklogReading | undefined): void {
 }
 
 /** What a source answers, or undefined when it fails or takes too long. */
-async function answerOf<T>(read: () => Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([read(), tooLate]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
+  pTimeout(read(), { milliseconds: TIMEOUT_MS, message: false }).catch(() => undefined);

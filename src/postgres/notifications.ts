@@ -6,6 +6,7 @@
  * {@link Notifications.isConnected}. That is true only as long as heartbeats, sent through the ordinary connections, arrive here.
  */
 import { randomUUID } from 'node:crypto';
+import pTimeout from 'p-timeout';
 import pg from 'pg';
 
 const RECONNECT_MS = 500;
@@ -93,16 +94,14 @@ export class Notifications {
   }
 
   async #hearsItself(): Promise<boolean> {
-    let deadline: ReturnType<typeof setTimeout> | undefined;
-    const heard = new Promise<boolean>((resolve) => {
-      this.#heard = () => resolve(true);
-      deadline = setTimeout(() => resolve(false), HEARTBEAT_MS);
+    const heard = new Promise<void>((resolve) => {
+      this.#heard = resolve;
     });
     try {
-      await this.notify(this.#heartbeatChannel);
-      return await heard;
+      const sent = this.notify(this.#heartbeatChannel);
+      const isHeard = Promise.all([heard, sent]).then(() => true);
+      return await pTimeout(isHeard, { milliseconds: HEARTBEAT_MS, fallback: () => false });
     } finally {
-      clearTimeout(deadline);
       this.#heard = undefined;
     }
   }

@@ -1,5 +1,6 @@
 /** Connections to Redis or Valkey: one server, one that sentinels watch, or a cluster. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import pTimeout from 'p-timeout';
 import { StoreUnavailable, UserError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress } from './redis-url.ts';
 
@@ -21,19 +22,16 @@ export async function connectRedis(
   if (!address) throw new UserError('REDIS_URL has none of the forms that the README names.');
   const connection = open(address, role);
   connection.on('error', onError);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
-  });
   try {
-    await Promise.race([connection.connect(), late]);
+    await pTimeout(connection.connect(), {
+      milliseconds: CONNECT_TIMEOUT_MS,
+      message: `no connection within ${CONNECT_TIMEOUT_MS} ms`,
+    });
     return connection;
   } catch (error) {
     // Otherwise it would go on trying for ever, and keep the process alive.
     connection.disconnect();
     throw new StoreUnavailable('queue', error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,6 @@
-/** What one look of the doctor found. */
+/** What one check of the doctor found. */
+import pTimeout from 'p-timeout';
+
 export interface Finding {
   /** What was looked at, in a few words. */
   check: string;
@@ -26,18 +28,9 @@ export const problem = (check: string, message: string, remedy: string): Finding
 /** How long one question to a store or an address may take. */
 export const PATIENCE_MS = 5_000;
 
-/** Runs a look that asks something from outside; throws when that does not answer in time. */
-export async function inTime<T>(run: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1_000} s`)), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([run(), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Asks something outside; throws when no answer arrives in time. */
+export const inTime = <T>(ask: () => Promise<T>): Promise<T> =>
+  pTimeout(ask(), { milliseconds: PATIENCE_MS, message: `no answer within ${PATIENCE_MS / 1_000} s` });
 
 /** The first line of what went wrong, innermost cause first: wrappers say less. */
 export function reasonOf(error: unknown): string {
