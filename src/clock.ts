@@ -1,5 +1,6 @@
-/** The service's only source of "now", so that a test can shift time. Milliseconds since the epoch. */
+/** The only reader of the machine's clock: rules and stores are handed a `Clock`, so that a test can shift the time. */
 export interface Clock {
+  /** Milliseconds since the epoch. */
   now(): number;
 }
 

@@ -28,7 +28,7 @@ export const explainCommand = (): Command =>
     .action(async ({ owner, name }: RepositoryName, testName: string, { asOf }: { asOf?: string }) => {
       const { explainTest } = await import('../evaluation/explain.ts');
       print(
-        await withStores(async ({ repositories, clickhouse, quarantines }) => {
+        await withStores(async ({ clock, repositories, clickhouse, quarantines }) => {
           const repository = await repositories.find(owner, name);
           if (!repository) throw new UserError(`Nothing was ever written to ${owner}/${name}.`);
           const testId = testIdOf(repository.id, testName);
@@ -37,7 +37,7 @@ export const explainCommand = (): Command =>
             repositoryId: repository.id,
             testId,
             isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
-            asOf: moment ?? Date.now() + DAY_MS,
+            asOf: moment ?? clock.now() + DAY_MS,
           });
           if (identities.length === 0)
             throw new UserError(

@@ -1,8 +1,9 @@
 /** `ci-insights keys …`: application keys. PostgreSQL is enough, so they can be changed while the service runs. */
 import { Command, Option } from 'commander';
+import { systemClock } from '../clock.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { UserError } from '../errors.ts';
-import type { ApplicationKey } from '../postgres/keys.ts';
+import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
 import { formatTable, formatTime, print, printJson } from './output.ts';
 import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
 import { withPostgres } from './stores.ts';
@@ -95,16 +96,12 @@ const revoke = (): Command =>
       print(`Key ${id} is revoked.`);
     });
 
-const withKeys = <T>(run: (keys: import('../postgres/keys.ts').KeyStore) => Promise<T>): Promise<T> =>
-  withPostgres(async ({ postgres, clock }) => {
-    const { KeyStore } = await import('../postgres/keys.ts');
-    return run(new KeyStore(postgres.db, clock));
-  });
+const withKeys = <T>(run: (keys: KeyStore) => Promise<T>): Promise<T> => withPostgres(({ keys }) => run(keys));
 
 type State = 'active' | 'revoked' | 'expired';
 
 const stateOf = (key: ApplicationKey): State =>
-  key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
+  key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt.getTime() <= systemClock.now() ? 'expired' : 'active';
 
 const describe = (key: ApplicationKey): string =>
   `scope ${key.scope}, for ${key.repositories ? key.repositories.map((name) => `${key.owner}/${name}`).join(', ') : `all of ${key.owner ?? 'every owner'}`}, ${

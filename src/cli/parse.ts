@@ -1,5 +1,6 @@
 /** Values of flags: each parser throws commander's error, so that a bad one is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
+import { systemClock } from '../clock.ts';
 import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 
@@ -55,7 +56,7 @@ export function parseTime(value: string): string {
 const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS } as const;
 
 /** `90d`, `12h`, `4w`, `1y` from now, or a date (its midnight in UTC), or a date-time. In the future. */
-export function parseExpiry(value: string, now: number = Date.now()): Date {
+export function parseExpiry(value: string, now: number = systemClock.now()): Date {
   const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
   const time = amount
     ? now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]

@@ -1,6 +1,7 @@
 /** One report's way to the service: sent until it is taken, then its receipt until it is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { systemClock } from '../clock.ts';
 import type { PushTarget } from './push-target.ts';
 
 export interface Rejection {
@@ -156,7 +157,7 @@ function pauseMs(attempt: number, answer: Response | Error, firstMs: number): nu
   const retryAfter = answer instanceof Error ? null : answer.headers.get('retry-after');
   if (retryAfter && /^\d{1,6}$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1_000, RETRY_AFTER_MS_MAX);
   if (retryAfter && !Number.isNaN(Date.parse(retryAfter)))
-    return Math.min(Math.max(Date.parse(retryAfter) - Date.now(), 0), RETRY_AFTER_MS_MAX);
+    return Math.min(Math.max(Date.parse(retryAfter) - systemClock.now(), 0), RETRY_AFTER_MS_MAX);
   return Math.min(firstMs * 2 ** (attempt - 1), BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
 }
 

@@ -1,7 +1,9 @@
 /** Looks at ClickHouse. To know what it may, it makes a table of its own, writes a row, and drops it again. */
+
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.ts';
 import { loadMigrations } from '../../clickhouse/migrations.ts';
+import { systemClock } from '../../clock.ts';
 import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
 import { clockFinding, diskFinding, migrationsFinding, versionFinding } from './rules.ts';
 
@@ -19,11 +21,11 @@ export async function lookAtClickHouse(clickhouse: ClickHouse, mayProbe: boolean
 }
 
 async function look(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
-  const askedAt = Date.now();
+  const askedAt = systemClock.now();
   const [row] = await clickhouse.rows(`
     SELECT version() AS version, toFloat64(toUnixTimestamp64Milli(now64(3))) AS now,
            toFloat64((SELECT count() FROM system.tables WHERE database = 'ci' AND name = 'migrations')) AS has_migrations`);
-  const middle = (askedAt + Date.now()) / 2;
+  const middle = (askedAt + systemClock.now()) / 2;
   const fact = facts.parse(row);
   const known = loadMigrations().length;
   const done = fact.has_migrations > 0 ? await migrationsDone(clickhouse) : 0;

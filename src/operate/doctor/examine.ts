@@ -2,9 +2,11 @@
  * Everything that `ci-insights doctor` looks at, in order. It migrates nothing and works beside a running service: embedded stores
  * belong to that one, so its PostgreSQL is shared and its ClickHouse is asked after through its readiness.
  */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClickHouse } from '../../clickhouse/client.ts';
+import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
@@ -67,7 +69,7 @@ async function lookAtDatabaseAt(config: Config, url: string): Promise<Finding[]>
 async function lookAtBacklog(url: string): Promise<Finding[]> {
   const postgres = openPostgres(url, () => {});
   try {
-    const backlog = await inTime(() => readBacklog(postgres.db, Date.now()));
+    const backlog = await inTime(() => readBacklog(postgres.db, systemClock.now()));
     const remedy = 'Look whether a worker runs and what its log says: it needs both PostgreSQL and ClickHouse.';
     return [
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),

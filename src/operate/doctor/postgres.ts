@@ -1,7 +1,9 @@
 /** Looks at PostgreSQL without changing anything. */
+
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { z } from 'zod';
+import { systemClock } from '../../clock.ts';
 import { type Finding, inTime, ok, PATIENCE_MS, problem, reasonOf, warning } from './finding.ts';
 import { clockFinding, migrationsFinding, versionFinding } from './rules.ts';
 
@@ -45,7 +47,7 @@ export async function lookAtPostgres(url: string): Promise<PostgresLook> {
 }
 
 async function look(client: pg.Client): Promise<PostgresLook> {
-  const askedAt = Date.now();
+  const askedAt = systemClock.now();
   const { rows } = await client.query(
     `select current_setting('server_version') as version,
             extract(epoch from clock_timestamp()) * 1000 as now,
@@ -57,7 +59,7 @@ async function look(client: pg.Client): Promise<PostgresLook> {
             coalesce((select array_agg(nspname::text) from pg_namespace where nspname = any($1)), '{}') as schemas`,
     [SCHEMAS],
   );
-  const middle = (askedAt + Date.now()) / 2;
+  const middle = (askedAt + systemClock.now()) / 2;
   const fact = facts.parse(rows[0]);
   const findings = [
     ok('PostgreSQL', 'It answers.'),

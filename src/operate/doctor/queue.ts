@@ -1,5 +1,7 @@
 /** Looks at the queue and at what waits in it, and at Redis where it is on Redis. */
+
 import type { Queue } from 'bullmq';
+import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { QueueBackend } from '../../queue/backend.ts';
 import { readQueueBacklog } from '../../queue/backlog.ts';
@@ -34,7 +36,7 @@ export async function lookAtQueue(config: Config, databaseUrl: string): Promise<
 }
 
 async function backlogOf(queue: Queue): Promise<Finding[]> {
-  const { jobs, lagSeconds } = await readQueueBacklog(queue, Date.now());
+  const { jobs, lagSeconds } = await readQueueBacklog(queue, systemClock.now());
   const waiting = (jobs.waiting ?? 0) + (jobs.delayed ?? 0);
   const failed = jobs.failed ?? 0;
   const remedy =
@@ -63,7 +65,7 @@ async function lookAtRedis(queue: Queue): Promise<Finding[]> {
     evictionFinding(value('maxmemory_policy')),
     persistenceFinding(value('aof_enabled') === '1'),
     // Since version 7.
-    ...(microseconds > 0 ? [clockFinding('Redis', microseconds / 1_000 - Date.now())] : []),
+    ...(microseconds > 0 ? [clockFinding('Redis', microseconds / 1_000 - systemClock.now())] : []),
     ...(value('role') === 'slave'
       ? [problem('Redis role', 'It is a read-only replica.', 'Point REDIS_URL at the primary.')]
       : []),
