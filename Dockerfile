@@ -1,8 +1,8 @@
-# The service without the embedded engines: it needs PostgreSQL, ClickHouse and, better, Redis or Valkey beside it.
+# The service without the embedded engines: it needs PostgreSQL and ClickHouse, and preferably Redis or Valkey.
 FROM oven/bun:1.4.5-slim AS dependencies
 WORKDIR /app
 COPY package.json bun.lock ./
-# chdb and embedded-postgres are optional: 300 MiB that nothing here would use.
+# chdb and embedded-postgres are optional dependencies: 300 MiB that this image does not use.
 RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
 
 FROM oven/bun:1.4.5-slim
@@ -16,9 +16,9 @@ COPY workers ./workers
 RUN ln -s /app/src/cli.ts /usr/local/bin/ci-insights
 USER bun
 EXPOSE 3000
-# Alive, not ready: a store that is down is no reason to replace this container. A worker answers where METRICS_PORT says.
+# Checks that it is alive, not ready: replacing this container does not help a store that is down. A worker listens on METRICS_PORT.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["bun", "-e", "process.exit((await fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT}/healthz/live`)).ok ? 0 : 1)"]
-# SIGTERM reaches the service itself: it lets requests and jobs finish.
+# The exec form, so that SIGTERM reaches the service, which then finishes requests and jobs.
 ENTRYPOINT ["ci-insights"]
 CMD ["serve"]
