@@ -37,6 +37,7 @@ export const ALLOWED = {
     'deps',
     'domain',
     'evaluation',
+    'ingest',
     'main',
     'maintenance',
     'observability',

@@ -4,27 +4,28 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { Glob } from 'bun';
 
 export interface ExpandedFiles {
-  /** As they are to be shown and read, sorted, each once. */
+  /** As they are shown and read, sorted, each once. */
   files: string[];
-  /** What was asked for and is not there. */
+  /** Patterns that match no file. */
   missing: string[];
 }
 
-/** A folder means every `.xml` below it. Globs that the shell left alone (quoted, or `**`) are expanded here. */
-export function expandFiles(patterns: readonly string[], cwd: string): ExpandedFiles {
+/** A folder means the files in it that match `folderGlobs`. Globs that the shell left alone (quoted, or `**`) are expanded here. */
+export function expandFiles(patterns: readonly string[], folderGlobs: readonly string[], cwd: string): ExpandedFiles {
   const files = new Set<string>();
   const missing: string[] = [];
   for (const pattern of patterns) {
-    const found = filesOf(pattern, cwd);
+    const found = filesOf(pattern, folderGlobs, cwd);
     if (found.length === 0) missing.push(pattern);
     for (const file of found) files.add(displayed(resolve(cwd, file), cwd));
   }
   return { files: [...files].sort(), missing };
 }
 
-function filesOf(pattern: string, cwd: string): string[] {
-  const stat = statSync(resolve(cwd, pattern), { throwIfNoEntry: false });
-  if (stat?.isDirectory()) return scan('**/*.xml', resolve(cwd, pattern)).map((file) => resolve(cwd, pattern, file));
+function filesOf(pattern: string, folderGlobs: readonly string[], cwd: string): string[] {
+  const path = resolve(cwd, pattern);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) return folderGlobs.flatMap((glob) => scan(glob, path).map((file) => resolve(path, file)));
   if (stat) return [pattern];
   if (!/[*?[{]/.test(pattern)) return [];
   return scan(pattern, cwd);
@@ -33,8 +34,8 @@ function filesOf(pattern: string, cwd: string): string[] {
 const scan = (glob: string, cwd: string): string[] => [...new Glob(glob).scanSync({ cwd, dot: true, onlyFiles: true })];
 
 /**
- * The path from the working folder, with `/` on every system, so that a report has the same name on every machine; one
- * outside of it keeps its whole path.
+ * The path from the working folder, with `/` on every system, so that a report has the same name on every machine. A file
+ * outside that folder keeps its whole path.
  */
 function displayed(file: string, cwd: string): string {
   const path = relative(cwd, file);

@@ -1,8 +1,10 @@
-/** `ci-insights push junit <files…>`: uploads test reports from a CI job. */
+/** `ci-insights push <format> <files…>`: uploads test reports from a CI job. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readPushEnvironment } from '../config.ts';
 import { UserError } from '../errors.ts';
+import type { ReportFormat } from '../ingest/formats/format.ts';
+import { FORMATS } from '../ingest/formats/formats.ts';
 import { detectCi } from './ci-provider.ts';
 import { expandFiles } from './files.ts';
 import { print, printJson } from './output.ts';
@@ -12,25 +14,29 @@ import { isAllAccepted, summaryOf } from './push-summary.ts';
 import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
 import { ATTEMPTS_MAX, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
 
-interface JunitOptions extends PushFlags {
+interface PushOptions extends PushFlags {
   wait: boolean;
   waitTimeout: number;
   json?: boolean;
 }
 
-/** Reports on their way at a time: enough to hide the service's latency, few enough to be a quiet client. */
+/** Uploads at a time: enough to hide the service's latency, few enough to be a quiet client. */
 const CONCURRENCY = 4;
 const WAIT_SECONDS_DEFAULT = 120;
 
-export const pushCommand = (): Command =>
-  new Command('push').description('upload test results from a CI job').addCommand(junit());
+export function pushCommand(): Command {
+  const command = new Command('push').description('upload test reports from a CI job');
+  for (const format of FORMATS) command.addCommand(formatCommand(format));
+  return command;
+}
 
-const junit = (): Command =>
-  new Command('junit')
+const formatCommand = (format: ReportFormat): Command =>
+  new Command(format.name)
+    .summary(`upload ${format.title} reports`)
     .description(
-      'upload JUnit XML reports; the run is read from the environment of GitHub Actions, GitLab CI, Jenkins, Buildkite, CircleCI, Azure Pipelines, Bitbucket Pipelines or Travis CI',
+      `Upload ${format.title} reports. ${format.description} The run is read from the environment of GitHub Actions, GitLab CI, Jenkins, Buildkite, CircleCI, Azure Pipelines, Bitbucket Pipelines or Travis CI.`,
     )
-    .argument('<files...>', 'files, folders (every .xml below) or globs')
+    .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`)
     .option('--url <url>', 'address of the service (CI_INSIGHTS_URL, http://127.0.0.1:3000)', parseUrl)
     .option('--token <token>', 'application key; better in CI_INSIGHTS_TOKEN, where no process list shows it')
     .option('--repo <owner/name>', 'the repository', parsePath)
@@ -49,9 +55,9 @@ const junit = (): Command =>
     .option('--wait-timeout <seconds>', 'how long to wait until results are stored', parseWhole, WAIT_SECONDS_DEFAULT)
     .option('--no-wait', 'do not wait until results are stored')
     .option('--json', 'print the results as JSON')
-    .action(async (patterns: string[], options: JunitOptions) => {
+    .action(async (patterns: string[], options: PushOptions) => {
       const environment = readPushEnvironment();
-      const { files, missing } = expandFiles(patterns, process.cwd());
+      const { files, missing } = expandFiles(patterns, format.globs, process.cwd());
       if (files.length === 0) throw new UserError(`No report was found: ${missing.join(', ')}.`);
       const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));
       const target = targetOf(options, run, environment, files.length);
@@ -59,7 +65,7 @@ const junit = (): Command =>
         waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0,
         patience: { attemptsMax: ATTEMPTS_MAX },
       };
-      const results = [...(await uploadAll(target, files, settings)), ...missing.map(notFound)];
+      const results = [...(await uploadAll(format, target, files, settings)), ...missing.map(notFound)];
       if (!isAllAccepted(results)) process.exitCode = 1;
       if (options.json) printJson(results);
       else for (const line of summaryOf(results)) print(line);
@@ -67,6 +73,7 @@ const junit = (): Command =>
 
 /** The results in the order of the files, whichever came first. */
 async function uploadAll(
+  format: ReportFormat,
   target: PushTarget,
   files: readonly string[],
   settings: UploadSettings,
@@ -76,7 +83,7 @@ async function uploadAll(
   const left = files.entries();
   const send = async (): Promise<void> => {
     for (const [index, file] of left) {
-      const result = await uploadReport(target, file, settings);
+      const result = await uploadReport(format, target, file, settings);
       results[index] = result;
       progress.done(result);
     }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
+import type { ReportFormat } from '../ingest/formats/format.ts';
 import type { PushTarget } from './push-target.ts';
 
 export interface Rejection {
@@ -65,13 +66,18 @@ const problemSchema = z.object({
 });
 
 /** Sends one file and follows it. Never throws: what went wrong is the result's `problem`. */
-export async function uploadReport(target: PushTarget, file: string, settings: UploadSettings): Promise<UploadResult> {
+export async function uploadReport(
+  format: ReportFormat,
+  target: PushTarget,
+  file: string,
+  settings: UploadSettings,
+): Promise<UploadResult> {
   try {
     const body = Bun.gzipSync(new Uint8Array(await Bun.file(file).arrayBuffer()));
     const query = new URLSearchParams({ ...target.query, report: target.reportOf(file) });
-    const taken = await request(target, `junit?${query}`, settings, {
+    const taken = await request(target, `${format.name}?${query}`, settings, {
       method: 'POST',
-      headers: { 'content-type': 'application/xml', 'content-encoding': 'gzip' },
+      headers: { 'content-type': format.mediaTypes[0], 'content-encoding': 'gzip' },
       body,
     });
     return resultOf(file, settings.waitMsMax > 0 ? await untilStored(target, taken, settings) : taken);

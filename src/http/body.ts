@@ -1,5 +1,6 @@
 /** JSON request bodies: media type, size, syntax and schema are checked here, once. */
 import type { z } from 'zod';
+import { joinedBytes, sentBytes } from './bounded-bytes.ts';
 import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
 
@@ -11,7 +12,7 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
   const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!/^application\/([\w.-]+\+)?json$/.test(mediaType))
     return wrong('must be JSON, with the header "Content-Type: application/json"', 'invalid_media_type');
-  const bytes = await readBytes(request, JSON_BODY_BYTES_MAX);
+  const bytes = await joinedBytes(sentBytes(request, JSON_BODY_BYTES_MAX, tooLarge));
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -23,19 +24,8 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
   return { value: undefined, errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
 }
 
-/** The whole body; 413 as soon as it is longer than allowed, whatever its header says. */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const tooLarge = () => payloadTooLarge(`The request body is larger than ${bytesMax} bytes: send it in parts.`);
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of request.body ?? []) {
-    length += part.byteLength;
-    if (length > bytesMax) throw tooLarge();
-    parts.push(part);
-  }
-  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, length);
-}
+const tooLarge = () =>
+  payloadTooLarge(`The request body is larger than ${JSON_BODY_BYTES_MAX} bytes: send it in parts.`);
 
 const wrong = (msg: string, type: string): Read<never> => ({
   value: undefined,

@@ -1,15 +1,16 @@
 /**
- * Reads a request body within limits (design §6 "Limits"): the bytes as sent and the bytes unpacked are both counted while
- * they arrive, so a zip bomb is stopped at the limit and a body without Content-Length (chunked) is no way around it.
+ * Reads the body of an upload within two limits, one for the bytes as sent and one for the bytes after decompression. Both are
+ * counted while they arrive, so a zip bomb is stopped at the limit.
  */
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { boundedBytes, type Chunks, joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
 
 export interface BodyLimits {
   /** Bytes as sent. */
   sentBytesMax: number;
-  /** Bytes after unpacking. */
+  /** Bytes after decompression. */
   unpackedBytesMax: number;
 }
 
@@ -17,69 +18,48 @@ const MEBIBYTE = 1024 * 1024;
 
 export const BODY_LIMITS: BodyLimits = { sentBytesMax: 25 * MEBIBYTE, unpackedBytesMax: 200 * MEBIBYTE };
 
-/** The body of a request, unpacked. Throws InvalidUpload and UploadTooLarge. */
+/** The body of a request, decompressed. Throws InvalidUpload and UploadTooLarge. */
 export async function readBody(request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> {
   const isGzip = isGzipEncoding(request.headers.get('content-encoding'));
   const sent = sentChunks(request, limits);
-  return isGzip ? gunzip(sent, limits) : joined(bounded(sent, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+  if (isGzip) return gunzip(sent, limits);
+  return joinedBytes(boundedBytes(sent, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
 }
 
-/** The bytes of a body exactly as they were sent, for a signature over them. Throws UploadTooLarge. */
+/** The bytes of a body exactly as they were sent, to check a signature over them. Throws UploadTooLarge. */
 export const readSentBody = (request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> =>
-  joined(sentChunks(request, limits));
+  joinedBytes(sentChunks(request, limits));
 
-async function* sentChunks(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? 0);
-  if (announced > limits.sentBytesMax) throw sentTooLarge(limits);
-  yield* bounded(request.body ?? [], limits.sentBytesMax, () => sentTooLarge(limits));
-}
+const sentChunks = (request: Request, limits: BodyLimits): AsyncIterable<Uint8Array> =>
+  sentBytes(request, limits.sentBytesMax, () => sentTooLarge(limits));
 
-/** Whether a Content-Encoding is gzip; others than it and none are refused. */
+/** Whether a Content-Encoding is gzip; anything else but none is refused. */
 function isGzipEncoding(header: string | null): boolean {
   const encoding = header?.trim().toLowerCase() ?? '';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === '' || encoding === 'identity') return false;
   throw new InvalidUpload(
-    `Content-Encoding ${encoding.slice(0, 50)} is not understood: send gzip, or the body as it is.`,
+    `Content-Encoding ${encoding.slice(0, 50)} is not accepted: send gzip, or the body without an encoding.`,
   );
 }
 
-/** Unpacks bytes, also of a file within a multipart body; throws as {@link readBody}. */
-export async function gunzip(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  limits: BodyLimits = BODY_LIMITS,
-): Promise<Uint8Array> {
+/** Decompresses a body, or a file within a form. Throws as {@link readBody} does. */
+export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> {
   let body: Uint8Array = new Uint8Array();
   try {
     await pipeline(chunks, createGunzip(), async (unpacked: AsyncIterable<Uint8Array>) => {
-      body = await joined(bounded(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+      body = await joinedBytes(boundedBytes(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
     });
     return body;
   } catch (error) {
     if (error instanceof UploadTooLarge) throw error;
-    throw new InvalidUpload('The body says it is gzip but cannot be unpacked: it is not gzip, or it is cut short.', {
-      cause: error,
-    });
+    throw new InvalidUpload(
+      'The body says it is gzip but cannot be decompressed: it is not gzip, or it is cut short.',
+      {
+        cause: error,
+      },
+    );
   }
-}
-
-async function* bounded(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  bytesMax: number,
-  tooLarge: () => UploadTooLarge,
-): AsyncGenerator<Uint8Array> {
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > bytesMax) throw tooLarge();
-    yield chunk;
-  }
-}
-
-async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const list: Uint8Array[] = [];
-  for await (const chunk of chunks) list.push(chunk);
-  return list.length === 1 && list[0] ? list[0] : Buffer.concat(list);
 }
 
 const sentTooLarge = ({ sentBytesMax }: BodyLimits): UploadTooLarge =>
@@ -88,7 +68,9 @@ const sentTooLarge = ({ sentBytesMax }: BodyLimits): UploadTooLarge =>
   );
 
 const unpackedTooLarge = ({ unpackedBytesMax }: BodyLimits): UploadTooLarge =>
-  new UploadTooLarge(`The body is larger than ${sizeOf(unpackedBytesMax)} unpacked. Send it in several requests.`);
+  new UploadTooLarge(
+    `The body is larger than ${sizeOf(unpackedBytesMax)} after decompression. Send it in several requests.`,
+  );
 
 const sizeOf = (bytes: number): string =>
   bytes >= MEBIBYTE ? `${Math.floor(bytes / MEBIBYTE)} MiB` : `${bytes} bytes`;

@@ -1,6 +1,6 @@
 /**
- * What every upload goes through after it is parsed (design §6 "Gateway"): cut into jobs, queued, acknowledged. Nothing is
- * stored here, and nothing is acknowledged before the queue holds it.
+ * What every upload goes through once it is parsed: it is cut into jobs, queued, acknowledged. Nothing is stored here, and
+ * nothing is acknowledged before the queue holds it.
  */
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
@@ -44,7 +44,7 @@ export async function queueUpload(
   try {
     if (jobs.length > 0) await deps.enqueue(jobs);
   } catch (error) {
-    // The sender may not try again: the CLI does not, plugins do a few times.
+    // The sender may not try again: the mergify CLI does not, and test plugins do so only a few times.
     if (error instanceof StoreUnavailable) {
       uploadsPossiblyLost.inc({ kind: 'upload' });
       deps.log.error({ err: error, ...repository, executions }, 'an upload was refused and may be lost');
@@ -54,8 +54,8 @@ export async function queueUpload(
   return { uploadId, executions, jobs: jobs.length };
 }
 
-/** Runs a parser; what is wrong with the upload becomes 422 or 413 with the parser's sentence. */
-export async function understood<T>(parse: () => Promise<T> | T): Promise<T> {
+/** Runs a parser. What is wrong with the upload becomes 422 or 413 with the parser's sentence. */
+export async function asProblem<T>(parse: () => Promise<T> | T): Promise<T> {
   try {
     return await parse();
   } catch (error) {

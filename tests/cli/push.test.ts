@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { detectCi } from '../../src/cli/ci-provider.ts';
 import { targetOf } from '../../src/cli/push-target.ts';
 import { uploadReport } from '../../src/cli/upload.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-push-'));
@@ -178,10 +179,10 @@ test('a service that stays away is not waited for by every file anew', async () 
     2,
   );
   const settings = { waitMsMax: 0, backoffFirstMs: 1, patience: { attemptsMax: 3 } };
-  const first = await uploadReport(target, join(folder, 'a.xml'), settings);
+  const first = await uploadReport(junit, target, join(folder, 'a.xml'), settings);
   expect(first.problem).toStartWith('http://127.0.0.1:9 cannot be reached');
   expect(settings.patience.attemptsMax).toBe(1);
-  expect((await uploadReport(target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
+  expect((await uploadReport(junit, target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
 });
 
 test('a bad file is one sentence and exit code 1, and the others still go', async () => {

@@ -134,8 +134,8 @@ describe('traces', () => {
 
   test.each([
     ['garbage', Buffer.from('garbage, surely'), PROTOBUF, 'in protobuf'],
-    ['XML', XML, {}, 'Content-Type application/xml is not understood'],
-    ['no media type', Buffer.from('x'), { type: null }, 'Content-Type (none) is not understood'],
+    ['XML', XML, {}, 'Content-Type application/xml is not accepted'],
+    ['no media type', Buffer.from('x'), { type: null }, 'Content-Type (none) is not accepted'],
     [
       'not gzip though it says so',
       Buffer.from('x'),

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { cutText, isLongerThan } from '../../src/domain/text.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { parseJunit } from '../../src/ingest/junit/parse.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
+import { parseReport } from '../../src/ingest/reports/parse.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/ingest/upload.ts';
 import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { otlpProtobuf } from '../support/otlp.ts';
@@ -161,7 +162,7 @@ const xmlText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).map((
 );
 
 describe('JUnit', () => {
-  const parse = (xml: string) => parseJunit(Buffer.from(xml), { run: RUN, report: 'r' });
+  const parse = (xml: string) => parseReport(junit, Buffer.from(xml), { run: RUN, reportName: 'r' });
 
   test('any name comes back as it was, and every row has a key of its own', async () => {
     await fc.assert(
@@ -195,7 +196,7 @@ describe('JUnit', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const body = Buffer.concat([Buffer.from('<testsuite><testcase name="'), bytes]);
         for (const input of [bytes, body])
-          await parseJunit(input, { run: RUN, report: 'r' }).catch((error: unknown) =>
+          await parseReport(junit, input, { run: RUN, reportName: 'r' }).catch((error: unknown) =>
             expect(error).toBeInstanceOf(InvalidUpload),
           );
       }),

@@ -1,6 +1,7 @@
 /** What tests of the parsers share: short ways to parse, and a run to parse for. */
-import { parseJunit } from '../../src/ingest/junit/parse.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
+import { parseReport } from '../../src/ingest/reports/parse.ts';
 import type { ParsedExecution, ParsedUpload } from '../../src/ingest/upload.ts';
 import type { Run } from '../../src/queue/test-runs.ts';
 import { type ExportInput, otlpProtobuf, type SpanInput } from './otlp.ts';
@@ -43,7 +44,11 @@ export const parseXml = (
   xml: string | Uint8Array,
   options: { startedAtMs?: number; executionsMax?: number } = {},
 ): Promise<ParsedUpload> =>
-  parseJunit(typeof xml === 'string' ? Buffer.from(xml) : xml, { run: RUN, report: 'junit.xml', ...options });
+  parseReport(junit, typeof xml === 'string' ? Buffer.from(xml) : xml, {
+    run: RUN,
+    reportName: 'junit.xml',
+    ...options,
+  });
 
 /** The execution of a `<testcase>`. */
 export const executionOfCase = async (testcase: string): Promise<ParsedExecution> =>

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { InvalidUpload } from '../../src/ingest/errors.ts';
-import type { JunitQuery } from '../../src/ingest/junit/upload.ts';
-import { parseReports } from '../../src/ingest/junit/upload.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
+import { parseReports } from '../../src/ingest/reports/parse.ts';
+import type { ReportQuery } from '../../src/ingest/reports/query.ts';
 import type { ParsedUpload } from '../../src/ingest/upload.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../shared/samples/junit', import.meta.url));
@@ -40,7 +41,7 @@ const EXPECTED: Record<string, Expected | null> = {
   'with-xml-entities.xml': { skipped: 2, failed: 2 },
 };
 
-const QUERY: JunitQuery = {
+const QUERY: ReportQuery = {
   pipeline_name: 'CI',
   job_name: 'unit',
   run_id: '1',
@@ -54,7 +55,7 @@ const QUERY: JunitQuery = {
 };
 
 const parse = async (name: string): Promise<ParsedUpload> =>
-  parseReports([{ name, body: await Bun.file(`${FOLDER}/${name}`).bytes() }], QUERY);
+  parseReports(junit, [{ name, body: await Bun.file(`${FOLDER}/${name}`).bytes() }], QUERY);
 
 function summaryOf({ runs, rejections, warnings }: ParsedUpload): Expected {
   const executions = runs.flatMap((run) => run.executions);

@@ -4,15 +4,15 @@
  */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { malformedReason } from '../../domain/text.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { decoded, InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { SPAN_BYTES_MAX, SpanBudget, type SpanGroup } from './decode.ts';
 import { InstrumentationScopeSchema } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
 import { ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_pb.ts';
 import { type Span, SpanSchema } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
 /**
- * Values (objects, arrays, items) a body may hold: 100,000 tests with 18 attributes have about five million. `[[[…` takes
- * a byte each on the wire but a hundred in memory, hence a count before parsing.
+ * Values (objects, arrays, items) a body may hold: 100,000 tests with 18 attributes have about five million. Each `[` of
+ * `[[[…` takes a byte on the wire but a hundred in memory, so they are counted before parsing.
  */
 const JSON_VALUES_MAX = 8_000_000;
 /** Deeper than any OTLP attribute; the parser recurses. */
@@ -20,7 +20,7 @@ const JSON_DEPTH_MAX = 100;
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** The spans of a JSON body; throws InvalidUpload, also while it is being read. */
+/** The spans of a JSON body. Throws InvalidUpload, also while they are being read. */
 export function* decodeJson(body: Uint8Array): Generator<SpanGroup> {
   const budget = new SpanBudget();
   const request = parse(body);
@@ -40,7 +40,7 @@ const READ_OPTIONS = { ignoreUnknownFields: true };
 function* decodeSpans(scopeSpans: JsonObject, budget: SpanBudget): Generator<Span | null> {
   for (const json of objectsOf(scopeSpans, 'spans', 'spans')) {
     budget.take();
-    yield isTooLarge(json) ? null : understood(() => fromJson(SpanSchema, protobufJson(json), READ_OPTIONS));
+    yield isTooLarge(json) ? null : decoded(() => fromJson(SpanSchema, protobufJson(json), READ_OPTIONS), sentenceOf);
   }
 }
 
@@ -74,16 +74,17 @@ const base64OfHex = (hex: string): string =>
 
 function parse(body: Uint8Array): JsonObject {
   assertBounded(body);
-  const json = understood(
+  const json = decoded(
     (): JsonValue => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body), reviverOf(body)),
+    sentenceOf,
   );
-  if (!isObject(json)) throw notAnExport('it is no object');
+  if (!isObject(json)) throw notAnExport('it is not an object');
   return json;
 }
 
 /**
- * Halves of surrogate pairs, which only an escape can write, are no text for protobuf: they are replaced, except in names,
- * where that would make another test.
+ * Protobuf does not take halves of surrogate pairs, which only an escape can write. They are replaced, except in names, where
+ * that would make another test.
  */
 function reviverOf(body: Uint8Array): ((key: string, value: unknown) => unknown) | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -126,21 +127,12 @@ const isObject = (json: JsonValue | undefined): json is JsonObject =>
 
 function objectsOf(parent: JsonObject, name: string, protoName: string): JsonObject[] {
   const list = parent[name] ?? parent[protoName] ?? [];
-  if (!Array.isArray(list) || !list.every(isObject)) throw notAnExport(`${name} is no array of objects`);
+  if (!Array.isArray(list) || !list.every(isObject)) throw notAnExport(`${name} is not an array of objects`);
   return list;
 }
 
 const optional = <T>(json: JsonValue | undefined, read: (json: JsonValue) => T): T | undefined =>
-  json === undefined || json === null ? undefined : understood(() => read(json));
+  json === undefined || json === null ? undefined : decoded(() => read(json), sentenceOf);
 
-function understood<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof InvalidUpload) throw error;
-    throw notAnExport(error instanceof Error ? error.message : String(error), error);
-  }
-}
-
-const notAnExport = (why: string, cause?: unknown): InvalidUpload =>
-  new InvalidUpload(`The body is not an OTLP ExportTraceServiceRequest in JSON (${why}).`, { cause });
+const sentenceOf = (why: string): string => `The body is not an OTLP ExportTraceServiceRequest in JSON (${why}).`;
+const notAnExport = (why: string): InvalidUpload => new InvalidUpload(sentenceOf(why));

@@ -1,11 +1,11 @@
 /**
  * Reads an OTLP ExportTraceServiceRequest one span at a time (protobuf here, JSON in `decode-json.ts`), so that a body
- * costs the memory of one span more than its bytes. Decoding the whole message first would not: an empty span is two
- * bytes on the wire and gzip makes a thousandth of it, but an object of hundreds of bytes in memory.
+ * costs no more memory than its bytes and one span. Decoding the whole message first would cost far more: an empty span is two
+ * bytes on the wire, and gzip makes a thousandth of them, but it is an object of hundreds of bytes in memory.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { decoded, InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import {
   type InstrumentationScope,
@@ -23,7 +23,7 @@ import {
 export interface SpanGroup {
   resource: Resource | undefined;
   scope: InstrumentationScope | undefined;
-  /** `null` stands for a span that is too large to be looked at. */
+  /** `null` stands for a span that is too large to be read. */
   spans: Iterable<Span | null>;
 }
 
@@ -34,7 +34,7 @@ const HEAD_BYTES_MAX = 1024 * 1024;
 /** Resources, scopes and spans of one request, tests or not: twice the tests that an upload may hold. */
 export const SPANS_MAX = 200_000;
 
-/** Counts what was seen, and refuses a request with more than any test run has. */
+/** Counts what is read, and refuses a request with more than any test run has. */
 export class SpanBudget {
   #left = SPANS_MAX;
 
@@ -44,7 +44,7 @@ export class SpanBudget {
   }
 }
 
-/** The spans of a protobuf body; throws InvalidUpload, also while it is being read. */
+/** The spans of a protobuf body. Throws InvalidUpload, also while they are being read. */
 export function* decodeProtobuf(body: Uint8Array): Generator<SpanGroup> {
   const budget = new SpanBudget();
   for (const resourceSpans of fieldsOf(body, ExportTraceServiceRequestSchema.field.resourceSpans.number)) {
@@ -61,13 +61,13 @@ export function* decodeProtobuf(body: Uint8Array): Generator<SpanGroup> {
 function* decodeSpans(scopeSpans: Uint8Array, budget: SpanBudget): Generator<Span | null> {
   for (const span of fieldsOf(scopeSpans, ScopeSpansSchema.field.spans.number)) {
     budget.take();
-    yield span.length > SPAN_BYTES_MAX ? null : understood(() => fromBinary(SpanSchema, span, READ_OPTIONS));
+    yield span.length > SPAN_BYTES_MAX ? null : decoded(() => fromBinary(SpanSchema, span, READ_OPTIONS), notAnExport);
   }
 }
 
 const READ_OPTIONS = { readUnknownFields: false };
 
-/** The one message in this field; of several the last counts. */
+/** The message in this field; of several, the last counts. */
 function headOf<S extends typeof ResourceSchema | typeof InstrumentationScopeSchema>(
   schema: S,
   message: Uint8Array,
@@ -78,31 +78,22 @@ function headOf<S extends typeof ResourceSchema | typeof InstrumentationScopeSch
   if (head && head.length > HEAD_BYTES_MAX)
     throw new InvalidUpload('The export describes a resource or scope with more than 1 MiB of attributes.');
   const bytes = head;
-  return bytes && understood(() => fromBinary(schema, bytes, READ_OPTIONS));
+  return bytes && decoded(() => fromBinary(schema, bytes, READ_OPTIONS), notAnExport);
 }
 
-/** The values of a length-delimited field of a message, without a copy; other fields are skipped. */
+/** The values of a length-delimited field of a message, without copying them; other fields are skipped. */
 function* fieldsOf(message: Uint8Array, fieldNumber: number): Generator<Uint8Array> {
   const reader = new BinaryReader(message);
   while (reader.pos < reader.len) {
-    const value = understood(() => {
+    const value = decoded(() => {
       const [field, wireType] = reader.tag();
       if (field === fieldNumber && wireType === WireType.LengthDelimited) return reader.bytes();
       reader.skip(wireType, field);
       return undefined;
-    });
+    }, notAnExport);
     if (value) yield value;
   }
 }
 
-function understood<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new InvalidUpload(
-      `The body is not an OTLP ExportTraceServiceRequest in protobuf (${cause}). Was it cut short, or is it JSON sent as protobuf?`,
-      { cause: error },
-    );
-  }
-}
+const notAnExport = (cause: string): string =>
+  `The body is not an OTLP ExportTraceServiceRequest in protobuf (${cause}). Was it cut short, or is it JSON sent as protobuf?`;

@@ -1,10 +1,10 @@
 /**
- * From an OTLP export to executions (design §6 "OTLP mapping"): a test is a span with `test.scope=case`, named by the
- * span's name; sessions and suites are skipped without a word. The source of an execution is its trace, its key its span.
+ * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name; sessions and suites
+ * are skipped silently. The source of an execution is its trace, and its key is its span.
  */
 import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../collect.ts';
-import { Turns } from '../turns.ts';
+import { TimeSlice } from '../time-slice.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';
 import { Attributes } from './attributes.ts';
 import { decodeProtobuf, SPAN_BYTES_MAX, type SpanGroup } from './decode.ts';
@@ -23,32 +23,32 @@ export interface OtlpLimits {
   executionsMax?: number;
 }
 
-/** Spans between two looks at the clock. */
-const SPANS_PER_LOOK = 64;
+/** Reading the clock for every span would cost more than many spans do. */
+const SPANS_PER_CLOCK_READING = 64;
 
-/** Executions of a request body, unpacked. Throws InvalidUpload and UploadTooLarge. */
+/** The executions in a request body, after decompression. Throws InvalidUpload and UploadTooLarge. */
 export async function parseOtlp(
   body: Uint8Array,
   encoding: OtlpEncoding,
   { executionsMax }: OtlpLimits = {},
 ): Promise<ParsedUpload> {
   const collector = new UploadCollector(executionsMax);
-  const turns = new Turns();
+  const slice = new TimeSlice();
   let spanCount = 0;
   for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) {
     const collect = collectorOf(collector, group);
     for (const span of group.spans) {
       collect(span);
-      if (++spanCount % SPANS_PER_LOOK === 0 && turns.isOver()) await turns.rest();
+      if (++spanCount % SPANS_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
     }
   }
   return collector.finish();
 }
 
-/** Takes the spans of a group one by one. */
+/** Collects the spans of a group one by one. */
 function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup): (span: Span | null) => void {
   const resourceAttributes = resource?.attributes ?? [];
-  // Most spans say nothing of their run themselves: it is put together once a trace.
+  // Most spans say nothing about their run themselves, so it is put together once per trace.
   const runByTrace = new Map<string, ParsedRun>();
   const runOfSpan = (span: Span, attributes: Attributes, traceId: string): ParsedRun => {
     if (span.attributes.some(({ key }) => RUN_ATTRIBUTES.has(key))) return collector.run(runOf(attributes, traceId));
@@ -79,7 +79,7 @@ interface Ids {
   spanId: string;
 }
 
-/** As hex, or null unless they have their length and are not all zero, which OTLP calls invalid. */
+/** As hex; null for a wrong length, and for all zeros, which OTLP calls invalid. */
 function idsOf({ traceId, spanId }: Span): Ids | null {
   const isValid = (id: Uint8Array, length: number) => id.length === length && id.some((byte) => byte !== 0);
   if (!isValid(traceId, TRACE_ID_BYTES) || !isValid(spanId, SPAN_ID_BYTES)) return null;
@@ -96,8 +96,8 @@ function executionOf(
   const status = statusOf(span, attributes, framework);
   const retries = attributes.count('cicd.test.retry_count') ?? 0;
   const reruns = attributes.count('cicd.test.rerun_count') ?? 0;
-  // A retry follows a failure; a rerun may also follow a pass (flaky detection runs new tests many times), so that by
-  // itself says nothing: what its runs showed is in cicd.test.flaky.
+  // A retry follows a failure. A rerun may also follow a pass (flaky detection runs new tests many times), so a rerun alone
+  // says nothing: what the reruns showed is in cicd.test.flaky.
   const isFlaky = attributes.isTrue('cicd.test.flaky') || (retries > 0 && status === 'passed');
   return {
     source: traceId,
@@ -116,8 +116,8 @@ function executionOf(
 }
 
 /**
- * The exception in attributes, where the clients put it, or in an event, as OpenTelemetry's SDKs do. A failed execution has
- * a failure even without one; a flaky one that passed keeps that of its failed attempt.
+ * The exception is in attributes, where the clients put it, or in an event, as OpenTelemetry's SDKs do. A failed execution has
+ * a failure even without an exception; a flaky one that passed keeps the failure of its failed attempt.
  */
 function failuresOf(span: Span, status: Status, isFlaky: boolean): ParsedFailure[] {
   const event = span.events.find(({ name }) => name === 'exception');

@@ -1,18 +1,11 @@
-/**
- * From the elements of a JUnit report to executions (design §6 "JUnit mapping"). Knows nothing of XML's syntax: it is told
- * of elements as they open and close, and keeps a test only once its element is closed.
- */
-
-import { MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
-import type { Status } from '../../domain/status.ts';
-import { cutText } from '../../domain/text.ts';
-import { UploadTooLarge } from '../errors.ts';
-import type { ParsedExecution, ParsedFailure } from '../upload.ts';
-import { ReportClock, type SuiteClock } from './clock.ts';
-import { type Framework, frameworkOf } from './framework.ts';
+/** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
+import type { Status } from '../../../domain/status.ts';
+import type { ParsedFailure } from '../../upload.ts';
+import { cutFailure, type Report } from '../report.ts';
+import type { XmlAttributes, XmlHandler } from '../xml.ts';
+import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
+import { runnerOf } from './framework.ts';
 import { parseSeconds, parseTimestamp } from './time.ts';
-
-export type XmlAttributes = Readonly<Record<string, string>>;
 
 interface Suite {
   name: string;
@@ -30,7 +23,7 @@ interface Case {
   failures: ParsedFailure[];
 }
 
-/** An open element that tells of a failed attempt, and its text so far. */
+/** An open element that describes a failed attempt, and its text so far. */
 interface Attempt {
   attributes: XmlAttributes;
   text: string[];
@@ -46,30 +39,17 @@ const OUTCOMES: Readonly<Record<string, 'failed' | 'flaky' | 'rerun'>> = {
   rerunError: 'rerun',
 };
 
-/** Why a `<testcase>` is no execution. */
+/** Why a `<testcase>` is not an execution. */
 const NAMELESS = 'the testcase has neither name nor classname';
 
-export interface ReportSettings {
-  source: string;
-  executionsMax: number;
-  reject(reason: string, name: string): void;
-}
-
-export class JunitReport {
-  readonly executions: ParsedExecution[] = [];
-  /** Seconds from the report's beginning to the end of each execution, by the durations alone. */
-  readonly offsetsS: number[] = [];
-  readonly clock = new ReportClock();
-  framework: Framework | null = null;
+export class JunitHandler implements XmlHandler {
   readonly #suites: Suite[] = [];
-  readonly #ordinals = new Map<string, number>();
   #case: Case | null = null;
   #attempt: Attempt | null = null;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
-  #seenCount = 0;
 
-  constructor(private readonly settings: ReportSettings) {}
+  constructor(private readonly report: Report) {}
 
   open(element: string, attributes: XmlAttributes): void {
     if (this.#attempt) this.#foreign.push(element);
@@ -92,22 +72,20 @@ export class JunitReport {
   }
 
   #openSuite(element: string, attributes: XmlAttributes): void {
-    this.framework ??= frameworkOf(element, attributes.name);
+    if (this.report.runner.framework === null)
+      this.report.runner = runnerOf(element, attributes.name) ?? this.report.runner;
     const around = this.#suites.at(-1);
+    const timestampMs = this.#timeOf(attributes);
     this.#suites.push({
       // The root's name is left out: one report may be written with and without a root.
       name: element === 'testsuite' ? (attributes.name ?? '') : '',
       file: nonEmpty(attributes.file) ?? around?.file ?? null,
-      clock: this.clock.suite(parseTimestamp(attributes.timestamp), around?.clock),
+      clock: suiteClock(timestampMs, around?.clock),
     });
   }
 
   #openCase(attributes: XmlAttributes): void {
-    // Counted before the names are looked at: refused rows take time and room too.
-    if (++this.#seenCount > this.settings.executionsMax)
-      throw new UploadTooLarge(
-        `The upload holds more than ${this.settings.executionsMax} tests. Send its reports in several uploads.`,
-      );
+    this.report.count();
     // GoogleTest writes a disabled test as one that was not run.
     const isSkipped =
       attributes.status === 'notrun' || attributes.status === 'disabled' || attributes.result === 'suppressed';
@@ -134,30 +112,22 @@ export class JunitReport {
     const failures = this.#case?.failures;
     const stacktrace = nonEmpty(text.join('').trim());
     const message = nonEmpty(attributes.message) ?? nonEmpty(firstLine(stacktrace));
-    failures?.push({
-      attempt: failures.length + 1,
-      type: nonEmpty(attributes.type),
-      // Cut at once: a report of a few MiB must not be held whole for one test.
-      message: message && cutText(message, MESSAGE_BYTES_MAX),
-      stacktrace: stacktrace && cutText(stacktrace, STACKTRACE_BYTES_MAX),
-    });
+    failures?.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
 
   #closeCase({ attributes, failures, isFailed, isSkipped, hasFlakyAttempt, hasRerun }: Case): void {
     this.#case = null;
     const durationSeconds = parseSeconds(attributes.time);
     const clocks = this.#suites.map((suite) => suite.clock);
-    const { finishedAtMs, offsetS } = this.clock.finish(parseTimestamp(attributes.timestamp), durationSeconds, clocks);
+    const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
     const name = [attributes.classname, attributes.name].filter((part) => part).join('.');
     if (name === '') {
-      this.settings.reject(NAMELESS, '');
+      this.report.reject(NAMELESS, '', durationSeconds);
       return;
     }
     const status: Status = isFailed ? 'failed' : isSkipped ? 'skipped' : 'passed';
-    this.offsetsS.push(offsetS);
-    this.executions.push({
-      source: this.settings.source,
-      key: this.#keyOf(name),
+    this.report.add({
+      place: [this.#suites.map((suite) => suite.name).filter((part) => part !== ''), name],
       name,
       status,
       durationSeconds,
@@ -165,19 +135,15 @@ export class JunitReport {
       filepath: nonEmpty(attributes.file) ?? this.#suites.at(-1)?.file ?? null,
       function: nonEmpty(attributes.name),
       isFlaky: hasFlakyAttempt && status === 'passed',
-      isQuarantined: false,
       isRetried: hasFlakyAttempt || hasRerun,
       failures,
     });
   }
 
-  /** Suite path, name, and how often both came before: so a name that is twice in a report is two executions (design §5). */
-  #keyOf(name: string): string {
-    const path = this.#suites.map((suite) => suite.name).filter((part) => part !== '');
-    const place = JSON.stringify([path, name]);
-    const ordinal = this.#ordinals.get(place) ?? 0;
-    this.#ordinals.set(place, ordinal + 1);
-    return JSON.stringify([path, name, ordinal]);
+  #timeOf({ timestamp }: XmlAttributes): number | null {
+    const timeMs = parseTimestamp(timestamp);
+    if (timeMs !== null) this.report.noticeTime(timeMs);
+    return timeMs;
   }
 }
 

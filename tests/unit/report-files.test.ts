@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { BODY_LIMITS } from '../../src/ingest/body.ts';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { reportFiles } from '../../src/ingest/junit/files.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
+import { reportFiles } from '../../src/ingest/reports/files.ts';
 
 describe('the files of a request', () => {
   const form = async (files: [name: string, body: string | Uint8Array<ArrayBuffer>][]) => {
@@ -15,7 +16,7 @@ describe('the files of a request', () => {
   };
   test('a body of its own, packed or not', async () => {
     for (const body of [Buffer.from('<a/>'), gzipSync('<a/>')])
-      expect(await reportFiles(body, 'application/xml', BODY_LIMITS)).toEqual([
+      expect(await reportFiles(body, 'application/xml', BODY_LIMITS, junit)).toEqual([
         { name: null, body: Buffer.from('<a/>') },
       ]);
   });
@@ -24,7 +25,7 @@ describe('the files of a request', () => {
       ['a/junit.xml', '<a/>'],
       ['b.xml.gz', new Uint8Array(gzipSync('<b/>'))],
     ]);
-    const files = await reportFiles(body, type, BODY_LIMITS);
+    const files = await reportFiles(body, type, BODY_LIMITS, junit);
     expect(files.map((file) => [file.name, Buffer.from(file.body).toString()])).toEqual([
       ['a/junit.xml', '<a/>'],
       ['b.xml.gz', '<b/>'],
@@ -35,7 +36,9 @@ describe('the files of a request', () => {
       ['junit.xml', '<a/>'],
       ['junit.xml', '<b/>'],
     ]);
-    await expect(reportFiles(body, type, BODY_LIMITS)).rejects.toThrow('Two files of the form are named junit.xml.');
+    await expect(reportFiles(body, type, BODY_LIMITS, junit)).rejects.toThrow(
+      'Two files of the form are named junit.xml.',
+    );
   });
   test.each([
     [
@@ -48,7 +51,7 @@ describe('the files of a request', () => {
     ['a form of a million parts', 'multipart/form-data; boundary=x', '--x\r\n\r\n'.repeat(1_000_000)],
     ['JSON', 'application/json', '{}'],
   ])('%s is refused', async (_, type, body) => {
-    await expect(reportFiles(Buffer.from(body), type, BODY_LIMITS)).rejects.toThrow(InvalidUpload);
+    await expect(reportFiles(Buffer.from(body), type, BODY_LIMITS, junit)).rejects.toThrow(InvalidUpload);
   });
   test('packed files of a form are within the limit together', async () => {
     const packed = new Uint8Array(gzipSync(Buffer.alloc(600_000)));
@@ -56,7 +59,7 @@ describe('the files of a request', () => {
       ['a', packed],
       ['b', packed],
     ]);
-    await expect(reportFiles(body, type, { ...BODY_LIMITS, unpackedBytesMax: 1_000_000 })).rejects.toThrow(
+    await expect(reportFiles(body, type, { ...BODY_LIMITS, unpackedBytesMax: 1_000_000 }, junit)).rejects.toThrow(
       UploadTooLarge,
     );
   });

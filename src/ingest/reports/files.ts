@@ -1,9 +1,10 @@
-/** The reports in a request: the body itself, or the files of a multipart form; each may be gzip. */
+/** The reports in a request: the body itself, or the files of a multipart form. Each may be compressed with gzip. */
 import { type BodyLimits, gunzip } from '../body.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import type { ReportFormat } from '../formats/format.ts';
 
 export interface ReportFile {
-  /** As the sender names it; null for a body of its own. */
+  /** As the sender names it; null for a report that is the body itself. */
   name: string | null;
   body: Uint8Array;
 }
@@ -11,26 +12,42 @@ export interface ReportFile {
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 const PARTS_MAX = 1_000;
 
-/** Besides XML what senders say who do not care; curl says the second last unless told otherwise. */
-const REPORT_MEDIA_TYPES =
-  /^(?:(?:application|text)\/(?:[\w.-]+\+)?xml|text\/plain|application\/(?:octet-stream|x-www-form-urlencoded|x-gzip|gzip))?$/;
+/** Sent by clients that do not care; the form type is what curl says by default. */
+const GENERIC_MEDIA_TYPES: ReadonlySet<string> = new Set([
+  '',
+  'text/plain',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'application/x-gzip',
+  'application/gzip',
+]);
 
-/** Throws InvalidUpload, also for a media type that is no report's, and UploadTooLarge. */
+/** Throws UploadTooLarge, and InvalidUpload, also for the media type of another format. */
 export async function reportFiles(
   body: Uint8Array,
   contentType: string | null,
   limits: BodyLimits,
+  format: ReportFormat,
 ): Promise<ReportFile[]> {
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (mediaType === 'multipart/form-data') return formFiles(body, contentType ?? '', limits);
-  if (!REPORT_MEDIA_TYPES.test(mediaType))
+  if (mediaType === 'multipart/form-data') return formFiles(body, contentType ?? '', limits, format);
+  if (!isOf(format, mediaType))
     throw new InvalidUpload(
-      `Content-Type ${mediaType.slice(0, 100)} is not understood: send application/xml, or multipart/form-data with files.`,
+      `Content-Type ${mediaType.slice(0, 100)} is not accepted: send ${format.mediaTypes[0]}, or multipart/form-data with files.`,
     );
   return [{ name: null, body: await unpacked(body, limits) }];
 }
 
-async function formFiles(body: Uint8Array, contentType: string, limits: BodyLimits): Promise<ReportFile[]> {
+/** `application/vnd.acme+xml` is XML too. */
+const isOf = ({ mediaTypes }: ReportFormat, mediaType: string): boolean =>
+  GENERIC_MEDIA_TYPES.has(mediaType) || mediaTypes.includes(mediaType.replace(/\/[\w.-]+\+/, '/'));
+
+async function formFiles(
+  body: Uint8Array,
+  contentType: string,
+  limits: BodyLimits,
+  format: ReportFormat,
+): Promise<ReportFile[]> {
   assertFewParts(body, contentType);
   const files: ReportFile[] = [];
   let left = limits.unpackedBytesMax;
@@ -43,8 +60,10 @@ async function formFiles(body: Uint8Array, contentType: string, limits: BodyLimi
     files.push({ name: file.name || null, body: unpackedBody });
   }
   if (files.length === 0)
-    throw new InvalidUpload('The form holds no file. Send each report as a file, such as curl -F report=@junit.xml.');
-  assertDistinct(files);
+    throw new InvalidUpload(
+      `The form holds no file. Send each report as a file, such as curl -F report=@${format.example.file}.`,
+    );
+  assertDistinct(files, format);
   return files;
 }
 
@@ -59,7 +78,7 @@ async function filesOf(body: Uint8Array, contentType: string): Promise<File[]> {
   }
 }
 
-/** A part takes a few bytes on the wire, and gzip makes next to nothing of them, but an object in memory. */
+/** A part takes a few bytes on the wire, and gzip makes next to nothing of them, but each is an object in memory. */
 function assertFewParts(body: Uint8Array, contentType: string): void {
   const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const mark = Buffer.from(`--${boundary?.[1] ?? boundary?.[2] ?? ''}`);
@@ -69,19 +88,19 @@ function assertFewParts(body: Uint8Array, contentType: string): void {
     if (++parts > PARTS_MAX + 1) throw new InvalidUpload(`The form holds more than ${PARTS_MAX} parts.`);
 }
 
-/** Names tell the reports of a run apart: with two alike, one would count as the other sent again. */
-function assertDistinct(files: readonly ReportFile[]): void {
+/** Names tell the reports of a run apart: of two with the same name, one would count as the other sent again. */
+function assertDistinct(files: readonly ReportFile[], { example }: ReportFormat): void {
   const names = new Set<string>();
   for (const { name } of files) {
     if (name === null) continue;
     if (names.has(name))
       throw new InvalidUpload(
-        `Two files of the form are named ${name.slice(0, 200)}. Give each a name of its own, such as its path: curl -F 'report=@a/junit.xml;filename=a/junit.xml'.`,
+        `Two files of the form are named ${name.slice(0, 200)}. Give each its own name, such as its path: curl -F 'report=@a/${example.file};filename=a/${example.file}'.`,
       );
     names.add(name);
   }
 }
 
-/** A report never begins like gzip, so a packed file needs no header to say so. */
+/** No report begins like gzip, so a compressed file needs no header to say so. */
 const unpacked = (body: Uint8Array, limits: BodyLimits): Promise<Uint8Array> | Uint8Array =>
   body[0] === 0x1f && body[1] === 0x8b ? gunzip([body], limits) : body;

@@ -1,18 +1,15 @@
 /** Which test runner wrote a report, where the report itself says so; never a guess from file names or test names. */
+import type { Runner } from '../report.ts';
 
-export interface Framework {
+interface KnownRunner {
+  element: 'testsuites' | 'testsuite';
+  name: string;
   framework: string;
-  /** Null where the runner serves several languages. */
   language: string | null;
 }
 
-interface Known extends Framework {
-  element: 'testsuites' | 'testsuite';
-  name: string;
-}
-
-/** Names that a runner's own reporter gives to its root or to each suite unless told otherwise. */
-const KNOWN: readonly Known[] = [
+/** Names that a runner's own reporter gives to its root or to each suite by default. */
+const KNOWN: readonly KnownRunner[] = [
   { element: 'testsuites', name: 'jest tests', framework: 'jest', language: null },
   { element: 'testsuites', name: 'vitest tests', framework: 'vitest', language: null },
   { element: 'testsuites', name: 'Mocha Tests', framework: 'mocha', language: null },
@@ -24,7 +21,7 @@ const KNOWN: readonly Known[] = [
   { element: 'testsuites', name: 'nextest-run', framework: 'nextest', language: 'rust' },
 ];
 
-export function frameworkOf(element: string, name: string | undefined): Framework | null {
+export function runnerOf(element: string, name: string | undefined): Runner | null {
   const known = KNOWN.find((one) => one.element === element && one.name === name);
-  return known ? { framework: known.framework, language: known.language } : null;
+  return known ? { framework: known.framework, frameworkVersion: null, language: known.language } : null;
 }

@@ -1,0 +1,124 @@
+/** One report as its parser reads it: bounded in size, with a key and a place in time for every execution. */
+import { MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
+import { cutText } from '../../domain/text.ts';
+import type { Run } from '../../queue/test-runs.ts';
+import { UploadCollector } from '../collect.ts';
+import { UploadTooLarge } from '../errors.ts';
+import type { ParsedExecution, ParsedFailure, ParsedUpload } from '../upload.ts';
+
+/** An execution as a report describes it. No report knows of quarantines. */
+export interface ReportedExecution extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
+  /** What tells it from the report's other executions, such as its suites and its name; equal ones are numbered. */
+  place: readonly (string | readonly string[])[];
+}
+
+/** The test runner, as far as the report names it. */
+export interface Runner {
+  framework: string | null;
+  frameworkVersion: string | null;
+  /** Null where the runner serves several languages. */
+  language: string | null;
+}
+
+interface Kept {
+  execution: ParsedExecution;
+  /** Seconds from the report's beginning to the end of this execution, by the durations alone. */
+  offsetSeconds: number;
+}
+
+export interface ReportSettings {
+  /** The unit of resending: the same in every upload of this report. */
+  source: string;
+  executionsMax: number;
+}
+
+export class Report {
+  /** Set by the parser where the report says so. */
+  runner: Runner = { framework: null, frameworkVersion: null, language: null };
+  readonly #source: string;
+  readonly #executionsMax: number;
+  readonly #collector: UploadCollector;
+  readonly #kept: Kept[] = [];
+  readonly #ordinals = new Map<string, number>();
+  #seenCount = 0;
+  #elapsedSeconds = 0;
+  #earliestMs = Number.POSITIVE_INFINITY;
+
+  constructor({ source, executionsMax }: ReportSettings) {
+    this.#source = source;
+    this.#executionsMax = executionsMax;
+    this.#collector = new UploadCollector(executionsMax);
+  }
+
+  /** Counts a test before anything is kept of it, because refused rows take time and memory too. Throws UploadTooLarge. */
+  count(): void {
+    if (++this.#seenCount > this.#executionsMax)
+      throw new UploadTooLarge(
+        `The upload holds more than ${this.#executionsMax} tests. Send its reports in several uploads.`,
+      );
+  }
+
+  add({ place, ...execution }: ReportedExecution): void {
+    this.#elapsedSeconds += execution.durationSeconds;
+    this.#kept.push({
+      execution: { ...execution, source: this.#source, key: this.#keyOf(place), isQuarantined: false },
+      offsetSeconds: this.#elapsedSeconds,
+    });
+  }
+
+  /** A row that is not an execution; it took time all the same. */
+  reject(reason: string, name: string, durationSeconds = 0): void {
+    this.#elapsedSeconds += durationSeconds;
+    this.#collector.reject(reason, name);
+  }
+
+  /** A sentence for the receipt. */
+  warn(sentence: string): void {
+    this.#collector.warn(sentence);
+  }
+
+  /** @param how such as "is cut short at line 12" */
+  warnOfBreak(how: string): void {
+    const kept = this.#kept.length;
+    const whole =
+      kept === 0 ? 'No test before it was whole' : `The ${kept} before it ${kept === 1 ? 'is' : 'are'} kept`;
+    this.warn(`The report ${how}. ${whole}; what followed is lost.`);
+  }
+
+  /** A time in the report, in milliseconds since the epoch; the earliest is when the report begins. */
+  noticeTime(timeMs: number): void {
+    this.#earliestMs = Math.min(this.#earliestMs, timeMs);
+  }
+
+  /** @param startedAtMs when the tests began: all times are shifted there, with their distances kept */
+  toUpload(run: Run, startedAtMs: number | undefined): ParsedUpload {
+    const { framework, frameworkVersion, language } = this.runner;
+    const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
+    for (const kept of this.#kept)
+      this.#collector.add(collected, startedAtMs === undefined ? kept.execution : this.#shifted(kept, startedAtMs));
+    return this.#collector.finish({ keepsEmptyRuns: true });
+  }
+
+  /** An execution without a time is placed by the durations of those before it. */
+  #shifted({ execution, offsetSeconds }: Kept, startedAtMs: number): ParsedExecution {
+    const { finishedAtMs } = execution;
+    const shiftMs = Number.isFinite(this.#earliestMs) ? startedAtMs - this.#earliestMs : 0;
+    const shiftedMs = finishedAtMs === null ? startedAtMs + offsetSeconds * 1000 : finishedAtMs + shiftMs;
+    return { ...execution, finishedAtMs: Math.round(shiftedMs) };
+  }
+
+  /** With an ordinal, so that a name that occurs twice in a report is two executions. */
+  #keyOf(place: ReportedExecution['place']): string {
+    const text = JSON.stringify(place);
+    const ordinal = this.#ordinals.get(text) ?? 0;
+    this.#ordinals.set(text, ordinal + 1);
+    return JSON.stringify([...place, ordinal]);
+  }
+}
+
+/** Cut at once: a report of a few MiB must not be held whole for one test. */
+export const cutFailure = (failure: ParsedFailure): ParsedFailure => ({
+  ...failure,
+  message: failure.message && cutText(failure.message, MESSAGE_BYTES_MAX),
+  stacktrace: failure.stacktrace && cutText(failure.stacktrace, STACKTRACE_BYTES_MAX),
+});

@@ -1,0 +1,153 @@
+/**
+ * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it held until then; DTDs, and with
+ * them entities of the report's own, are refused.
+ *
+ * Every way to make much of little is bounded: nesting, elements, attributes of an element, and the length of an attribute
+ * (which the parser joins from single characters). Large reports leave the event loop to others between pieces.
+ */
+import sax from 'sax';
+import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { TimeSlice } from '../time-slice.ts';
+import { decodedPieces } from './xml-text.ts';
+
+const DEPTH_MAX = 100;
+const ATTRIBUTES_MAX = 200;
+/** Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki. */
+const TOKEN_LENGTH_MAX = 4 * 1024 * 1024;
+/** 100,000 tests with dozens of properties each. An empty element is four bytes, and gzip makes nothing of them. */
+const ELEMENTS_MAX = 5_000_000;
+
+export type XmlAttributes = Readonly<Record<string, string>>;
+
+/** Sees the elements as they open and close, and their text in between. */
+export interface XmlHandler {
+  open(element: string, attributes: XmlAttributes): void;
+  /** Text or CDATA, in as many pieces as it comes. */
+  text(text: string): void;
+  close(element: string): void;
+}
+
+export interface XmlReport {
+  /** For messages: "JUnit XML". */
+  title: string;
+  roots: readonly [string, ...string[]];
+  /** Attributes that make a test's name. */
+  nameAttributes: readonly string[];
+}
+
+/** Where the report stopped being XML. */
+class Malformed extends Error {}
+
+/** Returns how the XML breaks off, in words such as "is cut short at line 5", or null when it is whole. */
+export async function readXml(body: Uint8Array, report: XmlReport, handler: XmlHandler): Promise<string | null> {
+  const reader = new XmlReader(report, handler);
+  const slice = new TimeSlice();
+  try {
+    for (const piece of decodedPieces(body)) {
+      reader.write(piece);
+      if (slice.isUsedUp()) await slice.yieldToOthers();
+    }
+    reader.close();
+    return reader.hasRoot ? null : reader.refuse('it holds no element');
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return reader.hasRoot ? error.message : reader.refuse(`it ${error.message}`);
+  }
+}
+
+class XmlReader {
+  hasRoot = false;
+  readonly #parser: sax.SAXParser;
+  readonly #openElements: string[] = [];
+  #elementCount = 0;
+  #attributeCount = 0;
+
+  constructor(
+    private readonly report: XmlReport,
+    handler: XmlHandler,
+  ) {
+    // A setting of the module, not of one parser; nothing else here uses sax.
+    Object.assign(sax, { MAX_BUFFER_LENGTH: TOKEN_LENGTH_MAX });
+    const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: true, position: true };
+    const parser = sax.parser(true, options);
+    this.#parser = parser;
+    parser.onopentagstart = ({ name }) => this.#open(name);
+    parser.onattribute = () => {
+      if (++this.#attributeCount > ATTRIBUTES_MAX) this.refuse(`an element has more than ${ATTRIBUTES_MAX} attributes`);
+    };
+    parser.onopentag = ({ name, attributes }) => handler.open(name, attributes as Record<string, string>);
+    parser.ontext = (text) => handler.text(text);
+    parser.oncdata = (text) => handler.text(text);
+    parser.onclosetag = (name) => {
+      this.#openElements.pop();
+      handler.close(name);
+    };
+    parser.ondoctype = () => this.refuse('it has a document type declaration (DTD), which is never accepted');
+    parser.onsgmldeclaration = () => this.refuse('it holds a declaration (<!…>), which is never accepted');
+    parser.onerror = (error) => this.#onError(error);
+  }
+
+  write(text: string): void {
+    this.#parser.write(text);
+    // Hands text on before it grows long.
+    this.#parser.flush();
+  }
+
+  close(): void {
+    this.#parser.close();
+  }
+
+  refuse(why: string): never {
+    throw new InvalidUpload(`The body is not a ${this.report.title} report: ${why}.`);
+  }
+
+  #open(name: string): void {
+    const { roots } = this.report;
+    this.#attributeCount = 0;
+    if (!this.hasRoot && !roots.includes(name))
+      this.refuse(`its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}`);
+    this.hasRoot = true;
+    if (++this.#elementCount > ELEMENTS_MAX)
+      throw new UploadTooLarge(`The report holds more than ${ELEMENTS_MAX} elements. Send it in several uploads.`);
+    if (this.#openElements.push(name) > DEPTH_MAX) this.refuse(`it nests elements more than ${DEPTH_MAX} deep`);
+  }
+
+  #onError(error: Error): void {
+    if (!this.#isForgivable(error)) throw new Malformed(this.#breakOf(error));
+    this.#parser.resume();
+  }
+
+  /**
+   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name it would
+   * make a test that does not exist, so there NUL and surrogates are refused like the characters themselves.
+   */
+  #isForgivable(error: Error): boolean {
+    const { entity = '', attribName = '' } = this.#parser as SaxInternals;
+    if (!error.message.startsWith('Invalid character entity') || !entity.startsWith('#')) return false;
+    const isName = this.report.nameAttributes.includes(attribName);
+    if (isName && /^#(?:0+|x0+|x0*d[89a-f][0-9a-f]{2})$/i.test(entity))
+      throw new InvalidUpload(`A test name holds &${entity};, which is not a character. Nothing was stored.`);
+    return true;
+  }
+
+  #breakOf(error: Error): string {
+    const what = error.message.split('\n')[0] ?? '';
+    const element = this.#openElements.at(-1);
+    const where = `at line ${this.#parser.line + 1}${element === undefined ? '' : ` within <${element.slice(0, 100)}>`}`;
+    return /^Unclosed root tag|^Unexpected end/.test(what)
+      ? `is cut short ${where}`
+      : `is not well-formed XML ${where} (${what})`;
+  }
+}
+
+/** Options of sax that its types leave out. */
+interface SaxOptionsUntyped {
+  /** The five entities of XML only, not those of HTML. */
+  strictEntities: boolean;
+}
+
+/** State of sax that its types leave out. */
+interface SaxInternals {
+  entity?: string;
+  attribName?: string;
+}

@@ -1,0 +1,113 @@
+/** Uploads of traces: the address of the OTLP exporters, and the one that older clients use. */
+import type { AnyElysia } from 'elysia';
+import type { z } from 'zod';
+import { type Http, mount, type Operation, type RawBodyDescription } from '../../http/operation.ts';
+import { BODY_LIMITS, readBody } from '../body.ts';
+import { InvalidUpload } from '../errors.ts';
+import { asProblem, type IngestDeps, queueUpload } from '../gateway.ts';
+import { INGEST_TAG, repositoryPath, TOO_LARGE, UPLOAD_ID_EXAMPLE } from '../schemas.ts';
+import { parseOtlp } from './map.ts';
+import { exportResponse, OTLP_MEDIA_TYPES, type OtlpEncoding } from './response.ts';
+
+const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+const OTLP_BODY: RawBodyDescription = {
+  description: 'An OTLP ExportTraceServiceRequest. With or without `Content-Encoding: gzip`.',
+  content: {
+    'application/x-protobuf': { schema: { type: 'string', format: 'binary' } },
+    'application/json': {
+      schema: { type: 'object', properties: { resourceSpans: { type: 'array', items: { type: 'object' } } } },
+      example: {
+        resourceSpans: [
+          {
+            resource: {
+              attributes: [
+                attribute('cicd.pipeline.name', 'CI'),
+                attribute('cicd.pipeline.task.name', 'unit'),
+                attribute('cicd.pipeline.run.id', '1001'),
+                attribute('vcs.ref.head.name', 'main'),
+                attribute('vcs.ref.head.revision', '1111111111111111111111111111111111111111'),
+              ],
+            },
+            scopeSpans: [
+              {
+                spans: [
+                  {
+                    traceId: '5b8efff798038103d269b633813fc60c',
+                    spanId: 'eee19b7ec3c1b174',
+                    name: 'Cart > adds an item',
+                    startTimeUnixNano: '1795253400000000000',
+                    endTimeUnixNano: '1795253400012000000',
+                    attributes: [attribute('test.scope', 'case'), attribute('test.case.result.status', 'passed')],
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    },
+  },
+};
+
+export function mountTraces(app: AnyElysia, http: Http, deps: IngestDeps): void {
+  const traces = tracesOperation(deps);
+  mount(app, http, 'POST', '/v1/ci/:owner/repositories/:repository/traces', { ...traces, operationId: 'uploadTraces' });
+  mount(app, http, 'POST', '/v1/repos/:owner/:repository/ci/traces', {
+    ...traces,
+    operationId: 'uploadTracesByRepository',
+    summary: 'Upload test results as OTLP traces (older clients)',
+  });
+}
+
+function tracesOperation(
+  deps: IngestDeps,
+): Omit<Operation<z.infer<typeof repositoryPath>, Record<string, never>, unknown>, 'operationId'> {
+  return {
+    tag: INGEST_TAG,
+    summary: 'Upload test results as OTLP traces',
+    description:
+      'Takes an OTLP/HTTP trace export in protobuf or JSON. A test is a span with `test.scope=case`, and its name is the name of the test; other spans are ignored. Sending the same spans again counts nothing.',
+    access: 'upload',
+    params: repositoryPath,
+    rawBody: OTLP_BODY,
+    responses: {
+      200: {
+        description:
+          'Queued, or nothing to queue. An ExportTraceServiceResponse in the encoding of the request; spans that were refused are counted in `partial_success`, with the reasons.',
+        mediaType: OTLP_MEDIA_TYPES.json,
+        otherMediaTypes: [OTLP_MEDIA_TYPES.protobuf],
+        example: {
+          partialSuccess: { rejectedSpans: '1', errorMessage: 'the test name is longer than 10000 characters (1)' },
+        },
+        headers: {
+          'x-upload-id': {
+            description: 'Names the receipt; absent when there was nothing to queue.',
+            schema: { type: 'string', format: 'uuid', example: UPLOAD_ID_EXAMPLE },
+          },
+        },
+      },
+      413: TOO_LARGE,
+    },
+    handle: async ({ params, request }) => {
+      const { encoding, upload } = await asProblem(async () => {
+        const requested = encodingOf(request.headers.get('content-type'));
+        const body = await readBody(request, deps.limits ?? BODY_LIMITS);
+        return { encoding: requested, upload: await parseOtlp(body, requested, deps) };
+      });
+      const { uploadId, jobs } = await queueUpload(deps, { owner: params.owner, name: params.repository }, upload);
+      const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });
+      if (jobs > 0) headers.set('x-upload-id', uploadId);
+      return new Response(exportResponse(encoding, upload.rejections), { headers });
+    },
+  };
+}
+
+function encodingOf(contentType: string | null): OtlpEncoding {
+  const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (mediaType === 'application/x-protobuf' || mediaType === 'application/protobuf') return 'protobuf';
+  if (mediaType === 'application/json') return 'json';
+  throw new InvalidUpload(
+    `Content-Type ${mediaType.slice(0, 100) || '(none)'} is not accepted: send application/x-protobuf or application/json.`,
+  );
+}

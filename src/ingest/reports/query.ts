@@ -1,0 +1,73 @@
+/** What the query of an upload says about the run, whatever the format of its reports. */
+import { shortBranch } from '../../domain/default-branch.ts';
+import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
+import { integerParameter, momentParameter, type QueryOf, textParameter } from '../../http/parameters.ts';
+import type { Run } from '../../queue/test-runs.ts';
+import { headOf } from '../ref.ts';
+
+const REPORT_LENGTH_MAX = 4_096;
+
+export const reportQuery = {
+  pipeline_name: textParameter(1, NAME_LENGTH_MAX, {
+    description: 'Name of the pipeline (workflow); `unknown` when absent.',
+    example: 'CI',
+  }),
+  job_name: textParameter(1, NAME_LENGTH_MAX, {
+    description: 'Name of the job within the pipeline; `unknown` when absent.',
+    example: 'unit',
+  }),
+  run_id: textParameter(1, NAME_LENGTH_MAX, {
+    description:
+      "The CI provider's id of this run of the pipeline. When absent, the hash of the report, so that only the same bytes count as sent again.",
+    example: '1001',
+  }),
+  run_attempt: integerParameter(1, UINT32_MAX, { description: 'Which attempt of the run; 1 when absent.', example: 1 }),
+  commit: textParameter(1, NAME_LENGTH_MAX, {
+    description: 'The commit that was tested.',
+    example: '1111111111111111111111111111111111111111',
+  }),
+  branch: textParameter(1, NAME_LENGTH_MAX, {
+    description:
+      'The branch that was tested, with or without `refs/heads/`. Without it nothing is on the default branch.',
+    example: 'main',
+  }),
+  pull_request: integerParameter(1, UINT32_MAX, {
+    description: 'The pull request that was tested. Such runs are never on the default branch.',
+  }),
+  default_branch: textParameter(1, NAME_LENGTH_MAX, {
+    description: "The repository's default branch, used until someone sets it.",
+    example: 'main',
+  }),
+  started_at: momentParameter({
+    description:
+      "When the tests began: the report's times are shifted there. For clocks that are wrong and reports without times.",
+  }),
+  report: textParameter(1, REPORT_LENGTH_MAX, {
+    description:
+      "Tells a job's reports apart, such as a path or a shard. By default the name of the file in the form, else a hash of the report.",
+    example: 'shard-1/report',
+  }),
+};
+
+/** Undefined where the query says nothing. */
+export type ReportQuery = QueryOf<typeof reportQuery>;
+
+/** @param digest names the run of a report that comes without a run id */
+export function runOf(query: ReportQuery, digest: string): Run {
+  const head = headOf(query.branch ?? null);
+  return {
+    pipeline_name: query.pipeline_name ?? UNKNOWN,
+    job_name: query.job_name ?? UNKNOWN,
+    run_id: query.run_id ?? digest,
+    run_attempt: query.run_attempt ?? 1,
+    commit: query.commit ?? null,
+    branch: head.branch,
+    base_ref: null,
+    pull_request: query.pull_request ?? head.pullRequest,
+    default_branch: query.default_branch === undefined ? null : shortBranch(query.default_branch),
+    framework: null,
+    framework_version: null,
+    language: null,
+    job_url: null,
+  };
+}

@@ -1,0 +1,79 @@
+/** Uploads of reports: one operation per format, all alike. */
+import type { AnyElysia } from 'elysia';
+import { rejectedCount } from '../../domain/rejections.ts';
+import { type Http, mount, type RawBodyDescription } from '../../http/operation.ts';
+import { BODY_LIMITS, readBody } from '../body.ts';
+import type { ReportFormat } from '../formats/format.ts';
+import { FORMATS } from '../formats/formats.ts';
+import { asProblem, type IngestDeps, queueUpload } from '../gateway.ts';
+import { INGEST_TAG, repositoryPath, TOO_LARGE, takenSchema } from '../schemas.ts';
+import { reportFiles } from './files.ts';
+import { parseReports } from './parse.ts';
+import { reportQuery } from './query.ts';
+
+export function mountReports(app: AnyElysia, http: Http, deps: IngestDeps): void {
+  for (const format of FORMATS) mountFormat(app, http, deps, format);
+}
+
+function mountFormat(app: AnyElysia, http: Http, deps: IngestDeps, format: ReportFormat): void {
+  mount(app, http, 'POST', `/v1/ci/:owner/repositories/:repository/${format.name}`, {
+    operationId: `upload${pascalCase(format.name)}Report`,
+    tag: INGEST_TAG,
+    summary: `Upload ${format.title} reports`,
+    description: `${format.description} Takes a report, or several as the files of a form. The same report of the same run, attempt, pipeline and job counts once, however often it is sent: give \`run_id\`, and a \`report\` to each shard.`,
+    access: 'upload',
+    params: repositoryPath,
+    query: reportQuery,
+    rawBody: bodyOf(format),
+    responses: {
+      202: {
+        description: 'Queued. The receipt says when it is stored.',
+        schema: takenSchema,
+        headers: {
+          location: { description: 'Address of the receipt.', schema: { type: 'string', format: 'uri' } },
+        },
+      },
+      413: TOO_LARGE,
+    },
+    handle: async ({ params, query, request, url }) => {
+      const limits = deps.limits ?? BODY_LIMITS;
+      const upload = await asProblem(async () => {
+        const body = await readBody(request, limits);
+        const files = await reportFiles(body, request.headers.get('content-type'), limits, format);
+        return parseReports(format, files, query, deps.executionsMax);
+      });
+      const { owner, repository } = params;
+      const { uploadId, executions } = await queueUpload(deps, { owner, name: repository }, upload);
+      const location = `${http.publicUrl ?? url.origin}/v1/ci/${owner}/repositories/${repository}/uploads/${uploadId}`;
+      const { rejections, warnings } = upload;
+      return {
+        status: 202,
+        headers: { location },
+        body: {
+          id: uploadId,
+          status: 'queued',
+          executions,
+          rejected: rejectedCount(rejections),
+          rejections,
+          warnings,
+          url: location,
+        },
+      };
+    },
+  });
+}
+
+/** `go-test` → `GoTest` */
+const pascalCase = (name: string): string =>
+  name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const bodyOf = ({ title, mediaTypes, example }: ReportFormat): RawBodyDescription => ({
+  description: `A ${title} report, or a form with a report in each file. With or without \`Content-Encoding: gzip\`.`,
+  content: {
+    [mediaTypes[0]]: { schema: { type: 'string' }, example: example.text },
+    'multipart/form-data': {
+      schema: { type: 'object', additionalProperties: { type: 'string', format: 'binary' } },
+      example: { [example.file]: example.text },
+    },
+  },
+});
