@@ -2,6 +2,7 @@
  * Cuts an upload into jobs for the queue (design §6 "Queues"): columnar, of at most 5,000 executions and about 4 MiB of
  * text each, so that a retry repeats little and a job stays far below what the queue's stores take.
  */
+import { executionColumns, failureColumns } from '../domain/columns.ts';
 import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
@@ -63,47 +64,26 @@ function partsOf({ run, executions }: ParsedRun, executionsMax: number, textLeng
 /** Commas, quotes and numbers of one execution in the job's JSON. */
 const EXECUTION_OVERHEAD = 100;
 
-function textLengthOf(execution: ParsedExecution): number {
-  const { name, key, filepath, function: functionName, failures } = execution;
-  let length = EXECUTION_OVERHEAD + name.length + key.length + (filepath?.length ?? 0) + (functionName?.length ?? 0);
-  for (const { type, message, stacktrace } of failures)
-    length += (type?.length ?? 0) + (message?.length ?? 0) + (stacktrace?.length ?? 0);
-  return length;
-}
+const textLengthOf = (execution: ParsedExecution): number =>
+  execution.failures.reduce(
+    (length, failure) => length + failureColumns.textLength(failure),
+    EXECUTION_OVERHEAD + executionColumns.textLength(execution),
+  );
 
 function columnsOf({ run, executions }: ParsedRun): Pick<TestRunsJob, 'run' | 'sources' | 'executions' | 'failures'> {
-  const sourceIndex = new Map<string, number>();
-  const indexOf = (source: string): number => {
-    const known = sourceIndex.get(source);
-    if (known !== undefined) return known;
-    sourceIndex.set(source, sourceIndex.size);
-    return sourceIndex.size - 1;
-  };
-  const failures = executions.flatMap((execution, index) =>
-    execution.failures.map((failure) => ({ ...failure, execution: index })),
-  );
+  const indexes = new Map<string, number>();
+  const source = executions.map(({ source }) => {
+    const index = indexes.get(source) ?? indexes.size;
+    indexes.set(source, index);
+    return index;
+  });
   return {
     run,
-    executions: {
-      source: executions.map(({ source }) => indexOf(source)),
-      key: executions.map(({ key }) => key),
-      name: executions.map(({ name }) => name),
-      status: executions.map(({ status }) => status),
-      duration_s: executions.map(({ durationSeconds }) => durationSeconds),
-      finished_at_ms: executions.map(({ finishedAtMs }) => finishedAtMs),
-      filepath: executions.map(({ filepath }) => filepath),
-      function: executions.map((execution) => execution.function),
-      is_flaky: executions.map(({ isFlaky }) => isFlaky),
-      is_quarantined: executions.map(({ isQuarantined }) => isQuarantined),
-      is_retried: executions.map(({ isRetried }) => isRetried),
-    },
-    sources: [...sourceIndex.keys()],
+    executions: { source, ...executionColumns.arrays(executions) },
+    sources: [...indexes.keys()],
     failures: {
-      execution: failures.map(({ execution }) => execution),
-      attempt: failures.map(({ attempt }) => attempt),
-      type: failures.map(({ type }) => type),
-      message: failures.map(({ message }) => message),
-      stacktrace: failures.map(({ stacktrace }) => stacktrace),
+      execution: executions.flatMap(({ failures }, index) => failures.map(() => index)),
+      ...failureColumns.arrays(executions.flatMap(({ failures }) => failures)),
     },
   };
 }

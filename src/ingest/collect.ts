@@ -4,20 +4,13 @@
  * the whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
  */
 
-import {
-  DETAIL_BYTES_MAX,
-  FAILURES_MAX,
-  MESSAGE_BYTES_MAX,
-  rejectionOf,
-  STACKTRACE_BYTES_MAX,
-  UPLOAD_EXECUTIONS_MAX,
-  webAddressOf,
-} from '../domain/limits.ts';
+import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
+import { FAILURES_MAX, rejectionOf, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
-import { cutText, malformedReason } from '../domain/text.ts';
+import { malformedReason } from '../domain/text.ts';
 import type { Run } from '../queue/test-runs.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
-import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
+import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
 export class UploadCollector {
   readonly #runs = new Map<string, ParsedRun>();
@@ -40,13 +33,7 @@ export class UploadCollector {
     assertWellFormed('base branch', run.base_ref);
     assertWellFormed('default branch', run.default_branch);
     const parsed: ParsedRun = {
-      run: {
-        ...run,
-        framework: cutDetail(run.framework),
-        framework_version: cutDetail(run.framework_version),
-        language: cutDetail(run.language),
-        job_url: webAddressOf(run.job_url),
-      },
+      run: runColumns.cleaned(run),
       executions: [],
     };
     this.#runs.set(key, parsed);
@@ -59,7 +46,7 @@ export class UploadCollector {
         `The upload holds more than ${this.executionsMax} executions. Send it in parts, each with a report or trace of its own.`,
       );
     assertWellFormed('test name', execution.name);
-    const failures = execution.failures.slice(0, FAILURES_MAX).map(cutFailure);
+    const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
     const reason = rejectionOf({ name: execution.name, run: run.run });
     if (reason) {
       this.reject(reason, execution.name);
@@ -67,12 +54,8 @@ export class UploadCollector {
     }
     if (failures.length < execution.failures.length)
       this.warn(`Of an execution with more than ${FAILURES_MAX} failed attempts the first ${FAILURES_MAX} are kept.`);
-    run.executions.push({
-      ...execution,
-      filepath: cutDetail(execution.filepath),
-      function: cutDetail(execution.function),
-      failures,
-    });
+    const cleaned = executionColumns.cleaned(execution);
+    run.executions.push(failures.length === 0 ? cleaned : { ...cleaned, failures });
   }
 
   reject(reason: string, name: string): void {
@@ -93,15 +76,4 @@ export class UploadCollector {
 function assertWellFormed(what: string, text: string | null): void {
   const reason = text === null ? null : malformedReason(text);
   if (reason) throw new InvalidUpload(`A ${what} ${reason}. Nothing was stored: correct the name and send again.`);
-}
-
-const cutDetail = (text: string | null): string | null => (text === null ? null : cutText(text, DETAIL_BYTES_MAX));
-
-function cutFailure({ attempt, type, message, stacktrace }: ParsedFailure): ParsedFailure {
-  return {
-    attempt,
-    type: cutDetail(type),
-    message: message === null ? null : cutText(message, MESSAGE_BYTES_MAX),
-    stacktrace: stacktrace === null ? null : cutText(stacktrace, STACKTRACE_BYTES_MAX),
-  };
 }

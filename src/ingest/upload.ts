@@ -1,31 +1,13 @@
 /** What a parser makes of a request body: rows, before they are checked, cut into chunks and queued. */
+import type { ExecutionRow, FailureRow } from '../domain/columns.ts';
 import type { Rejection } from '../domain/rejections.ts';
-import type { Status } from '../domain/status.ts';
 import type { Run } from '../queue/test-runs.ts';
 
-export interface ParsedFailure {
-  /** 1 for the first failed attempt within the execution. */
-  attempt: number;
-  type: string | null;
-  message: string | null;
-  stacktrace: string | null;
-}
+export type ParsedFailure = FailureRow;
 
-export interface ParsedExecution {
-  /** The unit of resending this execution belongs to, e.g. a trace id; unique within the repository. */
+export interface ParsedExecution extends ExecutionRow {
+  /** The unit of resending that this execution belongs to, such as a trace id; unique within the repository. */
   source: string;
-  /** Names the execution within `source`. */
-  key: string;
-  name: string;
-  status: Status;
-  durationSeconds: number;
-  /** Milliseconds since the epoch, or null when the source does not say. */
-  finishedAtMs: number | null;
-  filepath: string | null;
-  function: string | null;
-  isFlaky: boolean;
-  isQuarantined: boolean;
-  isRetried: boolean;
   failures: ParsedFailure[];
 }
 
@@ -37,7 +19,7 @@ export interface ParsedRun {
 
 export interface ParsedUpload {
   runs: ParsedRun[];
-  /** Rows of the input that are no execution: refused by the parser, with the reason. */
+  /** Rows of the input that the parser refused, with the reason. */
   rejections: Rejection[];
   /** Sentences for the receipt, such as "the report was cut short at line 12". */
   warnings: string[];

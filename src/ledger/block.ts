@@ -1,7 +1,6 @@
 /** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation must look at afterwards. */
 import { z } from 'zod';
-import { DETAIL_BYTES_MAX } from '../domain/limits.ts';
-import { cutText } from '../domain/text.ts';
+import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
 /** The part of a line that the evaluation needs; read back from a block whose process died before evaluating it. */
@@ -23,47 +22,34 @@ export interface TouchedTest {
 /** By repository id, then by test id. */
 export type Touched = Map<string, Map<string, TouchedTest>>;
 
-/** One line of JSONEachRow: a chunk's executions that are new. */
+/** One line of JSONEachRow: a chunk's executions that are new. A test holds its columns against those of `ci.ingest`. */
 export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
   const failures = executions.flatMap((execution, index) => execution.failures.map((failure) => ({ index, failure })));
-  const column = <T>(of: (execution: PreparedExecution) => T): T[] => executions.map(of);
-  const { run, origin } = chunk;
+  const { origin, columns } = chunk;
   return JSON.stringify({
     repository_id: chunk.repositoryId,
     on_default: chunk.isOnDefaultBranch,
-    pipeline_name: run.pipeline_name,
-    job_name: run.job_name,
-    run_id: run.run_id,
-    run_attempt: run.run_attempt,
-    commit_sha: run.commit ?? '',
+    ...runColumns.line(chunk.run),
     branch: origin.branch,
     base_ref: origin.baseRef,
     pull_request: origin.pullRequest,
-    framework: cutText(run.framework ?? '', DETAIL_BYTES_MAX),
-    framework_version: cutText(run.framework_version ?? '', DETAIL_BYTES_MAX),
-    language: cutText(run.language ?? '', DETAIL_BYTES_MAX),
-    job_url: run.job_url ?? '',
     received_ms: chunk.receivedAt,
     // As text: a number would lose what is above 2^53.
-    e_execution_id: column((execution) => execution.id.toString()),
-    e_test_id: column((execution) => execution.testId),
-    e_test_name: column((execution) => execution.name),
-    e_status: column((execution) => execution.status),
-    e_duration_s: column((execution) => execution.durationSeconds),
-    e_finished_ms: column((execution) => execution.finishedAt),
-    e_filepath: column((execution) => execution.filepath),
-    e_function: column((execution) => execution.function),
-    e_is_flaky: column((execution) => execution.isFlaky),
-    e_is_quarantined: column((execution) => execution.isQuarantined),
-    e_is_retried: column((execution) => execution.isRetried),
-    e_is_time_replaced: column((execution) => execution.isTimeReplaced),
-    e_failures: column((execution) => execution.failures.length),
+    e_execution_id: executions.map(({ id }) => id.toString()),
+    e_test_id: executions.map(({ testId }) => testId),
+    e_finished_ms: executions.map(({ finishedAt }) => finishedAt),
+    e_is_time_replaced: executions.map(({ isTimeReplaced }) => isTimeReplaced),
+    e_failures: executions.map((execution) => execution.failures.length),
+    ...executionColumns.lines(
+      columns.executions,
+      executions.map(({ row }) => row),
+    ),
     f_index: failures.map(({ index }) => index),
-    f_attempt: failures.map(({ failure }) => failure.attempt),
     f_failure_id: failures.map(({ failure }) => failure.failureId),
-    f_exception_type: failures.map(({ failure }) => failure.type),
-    f_exception_message: failures.map(({ failure }) => failure.message),
-    f_stacktrace: failures.map(({ failure }) => failure.stacktrace),
+    ...failureColumns.lines(
+      columns.failures,
+      failures.map(({ failure }) => failure.row),
+    ),
   });
 }
 

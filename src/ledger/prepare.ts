@@ -1,51 +1,33 @@
-/** From a job to rows: names become identifiers, times are settled, rows that cannot be stored are told apart. */
+/** From a job to rows: names become identifiers, times are settled, and what cannot be stored is rejected with a reason. */
+import { failureColumns } from '../domain/columns.ts';
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
-import {
-  DETAIL_BYTES_MAX,
-  FAILURES_MAX,
-  MESSAGE_BYTES_MAX,
-  nameRejection,
-  runRejection,
-  STACKTRACE_BYTES_MAX,
-  webAddressOf,
-} from '../domain/limits.ts';
+import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
-import { cutText } from '../domain/text.ts';
 import type { Run, TestRunsJob } from '../queue/test-runs.ts';
 
-/** What a failure without an exception is called (design §4). */
-export const UNKNOWN_TYPE = 'unknown';
-export const NO_MESSAGE = '(none reported)';
-
 export interface PreparedFailure {
-  attempt: number;
+  /** Its place in the arrays of the job; null when the job reports no failure of a failed execution. */
+  row: number | null;
   failureId: string;
-  type: string;
-  message: string;
-  stacktrace: string;
 }
 
+/** What is worked out for an execution. The rest stays in the arrays of its job, from which its line is made. */
 export interface PreparedExecution {
+  /** Its place in the arrays of the job. */
+  row: number;
   id: bigint;
-  /** Under which its claim is looked up. */
+  /** Its claim is looked up under this key. */
   sourceKey: string;
   testId: string;
-  name: string;
   status: Status;
-  durationSeconds: number;
   /** Milliseconds since the epoch. */
   finishedAt: number;
   isTimeReplaced: boolean;
-  filepath: string;
-  function: string;
-  isFlaky: boolean;
-  isQuarantined: boolean;
-  isRetried: boolean;
-  failures: PreparedFailure[];
+  failures: readonly PreparedFailure[];
 }
 
 export interface PreparedChunk {
@@ -57,6 +39,7 @@ export interface PreparedChunk {
   isOnDefaultBranch: boolean;
   run: Run;
   origin: RunOrigin;
+  columns: Pick<TestRunsJob, 'executions' | 'failures'>;
   executions: PreparedExecution[];
   rejections: Rejection[];
   warnings: string[];
@@ -76,9 +59,8 @@ export const originOf = (run: Run): RunOrigin => ({
   pullRequest: run.pull_request ?? 0,
 });
 
-/** One for all executions that have none, which is most of them. */
-const NO_FAILURES: PreparedFailure[] = [];
-const NO_ROWS: number[] = [];
+/** Shared by all executions without failures, which is most of them. */
+const NO_FAILURES: readonly PreparedFailure[] = [];
 
 const testIds = new TestIds();
 
@@ -86,40 +68,34 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
-  const failures = failuresByExecution(job);
+  const failures = failureRows(job);
   const wrongRun = runRejection(job.run);
   const rejections = new Rejections();
   const executions: PreparedExecution[] = [];
   const { executions: columns } = job;
-  for (const [i, name] of columns.name.entries()) {
+  for (const [row, name] of columns.name.entries()) {
     const reason = nameRejection(name) ?? wrongRun;
     if (reason !== null) {
       rejections.add(reason, name);
       continue;
     }
-    const { at, isReplaced } = effectiveTime(columns.finished_at_ms[i] ?? null, receivedAt);
+    const { at, isReplaced } = effectiveTime(entry(columns.finished_at_ms, row), receivedAt);
     if (!isRetained(at, options.now, options.retentionDays)) {
       rejections.add(`older than the retention of ${options.retentionDays} days`, name);
       continue;
     }
-    const sourceKey = sourceKeys[columns.source[i] as number] as string;
+    const sourceKey = entry(sourceKeys, entry(columns.source, row));
     const testId = testIds.of(options.repositoryId, name);
-    const status = columns.status[i] as Status;
+    const status = entry(columns.status, row);
     executions.push({
-      id: executionIdOf(sourceKey, columns.key[i] as string),
+      row,
+      id: executionIdOf(sourceKey, entry(columns.key, row)),
       sourceKey,
       testId,
-      name,
       status,
-      durationSeconds: columns.duration_s[i] as number,
       finishedAt: at,
       isTimeReplaced: isReplaced,
-      filepath: cutText(columns.filepath[i] ?? '', DETAIL_BYTES_MAX),
-      function: cutText(columns.function[i] ?? '', DETAIL_BYTES_MAX),
-      isFlaky: columns.is_flaky[i] as boolean,
-      isQuarantined: columns.is_quarantined[i] as boolean,
-      isRetried: columns.is_retried[i] as boolean,
-      failures: preparedFailures(job, failures.get(i)?.slice(0, FAILURES_MAX) ?? NO_ROWS, testId, status),
+      failures: preparedFailures(job, failures.get(row), testId, status),
     });
   }
   return {
@@ -129,15 +105,24 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
     receivedAt,
     repositoryId: options.repositoryId,
     isOnDefaultBranch: isOnDefaultBranch(origin, options.defaultBranch),
-    run: { ...job.run, job_url: webAddressOf(job.run.job_url) },
+    run: job.run,
     origin,
+    columns: job,
     executions,
     rejections: [...job.rejections, ...rejections.list()],
     warnings: job.warnings,
   };
 }
 
-function failuresByExecution(job: TestRunsJob): Map<number, number[]> {
+/** The schema of the job has made sure that its arrays are of one length and its indexes lie within them. */
+function entry<T>(column: readonly T[], row: number): T {
+  const value = column[row];
+  if (value === undefined) throw new RangeError(`a column of ${column.length} rows has no row ${row}`);
+  return value;
+}
+
+/** The rows of failures by the row of their execution. */
+function failureRows(job: TestRunsJob): Map<number, number[]> {
   const found = new Map<number, number[]>();
   for (const [row, execution] of job.failures.execution.entries()) {
     const rows = found.get(execution);
@@ -147,29 +132,20 @@ function failuresByExecution(job: TestRunsJob): Map<number, number[]> {
   return found;
 }
 
-/** Every failed execution has at least one failure event, so that it stands in a group. */
-function preparedFailures(job: TestRunsJob, rows: number[], testId: string, status: Status): PreparedFailure[] {
-  if (rows.length === 0) return status === 'failed' ? [preparedFailure(testId, 1, null, null, null)] : NO_FAILURES;
-  const { attempt, type, message, stacktrace } = job.failures;
-  return rows.map((row) =>
-    preparedFailure(testId, attempt[row] as number, type[row] ?? null, message[row] ?? null, stacktrace[row] ?? null),
-  );
+/** Every failed execution has at least one failure, so that it belongs to a failure group. */
+function preparedFailures(
+  { failures: { type, message } }: TestRunsJob,
+  rows: readonly number[] | undefined,
+  testId: string,
+  status: Status,
+): readonly PreparedFailure[] {
+  if (rows)
+    return rows.slice(0, FAILURES_MAX).map((row) => ({ row, failureId: groupOf(testId, type[row], message[row]) }));
+  return status === 'failed' ? [{ row: null, failureId: groupOf(testId, null, null) }] : NO_FAILURES;
 }
 
-function preparedFailure(
-  testId: string,
-  attempt: number,
-  reportedType: string | null,
-  reportedMessage: string | null,
-  stacktrace: string | null,
-): PreparedFailure {
-  const type = cutText(reportedType || UNKNOWN_TYPE, DETAIL_BYTES_MAX);
-  const message = cutText(reportedMessage || NO_MESSAGE, MESSAGE_BYTES_MAX);
-  return {
-    attempt,
-    failureId: failureIdOf(testId, FINGERPRINT_VERSION, type, normaliseMessage(message)),
-    type,
-    message,
-    stacktrace: cutText(stacktrace ?? '', STACKTRACE_BYTES_MAX),
-  };
+function groupOf(testId: string, reportedType: string | null | undefined, reportedMessage: string | null | undefined) {
+  const type = failureColumns.text('type', reportedType);
+  const message = failureColumns.text('message', reportedMessage);
+  return failureIdOf(testId, FINGERPRINT_VERSION, type, normaliseMessage(message));
 }

@@ -7,79 +7,41 @@
  * producers in other languages.
  */
 import { z } from 'zod';
+import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { NAME_LENGTH_MAX, UINT32_MAX } from '../domain/limits.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
-import { STATUSES } from '../domain/status.ts';
 import { defineJob } from './job-kind.ts';
 
 /** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
 
-const text = z.string();
-const optionalText = z.string().nullable().default(null);
-
-/** What every execution of a chunk shares. Empty strings count as absent. */
-export const runSchema = z.object({
-  pipeline_name: text.describe('Name of the pipeline (workflow)'),
-  job_name: text.describe('Name of the job within the pipeline'),
-  run_id: text.describe("The CI provider's id of this run of the pipeline"),
-  run_attempt: z.int().min(1).max(UINT32_MAX).default(1),
-  commit: optionalText,
-  branch: optionalText.describe('Branch that the run is of (head ref), without refs/heads/'),
-  base_ref: optionalText.describe('Set when the run is for a pull request: the branch it targets'),
-  pull_request: z.int().min(1).max(UINT32_MAX).nullable().default(null),
-  default_branch: optionalText.describe("The repository's default branch as the source knows it"),
-  framework: optionalText,
-  framework_version: optionalText,
-  language: optionalText,
-  job_url: optionalText.describe('http or https, at most 2,048 bytes; anything else is dropped'),
-});
+export const runSchema = z.object(runColumns.shape);
 export type Run = z.infer<typeof runSchema>;
-
-export const statusSchema = z.enum(STATUSES);
 
 const executionsSchema = z.object({
   /** Index into `sources`. */
   source: z.array(z.int().min(0)),
-  /** Names the execution within its source: a span id, or suite path, name and ordinal. */
-  key: z.array(text),
-  name: z.array(text),
-  status: z.array(statusSchema),
-  duration_s: z.array(z.number().min(0)),
-  /** Milliseconds since the epoch; null when the source does not say: the receipt's time counts. */
-  finished_at_ms: z.array(z.number().nullable()),
-  filepath: z.array(z.string().nullable()),
-  function: z.array(z.string().nullable()),
-  /** Flagged flaky by its source, or passed after failed attempts within the run. */
-  is_flaky: z.array(z.boolean()),
-  is_quarantined: z.array(z.boolean()),
-  is_retried: z.array(z.boolean()),
+  ...executionColumns.shape,
 });
 
 const failuresSchema = z.object({
   /** Index into the arrays of `executions`. */
   execution: z.array(z.int().min(0)),
-  /** 1 for the first failed attempt within the execution. */
-  attempt: z.array(z.int().min(1).max(65_535)),
-  type: z.array(z.string().nullable()),
-  message: z.array(z.string().nullable()),
-  stacktrace: z.array(z.string().nullable()),
+  ...failureColumns.shape,
 });
 
 /** Rows that were refused before the queue, grouped by reason, so that the receipt can tell of them. */
 export const rejectionSchema = z.object({
-  reason: text,
+  reason: z.string(),
   count: z.int().min(1),
   /** A few of the names concerned, shortened. */
-  examples: z.array(text).max(REJECTION_EXAMPLES_MAX).default([]),
+  examples: z.array(z.string()).max(REJECTION_EXAMPLES_MAX).default([]),
 }) satisfies z.ZodType<Rejection>;
 
-const sameLength = (columns: Record<string, readonly unknown[]>): boolean => {
-  const lengths = Object.values(columns).map((column) => column.length);
-  return lengths.every((length) => length === lengths[0]);
-};
+const sameLength = (columns: Record<string, readonly unknown[] | undefined>): boolean =>
+  new Set(Object.values(columns).flatMap((column) => column?.length ?? [])).size <= 1;
 
 export const testRunsSchema = z
   .object({
@@ -97,7 +59,7 @@ export const testRunsSchema = z
     executions: executionsSchema,
     failures: failuresSchema,
     rejections: z.array(rejectionSchema).default([]),
-    warnings: z.array(text).default([]).describe('What the receipt should say beside counts'),
+    warnings: z.array(z.string()).default([]).describe('What the receipt should say beside counts'),
   })
   .refine((job) => sameLength(job.executions), { message: 'all arrays under executions must have one length' })
   .refine((job) => sameLength(job.failures), { message: 'all arrays under failures must have one length' })

@@ -158,7 +158,7 @@ describe('what cannot be stored', () => {
     const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
     const good = prepareChunk(job(repository, executions(10), 'good'), options);
     const bad = prepareChunk(job(repository, executions(10), 'bad'), options);
-    (bad.executions[3] as { durationSeconds: unknown }).durationSeconds = 'no number';
+    (bad.executions[3] as { finishedAt: unknown }).finishedAt = 'no number';
     const outcomes = await new Ledger(stores.postgres.db, stores.clickhouse, stores.clock).write([good, bad]);
     expect(outcomes.map((outcome) => outcome.error === undefined)).toEqual([true, false]);
     expect(await countOf(repository)).toBe(10);

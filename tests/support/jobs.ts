@@ -1,5 +1,6 @@
 /** Makes `test-runs` jobs for tests: as a producer would, with what matters to the test and customary values otherwise. */
 import { v7 as uuid7 } from 'uuid';
+import { executionColumns, failureColumns } from '../../src/domain/columns.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 
@@ -33,9 +34,24 @@ export function makeJob({
   receivedAt,
   uploadId = uuid7(),
 }: TestJob): TestRunsJob {
-  const failures = executions.flatMap((execution, index) =>
-    (execution.failures ?? []).map((failure, i) => ({ index, attempt: i + 1, ...failure })),
+  const failures = executions.flatMap(({ failures = [] }, index) =>
+    failures.map((failure, i) => ({
+      index,
+      row: { attempt: i + 1, type: null, message: null, stacktrace: null, ...failure },
+    })),
   );
+  const rows = executions.map((execution, i) => ({
+    key: execution.key ?? String(i),
+    name: execution.name,
+    status: execution.status ?? 'passed',
+    durationSeconds: execution.durationSeconds ?? 0.1,
+    finishedAtMs: execution.at === undefined ? receivedAt : execution.at,
+    filepath: null,
+    function: null,
+    isFlaky: execution.isFlaky ?? false,
+    isQuarantined: false,
+    isRetried: execution.isRetried ?? false,
+  }));
   return testRunsSchema.parse({
     v: 1,
     upload_id: uploadId,
@@ -43,25 +59,10 @@ export function makeJob({
     repository,
     run: { pipeline_name: 'CI', job_name: 'unit', run_id: '1', branch: 'main', commit: 'c1', ...run },
     sources: [source ?? uploadId],
-    executions: {
-      source: executions.map(() => 0),
-      key: executions.map((execution, i) => execution.key ?? String(i)),
-      name: executions.map((execution) => execution.name),
-      status: executions.map((execution) => execution.status ?? 'passed'),
-      duration_s: executions.map((execution) => execution.durationSeconds ?? 0.1),
-      finished_at_ms: executions.map((execution) => (execution.at === undefined ? receivedAt : execution.at)),
-      filepath: executions.map(() => null),
-      function: executions.map(() => null),
-      is_flaky: executions.map((execution) => execution.isFlaky ?? false),
-      is_quarantined: executions.map(() => false),
-      is_retried: executions.map((execution) => execution.isRetried ?? false),
-    },
+    executions: { source: executions.map(() => 0), ...executionColumns.arrays(rows) },
     failures: {
       execution: failures.map(({ index }) => index),
-      attempt: failures.map(({ attempt }) => attempt),
-      type: failures.map(({ type }) => type ?? null),
-      message: failures.map(({ message }) => message ?? null),
-      stacktrace: failures.map(({ stacktrace }) => stacktrace ?? null),
+      ...failureColumns.arrays(failures.map(({ row }) => row)),
     },
   });
 }

@@ -1,0 +1,100 @@
+/**
+ * The columns of an execution, of its failures and of its run: each is declared here once. From the declaration follow the type of a parsed
+ * row, its place in the `test-runs` job, the cut of its text on both sides of the queue, and its column in `ci.ingest`.
+ *
+ * What is added later is optional in the job (`texts.optional()`), because producers of older releases do not send it.
+ */
+import { z } from 'zod';
+import { ColumnSet, type RowOf } from './column-set.ts';
+import { DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX, UINT32_MAX, webAddressOf } from './limits.ts';
+import { STATUSES } from './status.ts';
+import { cutText } from './text.ts';
+
+/** Paths, exception types and the like are shown and grouped by: they are cut, not refused. */
+const detail = (text: string): string => cutText(text, DETAIL_BYTES_MAX);
+
+const texts = z.array(z.string());
+const optionalTexts = z.array(z.string().nullable());
+const flags = z.array(z.boolean());
+
+/** One value for each execution. */
+export const executionColumns = new ColumnSet({
+  /** Names the execution within its source: a span id, or suite path, name and ordinal. */
+  key: { job: 'key', schema: texts },
+  name: { job: 'name', schema: texts, line: 'e_test_name' },
+  status: { job: 'status', schema: z.array(z.enum(STATUSES)), line: 'e_status' },
+  durationSeconds: { job: 'duration_s', schema: z.array(z.number().min(0)), line: 'e_duration_s' },
+  /** Milliseconds since the epoch; null when the source does not say: then the time of receipt counts. */
+  finishedAtMs: { job: 'finished_at_ms', schema: z.array(z.number().nullable()) },
+  filepath: { job: 'filepath', schema: optionalTexts, line: 'e_filepath', clean: detail, empty: '' },
+  function: { job: 'function', schema: optionalTexts, line: 'e_function', clean: detail, empty: '' },
+  /** Flagged flaky by its source, or passed after failed attempts within the run. */
+  isFlaky: { job: 'is_flaky', schema: flags, line: 'e_is_flaky' },
+  isQuarantined: { job: 'is_quarantined', schema: flags, line: 'e_is_quarantined' },
+  isRetried: { job: 'is_retried', schema: flags, line: 'e_is_retried' },
+});
+export type ExecutionRow = RowOf<(typeof executionColumns)['columns']>;
+
+/** One value for each failed attempt. `empty` stands for what a failure does not report. */
+export const failureColumns = new ColumnSet({
+  /** 1 for the first failed attempt within the execution. */
+  attempt: { job: 'attempt', schema: z.array(z.int().min(1).max(65_535)), line: 'f_attempt', empty: 1 },
+  type: { job: 'type', schema: optionalTexts, line: 'f_exception_type', clean: detail, empty: 'unknown' },
+  message: {
+    job: 'message',
+    schema: optionalTexts,
+    line: 'f_exception_message',
+    clean: (text) => cutText(text, MESSAGE_BYTES_MAX),
+    empty: '(none reported)',
+  },
+  stacktrace: {
+    job: 'stacktrace',
+    schema: optionalTexts,
+    line: 'f_stacktrace',
+    clean: (text) => cutText(text, STACKTRACE_BYTES_MAX),
+    empty: '',
+  },
+});
+export type FailureRow = RowOf<(typeof failureColumns)['columns']>;
+
+const text = z.string();
+const optionalText = z.string().nullable().default(null);
+
+/** What every execution of a chunk shares. Empty strings count as absent. */
+export const runColumns = new ColumnSet({
+  pipeline_name: {
+    job: 'pipeline_name',
+    schema: text.describe('Name of the pipeline (workflow)'),
+    line: 'pipeline_name',
+  },
+  job_name: { job: 'job_name', schema: text.describe('Name of the job within the pipeline'), line: 'job_name' },
+  run_id: { job: 'run_id', schema: text.describe("The CI provider's id of this run of the pipeline"), line: 'run_id' },
+  run_attempt: { job: 'run_attempt', schema: z.int().min(1).max(UINT32_MAX).default(1), line: 'run_attempt' },
+  commit: { job: 'commit', schema: optionalText, line: 'commit_sha', empty: '' },
+  branch: { job: 'branch', schema: optionalText.describe('Branch that the run is of (head ref), without refs/heads/') },
+  base_ref: {
+    job: 'base_ref',
+    schema: optionalText.describe('Set when the run is for a pull request: the branch it targets'),
+  },
+  pull_request: { job: 'pull_request', schema: z.int().min(1).max(UINT32_MAX).nullable().default(null) },
+  default_branch: {
+    job: 'default_branch',
+    schema: optionalText.describe("The repository's default branch as the source knows it"),
+  },
+  framework: { job: 'framework', schema: optionalText, line: 'framework', clean: detail, empty: '' },
+  framework_version: {
+    job: 'framework_version',
+    schema: optionalText,
+    line: 'framework_version',
+    clean: detail,
+    empty: '',
+  },
+  language: { job: 'language', schema: optionalText, line: 'language', clean: detail, empty: '' },
+  job_url: {
+    job: 'job_url',
+    schema: optionalText.describe('http or https, at most 2,048 bytes; anything else is dropped'),
+    line: 'job_url',
+    clean: webAddressOf,
+    empty: '',
+  },
+});
