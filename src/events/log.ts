@@ -1,10 +1,11 @@
-/** Reads the event log: one statement a page. */
+/** Reads the event log: one statement per page. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { EventType } from '../domain/events.ts';
 import type { Window } from '../domain/window.ts';
-import { type Page, type PageRequest, pageOf } from '../http/pages.ts';
+import type { PagedList, PageRequest } from '../http/pages.ts';
+import type { Repository } from '../postgres/repositories.ts';
 
 const rowSchema = z.object({
   id: z.int(),
@@ -15,7 +16,10 @@ const rowSchema = z.object({
   base_ref: z.string().nullable(),
   metadata: z.string(),
 });
-export type EventRow = z.infer<typeof rowSchema>;
+export interface EventRow extends z.infer<typeof rowSchema> {
+  /** Name of the repository. */
+  repository: string;
+}
 
 const parameters = {
   repository_id: 'UUID',
@@ -34,9 +38,14 @@ const parameters = {
 const older = defineQuery('events/log', parameters, rowSchema, 'backward');
 const newer = defineQuery('events/log', parameters, rowSchema, 'forward');
 
-/** A place in the log: time of receipt in milliseconds, then id. */
-export const keySchema = z.tuple([z.int(), z.int()]);
-export const keyOf = (row: EventRow): [number, number] => [row.received_ms, row.id];
+/** Time of receipt in milliseconds, then id. */
+type EventKey = [receivedMs: number, id: number];
+
+export const eventLog: PagedList<EventRow, EventKey> = {
+  name: 'events',
+  keySchema: z.tuple([z.int(), z.int()]),
+  keyOf: ({ received_ms, id }) => [received_ms, id],
+};
 
 export interface EventFilters {
   pullRequests: number[];
@@ -44,23 +53,22 @@ export interface EventFilters {
   types: EventType[];
 }
 
-/** One page of a repository's events, newest first. */
-export async function readEvents(
+/** A repository's events beyond a key, nearest first: up to one more than a page. */
+export async function selectEvents(
   clickhouse: ClickHouse,
-  repositoryId: string,
-  { start, end }: Window,
+  repository: Pick<Repository, 'id' | 'name'>,
   filters: EventFilters,
-  request: PageRequest,
+  { direction, key, perPage, window: { start, end } }: PageRequest<EventKey, Window>,
   signal?: AbortSignal,
-): Promise<Page<EventRow>> {
-  const isNext = request.direction === 'next';
-  const [keyMs, keyId] = request.key === null ? [0, 0] : keySchema.parse(request.key);
-  const isFirst = request.key === null;
+): Promise<EventRow[]> {
+  const isNext = direction === 'next';
+  const isFirst = key === null;
+  const [keyMs, keyId] = key ?? [0, 0];
   const rows = await clickhouse.select(
     isNext ? older : newer,
     {
-      repository_id: repositoryId,
-      // No further than the place: the key of the table is searched by time.
+      repository_id: repository.id,
+      // No further than the key: the table is searched by time.
       from_ms: isFirst || isNext ? start : Math.max(start, keyMs),
       to_ms: isFirst || !isNext ? end : Math.min(end, keyMs + 1),
       is_first: isFirst,
@@ -69,9 +77,9 @@ export async function readEvents(
       pull_requests: filters.pullRequests,
       base_refs: filters.baseRef === undefined ? [] : [filters.baseRef],
       types: filters.types,
-      rows: request.perPage + 1,
+      rows: perPage + 1,
     },
     signal,
   );
-  return pageOf(request, rows);
+  return rows.map((row) => ({ ...row, repository: repository.name }));
 }

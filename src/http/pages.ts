@@ -1,66 +1,133 @@
-/** Pages of a list: which rows to ask for, and the `Link` header (RFC 8288, once 5988) that leads to the others. */
-import { type Cursor, type CursorKey, encodeCursor } from './cursor.ts';
+/** Lists in pages: from the cursor of a request to its rows, and to the `Link` header (RFC 8288) that leads to the other pages. */
+import type { z } from 'zod';
+import type { Window } from '../domain/window.ts';
+import { type Cursor, type CursorKey, decodeCursor, encodeCursor, hashFilters } from './cursor.ts';
 
 export const PER_PAGE_DEFAULT = 10;
 
-/** What a store needs to know to fetch a page. */
-export interface PageRequest {
-  perPage: number;
-  direction: 'next' | 'previous';
-  key: CursorKey | null;
+/** A list that is read in pages. `K` is what its rows are ordered by. */
+export interface PagedList<Row, K extends CursorKey> {
+  /** Keeps its cursors apart from those of other lists. */
+  name: string;
+  keySchema: z.ZodType<K>;
+  keyOf(row: Row): K;
 }
 
-export interface Page<T> {
-  /** In the list's order, whichever way the page was reached. */
-  items: T[];
+/** What a request says about the page it wants. */
+export interface AskedPage<W extends Window | null> {
+  path: Readonly<Record<string, string>>;
+  query: { cursor: string | undefined; per_page: number | undefined };
+  /** Everything that selects or orders rows: a cursor holds only for the same filters. */
+  filters: Readonly<Record<string, unknown>>;
+  /**
+   * The window of this page. `first` is the one that the first page resolved: it stays, so that a default of "now" does not move
+   * between pages.
+   */
+  window(first: Window | undefined): W;
+  /** The request's address as clients see it. */
+  url: URL;
+}
+
+/** What a store needs to know to fetch a page. */
+export interface PageRequest<K extends CursorKey, W extends Window | null = null> {
+  perPage: number;
+  direction: 'next' | 'previous';
+  key: K | null;
+  window: W;
+}
+
+export interface Page<Row> {
+  /** In the order of the list, whichever way the page was reached. */
+  items: Row[];
   hasNext: boolean;
   hasPrevious: boolean;
 }
 
-export const pageRequest = (cursor: Cursor | null, perPage: number | undefined): PageRequest => ({
-  perPage: perPage ?? cursor?.perPage ?? PER_PAGE_DEFAULT,
-  direction: cursor?.direction ?? 'next',
-  key: cursor?.key ?? null,
-});
+/** A page with its links. */
+export interface LinkedPage<Row> extends Page<Row> {
+  perPage: number;
+  headers: Record<string, string>;
+}
+
+/** For lists without a window. */
+export const noWindow = (): null => null;
 
 /**
- * The page out of what a store returned: up to `perPage` + 1 rows from the key on, nearest first. The one too many says that
- * there are more that way; a key says that there is a row the other way, the one it was taken from.
+ * Reads one page of a list. Throws 422 for a cursor that is not of this list.
+ *
+ * @param find returns up to `perPage` + 1 rows beyond the key, nearest first
+ * @example
+ * const page = await readPage(testsByName, { path, query, filters: { filters }, window: noWindow, url }, (request) =>
+ *   searchTests(clickhouse, repository.id, filters, request, signal));
+ * return pageReply(page, 'tests', testOut);
  */
-export function pageOf<T>(request: PageRequest, fetched: readonly T[]): Page<T> {
-  const items = fetched.slice(0, request.perPage);
-  const hasMore = fetched.length > request.perPage;
-  const hasOther = request.key !== null;
-  return request.direction === 'next'
+export async function readPage<Row, K extends CursorKey, W extends Window | null>(
+  list: PagedList<Row, K>,
+  asked: AskedPage<W>,
+  find: (request: PageRequest<K, W>) => Promise<readonly Row[]>,
+): Promise<LinkedPage<Row>> {
+  const hash = hashFilters({ list: list.name, path: pathKey(asked.path), ...asked.filters });
+  const cursor = decodeCursor(asked.query.cursor, hash, list.keySchema);
+  const request = {
+    perPage: asked.query.per_page ?? cursor?.perPage ?? PER_PAGE_DEFAULT,
+    direction: cursor?.direction ?? 'next',
+    key: cursor?.key ?? null,
+    window: asked.window(cursor?.window ?? undefined),
+  };
+  const page = pageOf(request, await find(request));
+  return { ...page, perPage: request.perPage, headers: linkHeaders(list, page, request, hash, asked.url) };
+}
+
+/** The answer that carries a page. */
+export const pageReply = <Row>(
+  { items, perPage, headers }: LinkedPage<Row>,
+  name: string,
+  toJson: (row: Row) => unknown,
+) => ({
+  body: { size: items.length, per_page: perPage, [name]: items.map(toJson) },
+  headers,
+});
+
+/** Paths are compared without case. */
+const pathKey = (path: Readonly<Record<string, string>>): string => Object.values(path).join('/').toLowerCase();
+
+/**
+ * Makes a page of what a store returned: up to `perPage` + 1 rows beyond the key, nearest first. The extra row says that there
+ * are more in that direction; a key says that there is a row in the other one, from which it was taken.
+ */
+export function pageOf<Row>(
+  { perPage, direction, key }: Pick<PageRequest<CursorKey>, 'perPage' | 'direction' | 'key'>,
+  fetched: readonly Row[],
+): Page<Row> {
+  const items = fetched.slice(0, perPage);
+  const hasMore = fetched.length > perPage;
+  const hasOther = key !== null;
+  return direction === 'next'
     ? { items, hasNext: hasMore, hasPrevious: hasOther }
     : { items: items.reverse(), hasNext: hasOther, hasPrevious: hasMore };
 }
 
-export interface LinkOptions<T> {
-  /** The request's address as clients see it, without a cursor. */
-  url: URL;
-  page: Page<T>;
-  keyOf(item: T): CursorKey;
-  window: [from: number, to: number] | null;
-  perPage: number;
-  filters: string;
-}
-
 /**
- * Clients refuse longer headers: Node from 16 KiB of all headers together, others from 64 KiB of one. Only filters of
+ * Clients refuse longer headers: Node from 16 KiB for all headers together, others from 64 KiB for one. Only filters of
  * thousands of characters come near it, because every link repeats them.
  */
 const LINK_BYTES_MAX = 12 * 1024;
 
 /**
- * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only where there is such a page.
- * Where all four would make the header too long for clients, `last` is left out, then `first`.
+ * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only if there is such a page.
+ * If all four would make the header too long for clients, `last` is left out, then `first`.
  */
-export function linkHeaders<T>({ url, page, keyOf, window, perPage, filters }: LinkOptions<T>): Record<string, string> {
-  const link = (rel: string, direction: Cursor['direction'], key: CursorKey | null): string => {
+function linkHeaders<Row, K extends CursorKey>(
+  { keyOf }: PagedList<Row, K>,
+  page: Page<Row>,
+  { perPage, window }: PageRequest<K, Window | null>,
+  filtersHash: string,
+  url: URL,
+): Record<string, string> {
+  const link = (rel: string, direction: Cursor<K>['direction'], key: K | null): string => {
     const target = new URL(url);
     target.searchParams.delete('cursor');
-    target.searchParams.set('cursor', encodeCursor({ direction, key, window, perPage }, filters));
+    target.searchParams.set('cursor', encodeCursor({ direction, key, window, perPage }, filtersHash));
     return `<${target.href}>; rel="${rel}"`;
   };
   const first = page.items[0];
@@ -75,15 +142,15 @@ export function linkHeaders<T>({ url, page, keyOf, window, perPage, filters }: L
   return header ? { link: header } : {};
 }
 
-/** The request's address under the public one, where that is set. */
+/** The request's address below the public one, if that is set. */
 export function publicUrlOf(publicUrl: string | undefined, url: URL): URL {
   return publicUrl === undefined ? url : new URL(`${publicUrl}${url.pathname}${url.search}`);
 }
 
-/** How the header stands in the OpenAPI document. */
+/** The header in the OpenAPI document. */
 export const LINK = {
   link: {
-    description: 'RFC 8288 links: `first`, `prev`, `next`, `last`; `prev` and `next` only where there is such a page.',
+    description: 'RFC 8288 links: `first`, `prev`, `next`, `last`; `prev` and `next` only if there is such a page.',
     schema: {
       type: 'string',
       example: '<https://ci.example.com/v1/ci/acme/repositories/shop/search/tests?test_name=*&cursor=WzEs>; rel="next"',

@@ -1,15 +1,14 @@
-/** What the insights share: paths, filters of names, responses about tests nobody knows. */
+/** What the insights share: their dependencies, paths, fields, and the answer for unknown tests. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
-import { enumParameter, textsParameter } from '../http/parameters.ts';
+import { textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
 
-/** What the insights need of the rest. */
 export interface InsightsDeps {
   clock: Clock;
   clickhouse: ClickHouse;
@@ -21,13 +20,11 @@ export const TAG = 'CI test insights';
 
 export const repositoryPath = z.object({ owner, repository_name: repository });
 export const testPath = repositoryPath.extend({
-  test_id: uuid5('Stable identifier of the test, as the search gives it.', '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'),
+  test_id: uuid5('Stable identifier of the test, as returned by the search.', '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'),
 });
 
 export const namesParameter = (description: string, example: string[]) =>
   textsParameter(NAME_LENGTH_MAX, { description, example });
-export const directionParameter = () =>
-  enumParameter(['asc', 'desc'], { description: '`desc` by default when sorting by count, `asc` otherwise.' });
 
 export const testNameOut = z.string().meta({ example: 'Cart > totals > sums [a, b] with 10% tax' });
 export const pipelineNameOut = z.string().meta({ example: 'CI' });
@@ -35,23 +32,20 @@ export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
 
+/** The fields of a response that holds a page. */
+export const pageFields = {
+  size: z.int().meta({ description: 'Items in this page', example: 1 }),
+  per_page: z.int().meta({ description: 'Items per page', example: 10 }),
+};
+
 export const unknownTest = (): HttpProblem =>
   notFound(
-    'There is no such test in this repository. Search for it by name: insights know tests that ran on the default branch.',
+    'There is no such test in this repository. Search for it by name: insights know the tests that ran on the default branch.',
   );
 
-/** The repository, or the 404 of a test in it: what was never written to has no tests. */
+/** The repository of a test. Throws the 404 of an unknown test: a repository without uploads has no tests. */
 export async function repositoryOfTest(deps: InsightsDeps, ownerName: string, name: string): Promise<Repository> {
   const found = await deps.repositories.find(ownerName, name);
   if (!found) throw unknownTest();
   return found;
 }
-
-/** A list's place in the interface, for the hash of a cursor: paths are compared without case. */
-export const pathKey = (path: Readonly<Record<string, string>>): string => Object.values(path).join('/').toLowerCase();
-
-export type Direction = 'asc' | 'desc';
-
-/** By count, most first; by name, in alphabetical order, unless the request says otherwise (design §4). */
-export const directionOf = (sort: string, given: Direction | undefined): Direction =>
-  given ?? (sort === 'executions_count' ? 'desc' : 'asc');

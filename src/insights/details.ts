@@ -1,5 +1,4 @@
-/** Spec §4.3: everything about one test. */
-
+/** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
@@ -11,9 +10,9 @@ import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
 import * as common from './common.ts';
 
-/** Ratios look at this many days. */
+/** Ratios cover this many days. */
 const RATIO_DAYS = 30;
-/** Who a pull request's author is when the account is gone (design §4). */
+/** Shown as the author of a pull request whose account was deleted. */
 const GHOST = { id: 10_137, login: 'ghost' };
 
 const rowSchema = z.object({
@@ -30,8 +29,9 @@ const rowSchema = z.object({
   passed: z.number(),
   failed: z.number(),
   flaky: z.number(),
-  healths: z.array(z.tuple([z.enum(HEALTHS), z.number()])),
-  first_failure: z.array(z.tuple([z.number(), z.string()])),
+  healths: z.array(z.object({ health: z.enum(HEALTHS), newest_ms: z.int() })),
+  /** None or one. */
+  first_failure: z.array(z.object({ failed_ms: z.int(), commit: z.string() })),
 });
 type Row = z.infer<typeof rowSchema>;
 
@@ -56,9 +56,14 @@ const response = z.object({
   repository: z.string().meta({ example: 'shop' }),
   test_name: common.testNameOut,
   test_id: common.testIdOut,
-  health_status: z.enum(HEALTHS).meta({ description: 'The worst of its pipelines and jobs', example: 'flaky' }),
+  health_status: z
+    .enum(HEALTHS)
+    .meta({ description: 'The worst health among its pipelines and CI jobs', example: 'flaky' }),
   last_conclusion: z.enum(STATUSES).meta({ example: 'passed' }),
-  failure_ratio: ratio.meta({ description: 'Of passed and failed executions of the last 30 days', example: 0.25 }),
+  failure_ratio: ratio.meta({
+    description: 'Share of failures among the passed and failed executions of the last 30 days',
+    example: 0.25,
+  }),
   flakiness_ratio: ratio.meta({ example: 0.25 }),
   success_ratio: ratio.meta({ example: 0.75 }),
   flaky_detection_enabled: z.boolean().meta({ example: true }),
@@ -82,7 +87,7 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
     tag: common.TAG,
     summary: 'Get detailed information about a test',
     description:
-      'Health, newest results and first failure of a test on the default branch; ratios look at the last 30 days.',
+      'Health, latest results and first failure of a test on the default branch. Ratios cover the last 30 days.',
     access: 'read',
     params: common.testPath,
     responses: { 200: { description: 'The test.', schema: response } },
@@ -99,9 +104,9 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
         signal,
       );
       if (!row || row.identities === 0) throw common.unknownTest();
-      const [firstFailureAt, firstFailureCommit] = row.first_failure[0] ?? [0, ''];
-      const pull = firstFailureCommit
-        ? await pullRequestMergedAs(deps.db, repository.id, firstFailureCommit)
+      const [firstFailure] = row.first_failure;
+      const pull = firstFailure?.commit
+        ? await pullRequestMergedAs(deps.db, repository.id, firstFailure.commit)
         : undefined;
       const conclusive = row.passed + row.failed;
       const share = (count: number): number => (conclusive === 0 ? 0 : count / conclusive);
@@ -116,8 +121,8 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
           flakiness_ratio: share(repository.flakyDetectionEnabled ? row.flaky : 0),
           success_ratio: conclusive === 0 ? 0 : 1 - share(row.failed),
           flaky_detection_enabled: repository.flakyDetectionEnabled,
-          first_failure_at: timeOrNull(firstFailureAt),
-          first_failure_commit: firstFailureCommit || null,
+          first_failure_at: timeOrNull(firstFailure?.failed_ms ?? 0),
+          first_failure_commit: firstFailure?.commit || null,
           first_failure_pull: pull ? summaryOf(pull) : null,
           last_failure_at: timeOrNull(row.last_failure_ms),
           last_success_at: timeOrNull(row.last_success_ms),
@@ -131,11 +136,14 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
     },
   });
 
-/** The worst of the identities that ran within 14 days before the test's newest execution (design §7). */
-function healthOf(row: Row) {
-  const newest = Math.max(...row.healths.map(([, at]) => at));
-  const recent = row.healths.filter(([, at]) => at > newest - HEALTH_RECENT_DAYS * DAY_MS);
-  return worstHealth(recent.map(([health]) => health));
+/**
+ * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer runs the test
+ * says nothing about it.
+ */
+function healthOf({ healths }: Row) {
+  const newestMs = Math.max(...healths.map(({ newest_ms }) => newest_ms));
+  const recent = healths.filter(({ newest_ms }) => newest_ms > newestMs - HEALTH_RECENT_DAYS * DAY_MS);
+  return worstHealth(recent.map(({ health }) => health));
 }
 
 const timeOrNull = (at: number): string | null => (at > 0 ? formatMoment(at) : null);

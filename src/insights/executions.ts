@@ -1,22 +1,25 @@
-/** Spec §4.7: the identities under which a test ran in a window. */
-
+/** The identities under which a test ran in a window. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
-import { resolveWindow, type Window } from '../domain/window.ts';
-import { type Cursor, decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, linkHeaders, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
-import { cursorParameter, enumParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
-import { unprocessable } from '../http/problems.ts';
+import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
+import { directionParameter, orderOf, readingOf } from './order.ts';
+import { checkedWindow, windowParameters } from './window.ts';
 
 const SORTS = ['executions_count', 'pipeline_name', 'job_name'] as const;
 
-const rowSchema = z.object({
-  known_name: z.string().nullable(),
-  identities: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])),
+const identitySchema = z.object({
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  executions_count: z.int(),
+  k0: z.int(),
+  k1: z.string(),
+  k2: z.string(),
 });
+const rowSchema = z.object({ known_name: z.string().nullable(), identities: z.array(identitySchema) });
 
 const parameters = {
   repository_id: 'UUID',
@@ -35,18 +38,26 @@ const parameters = {
 const forward = defineQuery('insights/executions', parameters, rowSchema);
 const backward = defineQuery('insights/executions', parameters, rowSchema, 'backward');
 
-const keySchema = z.tuple([z.number(), z.string(), z.string()]);
+interface Row extends z.infer<typeof identitySchema> {
+  test_name: string;
+}
+type Key = [k0: number, k1: string, k2: string];
+
+const list: PagedList<Row, Key> = {
+  name: 'executions',
+  keySchema: z.tuple([z.int(), z.string(), z.string()]),
+  keyOf: ({ k0, k1, k2 }) => [k0, k1, k2],
+};
 
 const response = z.object({
-  size: z.int().meta({ example: 1 }),
-  per_page: z.int().meta({ example: 10 }),
+  ...common.pageFields,
   executions: z.array(
     z.object({
       test_id: common.testIdOut,
       test_name: common.testNameOut,
       pipeline_name: common.pipelineNameOut,
       job_name: common.jobNameOut,
-      executions_count: z.int().meta({ description: 'Executions in the window, skipped ones too', example: 3 }),
+      executions_count: z.int().meta({ description: 'Executions in the window, including skipped ones', example: 3 }),
     }),
   ),
 });
@@ -58,102 +69,59 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
     operationId: 'listTestExecutions',
     tag: common.TAG,
     summary: "List a test's executions",
-    description: 'The pipelines and jobs in which the test ran on the default branch in the window, with how often.',
+    description: 'The pipelines and CI jobs in which the test ran on the default branch in the window, and how often.',
     access: 'read',
     params: common.testPath,
     query: {
-      sort: enumParameter(SORTS, { description: 'Most executions first by default.' }),
-      direction: common.directionParameter(),
+      sort: enumParameter(SORTS, { description: 'Defaults to the number of executions, highest first.' }),
+      direction: directionParameter(),
       ...windowParameters(),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
-    responses: { 200: { description: 'A page of pipelines and jobs.', schema: response, headers: LINK } },
+    responses: { 200: { description: 'A page of pipelines and CI jobs.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const sort = query.sort ?? 'executions_count';
-      const direction = common.directionOf(sort, query.direction);
-      const hash = hashFilters({
-        list: 'executions',
-        path: common.pathKey(path),
-        sort,
-        direction,
-        start: query.start,
-        end: query.end,
-      });
-      const cursor = decodeCursor(query.cursor, hash, keySchema);
-      const window = windowOf(cursor, query, deps.clock.now());
-      const request = pageRequest(cursor, query.per_page);
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const isReversed = sort !== 'executions_count' && direction === 'desc';
-      const isForward = (request.direction === 'next') !== isReversed;
-      const [k0, k1, k2] = request.key === null ? [0, '', ''] : keySchema.parse(request.key);
-      const [found] = await deps.clickhouse.select(
-        isForward ? forward : backward,
-        {
-          repository_id: repository.id,
-          test_id: path.test_id,
-          start_ms: window.start,
-          end_ms: window.end,
-          sort,
-          sign: direction === 'desc' ? -1 : 1,
-          is_first: request.key === null,
-          k0,
-          k1,
-          k2,
-          rows: request.perPage + 1,
-        },
-        signal,
-      );
-      const testName = found?.known_name;
-      if (!testName) throw common.unknownTest();
-      const page = pageOf(request, found.identities);
-      const headers = linkHeaders({
+      const order = orderOf(query);
+      const { start, end } = query;
+      const asked = {
+        path,
+        query,
+        filters: { ...order, start, end },
+        window: (first = checkedWindow(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
-        page,
-        keyOf: ([pipeline, job, , count]) => (sort === 'job_name' ? [count, job, pipeline] : [count, pipeline, job]),
-        window: [window.start, window.end],
-        perPage: request.perPage,
-        filters: hash,
-      });
-      const executions = page.items.map(([pipeline, job, count]) => ({
-        test_id: path.test_id,
-        test_name: testName,
-        pipeline_name: pipeline,
-        job_name: job,
-        executions_count: count,
-      }));
-      return {
-        body: { size: executions.length, per_page: request.perPage, executions },
-        headers,
       };
+      const page = await readPage(list, asked, async ({ window, key, perPage, direction }) => {
+        const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+        const { isForward, sign } = readingOf(order, { direction });
+        const [k0, k1, k2] = key ?? [0, '', ''];
+        const [found] = await deps.clickhouse.select(
+          isForward ? forward : backward,
+          {
+            repository_id: repository.id,
+            test_id: path.test_id,
+            start_ms: window.start,
+            end_ms: window.end,
+            sort: order.sort,
+            sign,
+            is_first: key === null,
+            k0,
+            k1,
+            k2,
+            rows: perPage + 1,
+          },
+          signal,
+        );
+        const testName = found?.known_name;
+        if (!testName) throw common.unknownTest();
+        return found.identities.map((identity) => ({ ...identity, test_name: testName }));
+      });
+      return pageReply(page, 'executions', ({ test_name, pipeline_name, job_name, executions_count }) => ({
+        test_id: path.test_id,
+        test_name,
+        pipeline_name,
+        job_name,
+        executions_count,
+      }));
     },
   });
-
-/** The window as first resolved: a default of now does not move between pages. */
-function windowOf(
-  cursor: Cursor | null,
-  query: { start?: number | undefined; end?: number | undefined },
-  now: number,
-): Window {
-  if (cursor?.window) return { start: cursor.window[0], end: cursor.window[1] };
-  return checkedWindow(query, now);
-}
-
-export const windowParameters = () => ({
-  start: momentParameter({
-    description: 'Start of the window, inclusive; a day before `end` by default.',
-    example: '2026-11-20T10:00:00Z',
-  }),
-  end: momentParameter({
-    description: 'End of the window, exclusive; a day after `start` when only that is given, else now.',
-  }),
-});
-
-/** Start inclusive, end exclusive; 422 when it is empty. */
-export function checkedWindow(query: { start?: number | undefined; end?: number | undefined }, now: number): Window {
-  const window = resolveWindow(query.start, query.end, now);
-  if (window.start >= window.end)
-    throw unprocessable([{ loc: ['query', 'start'], msg: 'must be before end', type: 'invalid_window' }]);
-  return window;
-}

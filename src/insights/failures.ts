@@ -1,5 +1,4 @@
-/** Spec §4.5 and §4.6: the failure groups of a test, and one of them with its newest events. */
-
+/** The failure groups of a test, and one of them with its newest events. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
@@ -9,30 +8,39 @@ import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import * as common from './common.ts';
 
-/** A test with more groups has a message that no fingerprint tames; the newest are shown. */
+/** A test with more groups has a message that no fingerprint normalises; the newest are shown. */
 const GROUPS_MAX = 1_000;
 const LATEST_EVENTS = 10;
 
 const groupsRow = z.object({
   is_known: z.coerce.boolean(),
-  failure_groups: z.array(z.tuple([z.string(), z.string(), z.string(), z.number(), z.number(), z.number()])),
+  failure_groups: z.array(
+    z.object({
+      id: z.string(),
+      type: z.string(),
+      message: z.string(),
+      events: z.int(),
+      first_ms: z.int(),
+      last_ms: z.int(),
+    }),
+  ),
 });
 const groupRow = z.object({
-  events: z.number(),
-  first_ms: z.number(),
-  last_ms: z.number(),
+  events: z.int(),
+  first_ms: z.int(),
+  last_ms: z.int(),
   latest_events: z.array(
-    z.tuple([
-      z.number(),
-      z.string(),
-      z.number(),
-      z.string(),
-      z.string(),
-      z.string(),
-      z.string(),
-      z.string(),
-      z.string(),
-    ]),
+    z.object({
+      failed_ms: z.int(),
+      execution_id: z.string(),
+      attempt: z.int(),
+      type: z.string(),
+      message: z.string(),
+      stacktrace: z.string(),
+      filepath: z.string(),
+      language: z.string(),
+      job_url: z.string(),
+    }),
   ),
 });
 
@@ -51,7 +59,7 @@ const failureFields = {
   id: z.guid().meta({ example: '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12' }),
   exception_type: z.string().meta({ example: 'AssertionError' }),
   exception_message: z.string().meta({ example: 'expected 3 to equal 4' }),
-  failure_count: z.int().meta({ description: 'Failed attempts of this group', example: 2 }),
+  failure_count: z.int().meta({ description: 'Failed attempts in this group', example: 2 }),
   first_failure_at: common.dateTimeOut,
   last_failure_at: common.dateTimeOut,
 };
@@ -75,7 +83,7 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
     operationId: 'listTestFailures',
     tag: common.TAG,
     summary: 'Get test failures',
-    description: `Groups of failures with the same exception type and normalised message, newest first; the ${GROUPS_MAX} newest.`,
+    description: `Groups of failures with the same exception type and normalised message, newest first; at most the ${GROUPS_MAX} newest.`,
     access: 'read',
     params: common.testPath,
     responses: { 200: { description: 'The failure groups.', schema: z.object({ failures: z.array(failureSchema) }) } },
@@ -85,13 +93,13 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
       const parameters = { repository_id: repository.id, test_id: path.test_id, groups: GROUPS_MAX };
       const [row] = await deps.clickhouse.select(groups, parameters, signal);
       if (!row?.is_known) throw common.unknownTest();
-      const failures = row.failure_groups.map(([id, type, message, count, first, last]) => ({
+      const failures = row.failure_groups.map(({ id, type, message, events, first_ms, last_ms }) => ({
         id,
         exception_type: type,
         exception_message: message,
-        failure_count: count,
-        first_failure_at: formatMoment(first),
-        last_failure_at: formatMoment(last),
+        failure_count: events,
+        first_failure_at: formatMoment(first_ms),
+        last_failure_at: formatMoment(last_ms),
       }));
       return { body: { failures } };
     },
@@ -102,10 +110,13 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
     operationId: 'getTestFailure',
     tag: common.TAG,
     summary: 'Get test failure',
-    description: `One group of failures with its ${LATEST_EVENTS} newest events.`,
+    description: `One failure group with its ${LATEST_EVENTS} newest events.`,
     access: 'read',
     params: common.testPath.extend({
-      failure_id: uuid5('The failure group, as the list of failures gives it.', '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12'),
+      failure_id: uuid5(
+        'The failure group, as returned by the list of failures.',
+        '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12',
+      ),
     }),
     responses: {
       200: {
@@ -127,22 +138,21 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
         signal,
       );
       const newest = row?.latest_events[0];
-      if (!row || !newest)
-        throw notFound('There is no such failure of this test. Its failures are listed at …/failures.');
+      if (!row || !newest) throw notFound('This test has no such failure. Its failures are listed at …/failures.');
       const body = {
         id: path.failure_id,
-        exception_type: newest[3],
-        exception_message: newest[4],
+        exception_type: newest.type,
+        exception_message: newest.message,
         failure_count: row.events,
         first_failure_at: formatMoment(row.first_ms),
         last_failure_at: formatMoment(row.last_ms),
-        latest_events: row.latest_events.map(([at, execution, attempt, , , stack, filepath, language, url]) => ({
-          id: `${execution}.${attempt}`,
-          failed_at: formatMoment(at),
-          exception_stacktrace: stack || null,
-          test_filepath: filepath || null,
-          test_programming_language: language || null,
-          job_url: url || null,
+        latest_events: row.latest_events.map((event) => ({
+          id: `${event.execution_id}.${event.attempt}`,
+          failed_at: formatMoment(event.failed_ms),
+          exception_stacktrace: event.stacktrace || null,
+          test_filepath: event.filepath || null,
+          test_programming_language: event.language || null,
+          job_url: event.job_url || null,
         })),
       };
       return { body };

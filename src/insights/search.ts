@@ -1,5 +1,4 @@
-/** Spec §4.2: search of test identities by name. */
-
+/** Search of test identities by name. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -7,11 +6,11 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { globToLike, isGlob } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
-import { decodeCursor, hashFilters } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, linkHeaders, type Page, type PageRequest, pageOf, pageRequest, publicUrlOf } from '../http/pages.ts';
+import { LINK, noWindow, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
+import { directionParameter, type Order, orderOf, readingOf } from './order.ts';
 
 const SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
 
@@ -20,7 +19,7 @@ const rowSchema = z.object({
   name: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
-  k0: z.number(),
+  k0: z.int(),
   k1: z.string(),
   k2: z.string(),
   k3: z.string(),
@@ -51,36 +50,36 @@ const parameters = {
 const forward = defineQuery('insights/search', parameters, rowSchema);
 const backward = defineQuery('insights/search', parameters, rowSchema, 'backward');
 
-const keySchema = z.tuple([z.number(), z.string(), z.string(), z.string()]);
+type Key = [k0: number, k1: string, k2: string, k3: string];
 
-export interface SearchFilters {
+const list: PagedList<Row, Key> = {
+  name: 'search',
+  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
+  keyOf: ({ k0, k1, k2, k3 }) => [k0, k1, k2, k3],
+};
+
+interface SearchFilters extends Order<(typeof SORTS)[number]> {
   testNames: string[];
   pipelines: string[];
   pipelinesExcluded: string[];
   jobs: string[];
   jobsExcluded: string[];
-  sort: (typeof SORTS)[number];
-  direction: common.Direction;
 }
 
-/** One page of the identities whose names match. */
-export async function searchTests(
+/** The identities whose names match, up to one more than a page. */
+function selectIdentities(
   clickhouse: ClickHouse,
   repositoryId: string,
   filters: SearchFilters,
-  request: PageRequest,
+  request: PageRequest<Key>,
   signal?: AbortSignal,
-): Promise<Page<Row>> {
-  // By count the key itself is negated for "most first", ties in alphabetical order; names are read against their order.
-  const isCount = filters.sort === 'executions_count';
-  const isReversed = !isCount && filters.direction === 'desc';
-  const isForward = (request.direction === 'next') !== isReversed;
-  const [k0, k1, k2, k3] = request.key === null ? [0, '', '', ''] : keySchema.parse(request.key);
-  const globs = filters.testNames.filter(isGlob);
-  const patterns = globs.map(globToLike);
+): Promise<Row[]> {
+  const { isForward, sign } = readingOf(filters, request);
+  const [k0, k1, k2, k3] = request.key ?? [0, '', '', ''];
+  const patterns = filters.testNames.filter(isGlob).map(globToLike);
   const isAll = patterns.includes('%');
   const [pattern = '', ...morePatterns] = isAll ? [] : patterns;
-  const rows = await clickhouse.select(
+  return clickhouse.select(
     isForward ? forward : backward,
     {
       repository_id: repositoryId,
@@ -94,7 +93,7 @@ export async function searchTests(
       jobs: filters.jobs,
       jobs_excluded: filters.jobsExcluded,
       sort: filters.sort,
-      sign: filters.direction === 'desc' ? -1 : 1,
+      sign,
       is_first: request.key === null,
       k0,
       k1,
@@ -104,12 +103,10 @@ export async function searchTests(
     },
     signal,
   );
-  return pageOf(request, rows);
 }
 
 const response = z.object({
-  size: z.int().meta({ description: 'Items in this page', example: 1 }),
-  per_page: z.int().meta({ example: 10 }),
+  ...common.pageFields,
   tests: z.array(
     z.object({
       test_id: common.testIdOut,
@@ -120,6 +117,13 @@ const response = z.object({
   ),
 });
 
+const toJson = ({ test_id, name, pipeline_name, job_name }: Row) => ({
+  test_id,
+  test_name: name,
+  pipeline_name,
+  job_name,
+});
+
 const searchAddress = '/v1/ci/:owner/repositories/:repository_name/search/tests';
 
 export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
@@ -128,57 +132,40 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
     tag: common.TAG,
     summary: 'Search tests by name',
     description:
-      'One entry for each test name, pipeline and job that ran on the default branch. `*` and `?` are wildcards; `\\` escapes them. Several names are combined with OR.',
+      'One entry for each combination of test name, pipeline and job that ran on the default branch. `*` and `?` are wildcards; `\\` escapes them. Several names are combined with OR.',
     access: 'read',
     params: common.repositoryPath,
     query: {
       test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
-        description: 'Names to find; wildcards `*` and `?`. Repeat it to find more.',
+        description: 'Name to find; `*` and `?` are wildcards. Repeat it for several names.',
         example: ['Cart > *'],
         required: true,
       }),
-      sort: enumParameter(SORTS, { description: 'Most executions first by default.' }),
-      direction: common.directionParameter(),
+      sort: enumParameter(SORTS, { description: 'Defaults to the number of executions, highest first.' }),
+      direction: directionParameter(),
       pipeline_name: common.namesParameter('Only these pipelines.', ['CI']),
-      pipeline_name_exclude: common.namesParameter('Not these pipelines.', ['nightly']),
-      job_name: common.namesParameter('Only these jobs.', ['unit']),
-      job_name_exclude: common.namesParameter('Not these jobs.', ['e2e']),
+      pipeline_name_exclude: common.namesParameter('All pipelines except these.', ['nightly']),
+      job_name: common.namesParameter('Only these CI jobs.', ['unit']),
+      job_name_exclude: common.namesParameter('All CI jobs except these.', ['e2e']),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
     responses: { 200: { description: 'A page of tests.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const sort = query.sort ?? 'executions_count';
       const filters: SearchFilters = {
         testNames: query.test_name,
         pipelines: query.pipeline_name,
         pipelinesExcluded: query.pipeline_name_exclude,
         jobs: query.job_name,
         jobsExcluded: query.job_name_exclude,
-        sort,
-        direction: common.directionOf(sort, query.direction),
+        ...orderOf(query),
       };
-      const hash = hashFilters({ list: 'search', path: common.pathKey(path), filters });
-      const request = pageRequest(decodeCursor(query.cursor, hash, keySchema), query.per_page);
-      const repository = await deps.repositories.find(path.owner, path.repository_name);
-      const page = repository
-        ? await searchTests(deps.clickhouse, repository.id, filters, request, signal)
-        : pageOf<Row>(request, []);
-      const headers = linkHeaders({
-        url: publicUrlOf(http.publicUrl, url),
-        page,
-        keyOf: (row) => [row.k0, row.k1, row.k2, row.k3],
-        window: null,
-        perPage: request.perPage,
-        filters: hash,
+      const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+      const page = await readPage(list, asked, async (request) => {
+        const repository = await deps.repositories.find(path.owner, path.repository_name);
+        return repository ? selectIdentities(deps.clickhouse, repository.id, filters, request, signal) : [];
       });
-      const tests = page.items.map((row) => ({
-        test_id: row.test_id,
-        test_name: row.name,
-        pipeline_name: row.pipeline_name,
-        job_name: row.job_name,
-      }));
-      return { body: { size: tests.length, per_page: request.perPage, tests }, headers };
+      return pageReply(page, 'tests', toJson);
     },
   });

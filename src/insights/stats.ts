@@ -1,5 +1,4 @@
-/** Spec §4.4: one statistic of a test as a time series. */
-
+/** One statistic of a test as a time series. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
@@ -9,7 +8,7 @@ import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
-import { checkedWindow, windowParameters } from './executions.ts';
+import { checkedWindow, windowParameters } from './window.ts';
 
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const;
 type Stat = (typeof STATS)[number];
@@ -22,14 +21,23 @@ const parameters = {
   width_ms: 'Int64',
 } as const;
 
-/** Start of the bucket, passed, failed, seconds of both together. */
-type Bucket = [start: number, passed: number, failed: number, seconds: number];
-
 const statsRow = z.object({
   is_known: z.coerce.boolean(),
-  buckets: z.array(z.tuple([z.number(), z.number(), z.number(), z.number()])),
+  buckets: z.array(z.object({ start_ms: z.int(), passed: z.int(), failed: z.int(), seconds: z.number() })),
 });
-const flakyRow = z.object({ is_known: z.coerce.boolean(), buckets: z.array(z.tuple([z.number(), z.number()])) });
+const flakyRow = z.object({
+  is_known: z.coerce.boolean(),
+  buckets: z.array(z.object({ start_ms: z.int(), flaky: z.int() })),
+});
+type StatsBucket = z.infer<typeof statsRow>['buckets'][number];
+
+/** What one bucket adds to the statistic. */
+interface Bucket {
+  startMs: number;
+  amount: number;
+  /** What a mean divides by. */
+  executions: number;
+}
 
 const stats = defineQuery('insights/stats', parameters, statsRow);
 const flakyStats = defineQuery('insights/flaky_stats', parameters, flakyRow);
@@ -66,14 +74,14 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
     tag: common.TAG,
     summary: 'Get a single test stat as a time series',
     description:
-      'Buckets are the smallest of 1h, 4h, 1d and 2d of which 48 cover the window; whole, aligned to the epoch in UTC and zero-filled. Only executions inside the window count.',
+      'The buckets have the smallest width of 1h, 4h, 1d and 2d for which 48 cover the window. They are whole, aligned to the epoch in UTC and zero-filled. Only executions inside the window count.',
     access: 'read',
     params: common.testPath.extend({
       stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'success_count' }),
     }),
     query: windowParameters(),
     responses: {
-      200: { description: 'The series, with its value over the whole window.', schema: response, example: EXAMPLE },
+      200: { description: 'The series, and the value over the whole window.', schema: response, example: EXAMPLE },
     },
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
@@ -83,7 +91,7 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
         throw unprocessable([
           {
             loc: ['query', 'start'],
-            msg: `the window must not be longer than ${BUCKETS_MAX} buckets of two days`,
+            msg: `makes the window longer than ${BUCKETS_MAX} buckets of two days`,
             type: 'invalid_window',
           },
         ]);
@@ -105,7 +113,7 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
     },
   });
 
-/** Throws 404 for a test that nobody knows. A flaky bucket holds its count as "passed". */
+/** Throws 404 for an unknown test. */
 async function readBuckets(
   deps: common.InsightsDeps,
   stat: Stat,
@@ -115,30 +123,40 @@ async function readBuckets(
   if (stat === 'flaky_count') {
     const [row] = await deps.clickhouse.select(flakyStats, values, signal);
     if (!row?.is_known) throw common.unknownTest();
-    return row.buckets.map(([start, flaky]) => [start, flaky, 0, 0]);
+    return row.buckets.map(({ start_ms, flaky }) => ({ startMs: start_ms, amount: flaky, executions: flaky }));
   }
   const [row] = await deps.clickhouse.select(stats, values, signal);
   if (!row?.is_known) throw common.unknownTest();
-  return row.buckets;
+  return row.buckets.map((bucket) => ({
+    startMs: bucket.start_ms,
+    amount: amountOf[stat](bucket),
+    executions: bucket.passed + bucket.failed,
+  }));
+}
+
+const amountOf = {
+  success_count: ({ passed }: StatsBucket) => passed,
+  failure_count: ({ failed }: StatsBucket) => failed,
+  mean_duration: ({ seconds }: StatsBucket) => seconds,
+};
+
+/** A count adds up; a mean is over all executions, not a mean of means. */
+function statistic(stat: Stat, buckets: readonly Bucket[]): number {
+  const amount = buckets.reduce((sum, bucket) => sum + bucket.amount, 0);
+  if (stat !== 'mean_duration') return amount;
+  const executions = buckets.reduce((sum, bucket) => sum + bucket.executions, 0);
+  return executions === 0 ? 0 : amount / executions;
 }
 
 function series(stat: Stat, buckets: readonly Bucket[], window: Window, width: number): z.infer<typeof response> {
-  const summaryOf = (all: readonly Bucket[]): number => {
-    const passed = all.reduce((sum, bucket) => sum + bucket[1], 0);
-    const failed = all.reduce((sum, bucket) => sum + bucket[2], 0);
-    if (stat === 'failure_count') return failed;
-    if (stat !== 'mean_duration') return passed;
-    const seconds = all.reduce((sum, bucket) => sum + bucket[3], 0);
-    return passed + failed === 0 ? 0 : seconds / (passed + failed);
-  };
-  const byStart = new Map(buckets.map((bucket) => [bucket[0], bucket]));
-  const valueOverTime = bucketStarts(window, width).map((start) => {
-    const bucket = byStart.get(start);
+  const byStart = new Map(buckets.map((bucket) => [bucket.startMs, bucket]));
+  const valueOverTime = bucketStarts(window, width).map((startMs) => {
+    const bucket = byStart.get(startMs);
     return {
-      start: formatMoment(start),
-      end: formatMoment(start + width),
-      value: bucket ? summaryOf([bucket]) : 0,
+      start: formatMoment(startMs),
+      end: formatMoment(startMs + width),
+      value: bucket ? statistic(stat, [bucket]) : 0,
     };
   });
-  return { value: summaryOf(buckets), value_over_time: valueOverTime, stat } as z.infer<typeof response>;
+  return { value: statistic(stat, buckets), value_over_time: valueOverTime, stat };
 }

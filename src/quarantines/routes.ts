@@ -1,20 +1,21 @@
-/** The quarantine operations (spec §4.8 to §4.11), and the check that older clients ask for (design §6). */
+/** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
+import { DEFAULT_HOST } from '../domain/identity.ts';
 import { encodeBody, type Http, mount } from '../http/operation.ts';
-import { LINK } from '../http/pages.ts';
-import { andThen } from '../maybe-promise.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
-import { appliesTo, filtered, type QuarantineFilters } from './page.ts';
+import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
+import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
+import type { RepositoryStore } from '../postgres/repositories.ts';
+import { appliesTo, beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
+import type { QuarantineList, QuarantineLists } from './lists.ts';
 import * as schemas from './schemas.ts';
-import {
-  createQuarantine,
-  getQuarantine,
-  listOf,
-  pageOfQuarantines,
-  type QuarantineDeps,
-  removeQuarantine,
-} from './service.ts';
-import { mountTestStates } from './test-states.ts';
+
+export interface QuarantineDeps {
+  repositories: RepositoryStore;
+  quarantines: QuarantineStore;
+  lists: QuarantineLists;
+}
 
 const TAG = 'CI quarantine';
 const BASE = '/v1/ci/:owner/repositories/:repository/quarantines';
@@ -25,16 +26,45 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
   mountGet(app, http, deps);
   mountRemove(app, http, deps);
   mountCheck(app, http, deps);
-  mountTestStates(app, http, deps);
 }
 
+type RepositoryPath = { owner: string; repository: string };
+
+const NO_LIST: QuarantineList = { revision: 0, quarantines: [], byId: new Map() };
+
+/** The list of a repository; an empty one for a repository that was never written to. */
+const listOf = (
+  { repositories, lists }: QuarantineDeps,
+  path: RepositoryPath,
+): MaybePromise<[repositoryId: string, list: QuarantineList]> =>
+  andThen(repositories.find(path.owner, path.repository), (repository) =>
+    repository ? andThen(lists.get(repository.id), (list) => [repository.id, list]) : ['', NO_LIST],
+  );
+
+const unknownQuarantine = (): HttpProblem =>
+  notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
+
 function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+  const pageOfList = async (
+    path: RepositoryPath,
+    query: { cursor: string | undefined; per_page: number | undefined },
+    filters: QuarantineFilters,
+    url: URL,
+  ) => {
+    const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+    const page = await readPage(pagedQuarantines, asked, async (request) => {
+      const [, { quarantines }] = await listOf(deps, path);
+      return beyondKey(filtered(quarantines, filters), request);
+    });
+    return { body: bodyOf(page.items, page.perPage), headers: page.headers };
+  };
+
   mount(app, http, 'GET', BASE, {
     operationId: 'listQuarantines',
     tag: TAG,
     summary: 'List quarantined tests',
     description:
-      'In order of creation. With `per_page` in pages; without it the whole list in one response, with `per_page: null`, which is kept for older clients.',
+      'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients.',
     access: 'read',
     params: schemas.repositoryPath,
     query: schemas.listQuery,
@@ -42,14 +72,7 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     handle: ({ params: path, query, url }) => {
       const filters: QuarantineFilters = { branch: query.branch, testId: query.test_id, source: query.source };
       const isPaged = query.per_page !== undefined || (query.cursor ?? '') !== '';
-      if (isPaged) {
-        const of = { list: 'quarantines', filters, matching: (all: readonly Quarantine[]) => filtered(all, filters) };
-        const address = { url, publicUrl: http.publicUrl };
-        return pageOfQuarantines(deps, path, query, of, address).then(({ items, perPage, headers }) => ({
-          body: bodyOf(items, perPage),
-          headers,
-        }));
-      }
+      if (isPaged) return pageOfList(path, query, filters, url);
       return andThen(listOf(deps, path), ([repositoryId, list]) => {
         const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
         return { encoded: deps.lists.answer(repositoryId, list, JSON.stringify(filters), encode) };
@@ -61,16 +84,16 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
 const bodyOf = (quarantines: readonly Quarantine[], perPage: number | null) => ({
   size: quarantines.length,
   per_page: perPage,
-  quarantined_tests: quarantines.map(schemas.shown),
+  quarantined_tests: quarantines.map(schemas.quarantineJson),
 });
 
-function mountCreate(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: QuarantineDeps): void {
   mount(app, http, 'POST', BASE, {
     operationId: 'createQuarantine',
     tag: TAG,
     summary: 'Mark a test as quarantined',
     description:
-      'On one branch, on the branches of a pattern, or on all. A test that was never seen may be quarantined. A test that is quarantined on the same branch already: 409.',
+      'On one branch, on the branches that match a pattern, or on all. A test that was never seen may be quarantined. 409 if the test is already quarantined on the same branch.',
     access: 'quarantine',
     params: schemas.repositoryPath,
     body: schemas.createBody,
@@ -83,11 +106,14 @@ function mountCreate(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       },
     },
     handle: async ({ params: path, body, credential, url }) => {
-      const wanted = { testName: body.test_name, reason: body.reason, branch: body.branch };
-      const id = await createQuarantine(deps, path, wanted, credential);
+      const { test_name: testName, reason, branch } = body;
+      const repository = await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository });
+      const wanted = { testName, reason, branch, source: 'manual', actor: credential?.actor ?? 'unknown' } as const;
+      const created = await quarantines.create(repository.id, wanted);
+      if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
-      const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${id}`;
-      return { status: 201, body: { id }, headers: { location } };
+      const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
+      return { status: 201, body: { id: created.id }, headers: { location } };
     },
   });
 }
@@ -97,11 +123,16 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     operationId: 'getQuarantine',
     tag: TAG,
     summary: 'Get a quarantined test',
-    description: 'One quarantine that was not removed.',
+    description: 'One quarantine that has not been removed.',
     access: 'read',
     params: schemas.quarantinePath,
     responses: { 200: { description: 'The quarantine.', schema: schemas.quarantineSchema } },
-    handle: async ({ params: path }) => ({ body: schemas.shown(await getQuarantine(deps, path, path.quarantine_id)) }),
+    handle: async ({ params: path }) => {
+      const [, list] = await listOf(deps, path);
+      const quarantine = list.byId.get(path.quarantine_id);
+      if (!quarantine) throw unknownQuarantine();
+      return { body: schemas.quarantineJson(quarantine) };
+    },
   });
 }
 
@@ -109,12 +140,13 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
 const wantsRecord = (prefer: string | null): boolean =>
   prefer?.split(',').some((one) => /^\s*return\s*=\s*"?representation"?\s*(;|$)/i.test(one)) ?? false;
 
-function mountRemove(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
+function mountRemove(app: AnyElysia, http: Http, { repositories, quarantines }: QuarantineDeps): void {
   mount(app, http, 'DELETE', `${BASE}/:quarantine_id`, {
     operationId: 'removeQuarantine',
     tag: TAG,
     summary: 'Remove a quarantine',
-    description: 'Answers 204, or 200 with the removed quarantine to the header `Prefer: return=representation`.',
+    description:
+      'Answers 204, or 200 with the removed quarantine if the request has the header `Prefer: return=representation`.',
     access: 'quarantine',
     params: schemas.quarantinePath,
     responses: {
@@ -122,9 +154,15 @@ function mountRemove(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       204: { description: 'Removed.' },
     },
     handle: async ({ params: path, credential, request }) => {
-      const removed = await removeQuarantine(deps, path, path.quarantine_id, credential);
+      const repository = await repositories.find(path.owner, path.repository);
+      const actor = credential?.actor ?? 'unknown';
+      const removed = repository && (await quarantines.remove(repository.id, path.quarantine_id, actor));
+      if (!removed) throw unknownQuarantine();
       if (!wantsRecord(request.headers.get('prefer'))) return { status: 204 };
-      return { body: schemas.shown(removed), headers: { 'preference-applied': 'return=representation' } };
+      return {
+        body: schemas.quarantineJson(removed),
+        headers: { 'preference-applied': 'return=representation' },
+      };
     },
   });
 }
@@ -133,13 +171,15 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
   mount(app, http, 'POST', `${BASE}/check`, {
     operationId: 'checkQuarantines',
     tag: TAG,
-    summary: 'Tell quarantined tests from others (older clients)',
+    summary: 'Check which tests are quarantined (older clients)',
     description: 'Newer clients list the quarantines of their branch instead. Changes nothing.',
     access: 'read',
     params: schemas.repositoryPath,
     body: schemas.checkBody,
     bodyExample: schemas.CHECK_EXAMPLE,
-    responses: { 200: { description: 'The names, told apart.', schema: schemas.checkedSchema } },
+    responses: {
+      200: { description: 'The names, split by whether they are quarantined.', schema: schemas.checkedSchema },
+    },
     handle: async ({ params: path, body: { tests_names: names, branch } }) => {
       const [, list] = await listOf(deps, path);
       const applying = list.quarantines.filter((quarantine) =>

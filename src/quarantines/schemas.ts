@@ -1,4 +1,4 @@
-/** What the quarantine operations take and answer (spec §2.9, §4.8 to §4.11). */
+/** The input and output of the quarantine operations. */
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, REASON_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
@@ -14,21 +14,23 @@ const NAME_EXAMPLE = 'Cart > totals > sums [a, b] with 10% tax';
 
 export const repositoryPath = z.object({ owner, repository });
 export const quarantinePath = repositoryPath.extend({
-  quarantine_id: uuid('Names the quarantine, as the list gives it.', ID_EXAMPLE),
+  quarantine_id: uuid('Id of the quarantine, as returned by the list.', ID_EXAMPLE),
 });
 
 export const listQuery = {
   branch: textParameter(1, NAME_LENGTH_MAX, {
     description:
-      'Only quarantines that apply to this branch: of every branch, of this one, or with a matching pattern.',
+      'Only quarantines that apply to this branch: for every branch, for this one, or with a matching pattern.',
     example: 'main',
   }),
   test_id: uuidParameter({ description: 'Only quarantines of this test.', example: TEST_ID_EXAMPLE }),
-  source: enumParameter(QUARANTINE_SOURCES, { description: 'Only those made by people, or by auto-quarantine.' }),
+  source: enumParameter(QUARANTINE_SOURCES, {
+    description: 'Only quarantines made by people or clients (`manual`), or by auto-quarantine (`auto`).',
+  }),
   cursor: cursorParameter(),
   per_page: {
     ...perPageParameter(),
-    description: 'Items per page. Absent: the whole list in one response, which clients should not rely on for ever.',
+    description: 'Items per page. Absent: the whole list in one response, which clients should not rely on forever.',
   },
 };
 
@@ -45,7 +47,7 @@ export const createBody = z.object({
   reason: text(0, REASON_LENGTH_MAX).meta({ example: 'Fails when the clock changes, see #1234' }),
   branch: branch.meta({
     description:
-      'Branch, or pattern of branches: `*` and `?` do not cross `/`, `**` does. Null or absent: every branch',
+      'Branch, or pattern for branches: `*` and `?` do not match `/`, `**` does. Null or absent: every branch',
     example: 'main',
   }),
 });
@@ -63,7 +65,7 @@ export const checkBody = z.object({
     .array(testName)
     .meta({ description: 'Names of the tests to look for', example: [NAME_EXAMPLE, 'Cart > is empty'] }),
   branch: branch.meta({
-    description: 'The branch that is tested. Null or absent: only what is for every branch',
+    description: 'The branch under test. Null or absent: only quarantines for every branch',
     example: 'main',
   }),
 });
@@ -78,26 +80,30 @@ export const checkedSchema = z.object({
 export const quarantineSchema = z
   .object({
     id: z.guid().meta({ example: ID_EXAMPLE }),
-    test_id: z.guid().meta({ description: 'As the insights know the test', example: TEST_ID_EXAMPLE }),
+    test_id: z.guid().meta({ description: 'The id of the test in the insights', example: TEST_ID_EXAMPLE }),
     test_name: z.string().meta({ example: NAME_EXAMPLE }),
     reason: z.string().meta({ example: 'Fails when the clock changes, see #1234' }),
     branch: z.string().nullable().meta({ description: 'Branch or pattern; null: every branch', example: 'main' }),
     created_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' }),
     source: z.enum(QUARANTINE_SOURCES).meta({ example: 'manual' }),
-    is_recovered: z
-      .boolean()
-      .meta({ description: 'Recent runs are healthy: the quarantine could be removed', example: false }),
+    is_recovered: z.boolean().meta({
+      description: 'Whether recent runs are healthy, so that the quarantine could be removed',
+      example: false,
+    }),
   })
   .meta({ id: 'QuarantinedTest' });
 
 export const listSchema = z.object({
   size: z.int().meta({ description: 'Items in this page', example: 1 }),
-  per_page: z.int().nullable().meta({ description: 'Null when the whole list was asked for', example: 10 }),
+  per_page: z
+    .int()
+    .nullable()
+    .meta({ description: 'Items per page; null if the whole list was requested', example: 10 }),
   quarantined_tests: z.array(quarantineSchema),
 });
 
-/** A quarantine as the interface shows it. */
-export const shown = (quarantine: Quarantine): z.input<typeof quarantineSchema> => ({
+/** A quarantine as the API returns it. */
+export const quarantineJson = (quarantine: Quarantine): z.input<typeof quarantineSchema> => ({
   id: quarantine.id,
   test_id: quarantine.testId,
   test_name: quarantine.testName,

@@ -110,10 +110,10 @@ describe('dates', () => {
 
 describe('cursors', () => {
   const key = fc.array(fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' })), { maxLength: 4 });
-  const cursor: fc.Arbitrary<Cursor> = fc.record({
+  const cursor: fc.Arbitrary<Cursor<CursorKey>> = fc.record({
     direction: fc.constantFrom('next', 'previous'),
     key: fc.option(key),
-    window: fc.option(fc.tuple(fc.maxSafeInteger(), fc.maxSafeInteger())),
+    window: fc.option(fc.record({ start: fc.maxSafeInteger(), end: fc.maxSafeInteger() })),
     perPage: fc.option(fc.integer({ min: 1, max: 100 })),
   });
   const anyKey: z.ZodType<CursorKey> = z.array(z.union([z.string(), z.number()]));

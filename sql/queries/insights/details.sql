@@ -1,5 +1,5 @@
--- Everything about one test that its details show: five look-ups by key in one statement. `identities` is 0 for a test that
--- nobody has seen on the default branch.
+-- Everything that the details of one test show: five look-ups by key in one statement. `identities` is 0 for a test that never
+-- ran on the default branch.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_since_ms = 1792713600000;
@@ -15,7 +15,9 @@ WITH
       AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC') AND is_flaky
   ) AS recent_flaky,
   (
-    SELECT groupArray((toString(health), toUnixTimestamp64Milli(newest_at))) FROM ci.health FINAL
+    SELECT groupArray(CAST(
+      (toString(health), toUnixTimestamp64Milli(newest_at)), 'Tuple(health String, newest_ms Int64)'
+    )) FROM ci.health FINAL
     WHERE repository_id = {repository_id: UUID} AND test_id = {test_id: UUID}
   ) AS healths,
   (
@@ -38,6 +40,11 @@ SELECT
   tupleElement(newest, 'filepath') AS last_filepath,
   tupleElement(newest, 'function') AS last_function,
   recent.1 AS passed, recent.2 AS failed, recent_flaky AS flaky, healths,
-  arrayMap(first -> (toUnixTimestamp64Milli(tupleElement(first, 1)), tupleElement(first, 3)), first_failures) AS first_failure
+  arrayMap(
+    first -> CAST(
+      (toUnixTimestamp64Milli(tupleElement(first, 1)), tupleElement(first, 3)), 'Tuple(failed_ms Int64, commit String)'
+    ),
+    first_failures
+  ) AS first_failure
 FROM ci.catalog
 WHERE repository_id = {repository_id: UUID} AND test_id = {test_id: UUID}

@@ -1,11 +1,16 @@
--- The failure groups of one test, newest first; the key groups them already. The texts are of the newest event.
+-- The failure groups of one test, newest first; the key groups them already. The texts are those of the newest event.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_groups = 1000;
 WITH (
   SELECT count() FROM ci.catalog WHERE repository_id = {repository_id: UUID} AND test_id = {test_id: UUID}
 ) AS known
-SELECT known > 0 AS is_known, groupArray((id, type, message, events, first_ms, last_ms)) AS failure_groups
+SELECT
+  known > 0 AS is_known,
+  groupArray(CAST(
+    (id, type, message, events, first_ms, last_ms),
+    'Tuple(id String, type String, message String, events UInt64, first_ms Int64, last_ms Int64)'
+  )) AS failure_groups
 FROM
 (
   SELECT

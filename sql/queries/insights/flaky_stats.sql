@@ -1,4 +1,4 @@
--- Flaky executions by bucket, for one test in a window: from the verdicts (8 to 9 ms), not by judging anew (29 to 73 ms).
+-- Flaky executions by bucket, for one test in a window: from the verdicts (8 to 9 ms), not by judging again (29 to 73 ms).
 -- FINAL: the newest verdict on each execution counts.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -8,7 +8,7 @@ SET param_width_ms = 3600000;
 WITH (
   SELECT count() FROM ci.catalog WHERE repository_id = {repository_id: UUID} AND test_id = {test_id: UUID}
 ) AS known
-SELECT known > 0 AS is_known, groupArray((bucket_ms, flaky)) AS buckets
+SELECT known > 0 AS is_known, groupArray(CAST((bucket_ms, flaky), 'Tuple(start_ms Int64, flaky UInt64)')) AS buckets
 FROM
 (
   SELECT intDiv(toUnixTimestamp64Milli(finished_at), {width_ms: Int64}) * {width_ms: Int64} AS bucket_ms, count() AS flaky
