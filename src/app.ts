@@ -8,7 +8,6 @@ import type { CredentialSource } from './http/auth.ts';
 import { docsPlugin } from './http/docs.ts';
 import { createFallback } from './http/fallback.ts';
 import { allowLongQueries } from './http/long-queries.ts';
-import { mountNotOffered } from './http/not-offered.ts';
 import { type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
 import { requestIdOf } from './http/request-id.ts';
@@ -83,7 +82,6 @@ export function buildApp(deps: AppDeps) {
     lists: new QuarantineLists(quarantines, deps.notifications),
   });
   mountEvents(app, http, { clock, clickhouse, repositories });
-  mountNotOffered(app, http);
   for (const feature of deps.features ?? []) feature(app, http);
   app.use(docsPlugin(http));
   const fallback = createFallback(app.routes);

@@ -20,10 +20,6 @@ const ASSET_MAX_AGE_S = 86_400;
 export const TAGS = [
   { name: 'CI test insights', description: 'Search of tests, details, statistics, failures and executions.' },
   { name: 'CI quarantine', description: 'Tests whose failures do not count, and until when.' },
-  {
-    name: 'Test states',
-    description: 'The quarantines as newer clients ask for them. Beyond the specification of the interface.',
-  },
   { name: 'Event log', description: 'What happened on pull requests, to quarantines and to settings.' },
   { name: 'Ingestion', description: 'Uploads of test results. Beyond the specification of the interface.' },
   { name: 'Webhooks', description: 'Deliveries of the repository host. Beyond the specification of the interface.' },

@@ -80,10 +80,10 @@ describe.each([
     const repository = freshRepository('junit');
     const service = await sharedService();
     await service.quarantine(repository, FAILING);
-    const response = await service.fetch(`/v1/ci/acme/repositories/${repository}/test-states`, {
+    const response = await service.fetch(`/v1/ci/acme/repositories/${repository}/quarantines`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ state: 'quarantined', test_name: QUARANTINED, reason: 'old', branch_name: 'release/*' }),
+      body: JSON.stringify({ test_name: QUARANTINED, reason: 'old', branch: 'release/*' }),
     });
     expect(response.status).toBe(201);
     expect((await process({ repository })).ran.code).toBe(1);

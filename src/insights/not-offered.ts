@@ -1,12 +1,12 @@
 /**
- * Features that the clients ask for and this service does not have. They take 404 for "not enabled" and go on without; the
- * operations are mounted all the same, so that the answer says why and the document knows of it.
+ * Features that clients under an open-source licence ask for and that this service does not have. Clients take 404 for "not
+ * enabled" and work without them. The operations are mounted all the same, so that the answer says why and the document lists them.
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { type Http, mount } from './operation.ts';
-import { owner, repository } from './path.ts';
-import { notFound } from './problems.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { owner, repository } from '../http/path.ts';
+import { notFound } from '../http/problems.ts';
 
 const FEATURES = [
   {
@@ -16,16 +16,10 @@ const FEATURES = [
     detail: 'Reruns that detect flaky tests are not offered here: tests are judged by the runs that are uploaded.',
   },
   {
-    path: 'test-retry-context',
-    operationId: 'getTestRetryContext',
-    summary: 'What retries of failed tests would need',
-    detail: 'Retries by the client are not offered here: retry failed tests with the test runner.',
-  },
-  {
     path: 'test-selection',
     operationId: 'getTestSelection',
     summary: 'Which tests a run may leave out',
-    detail: 'Selection of tests is not offered here: run all of them.',
+    detail: 'Test selection is not offered here: run all tests.',
   },
 ] as const;
 
