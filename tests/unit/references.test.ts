@@ -16,6 +16,7 @@ const ROOT = resolve(import.meta.dir, '../..');
 const CHECKED = [
   'CHANGELOG.md',
   'docs/alerts.yaml',
+  'docs/api.md',
   'docs/clickhouse-backups.xml',
   'docs/configuration.md',
   'docs/decisions.md',
