@@ -4,13 +4,11 @@ import { Command } from 'commander';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
-import { isRecovered } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { worstHealth } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
-import type { ExplainedExecution, IdentityExplanation } from '../evaluation/explain.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
+import type { ExplainedExecution, IdentityExplanation, RecoveryExplanation } from '../evaluation/explain.ts';
 import { count, print, printable } from './output.ts';
 import { parsePath, parseTime } from './parse.ts';
 import { withStores } from './stores.ts';
@@ -26,25 +24,27 @@ export const explainCommand = (): Command =>
     .argument('<test name>', 'the whole name of the test')
     .option('--as-of <time>', 'as of a moment, from what had finished by then; by default now', parseTime)
     .action(async ({ owner, name }: RepositoryName, testName: string, { asOf }: { asOf?: string }) => {
-      const { explainTest } = await import('../evaluation/explain.ts');
+      const { explainRecovery, explainTest } = await import('../evaluation/explain.ts');
       print(
         await withStores(async ({ clock, repositories, clickhouse, quarantines }) => {
           const repository = await repositories.find(owner, name);
           if (!repository) throw new UserError(`Nothing was ever written to ${owner}/${name}.`);
           const testId = testIdOf(repository.id, testName);
           const moment = asOf === undefined ? undefined : Date.parse(asOf);
-          const identities = await explainTest(clickhouse, {
+          const options = {
             repositoryId: repository.id,
             testId,
             isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
             asOf: moment ?? clock.now() + DAY_MS,
-          });
+          };
+          const identities = await explainTest(clickhouse, options);
           if (identities.length === 0)
             throw new UserError(
               `No passed or failed execution of '${testName}' is retained on the default branch of ${owner}/${name}.`,
             );
           const open = await quarantines.ofTests(repository.id, [testId]);
-          return describeTest({ title: `${testName} (${owner}/${name})`, identities, open, asOf: moment });
+          const recoveries = await explainRecovery(clickhouse, options, identities, open);
+          return describeTest({ title: `${testName} (${owner}/${name})`, identities, recoveries, asOf: moment });
         }),
       );
     });
@@ -53,30 +53,24 @@ export interface Explained {
   title: string;
   /** Newest first, at least one. */
   identities: readonly IdentityExplanation[];
-  open: readonly Quarantine[];
+  recoveries: readonly RecoveryExplanation[];
   /** Milliseconds since the epoch; undefined for now. */
   asOf: number | undefined;
 }
 
 /** The explanation as text. */
-export function describeTest({ title, identities, open, asOf }: Explained): string {
-  const newest = identities[0]?.executions.at(-1)?.finishedAt ?? 0;
-  const recent = identities.filter((one) => finishedLast(one) > newest - HEALTH_RECENT_DAYS * DAY_MS);
-  const lines = [
+export function describeTest({ title, identities, recoveries, asOf }: Explained): string {
+  const recent = identities.filter((one) => one.isRecent);
+  return [
     printable(title),
     `health: ${worstHealth(recent.map((one) => one.state.health))}${asOf === undefined ? '' : ` as of ${time(asOf)}`}, by rules ${JUDGEMENT_VERSION} and fingerprint ${FINGERPRINT_VERSION}`,
-  ];
-  for (const identity of identities) lines.push('', ...describeIdentity(identity, recent.includes(identity), asOf));
-  for (const quarantine of open)
-    if (asOf === undefined || quarantine.createdAt.getTime() <= asOf)
-      lines.push('', ...describeRecovery(quarantine, recent));
-  return lines.join('\n');
+    ...identities.flatMap((identity) => ['', ...describeIdentity(identity, asOf)]),
+    ...recoveries.flatMap((recovery) => ['', ...describeRecovery(recovery)]),
+  ].join('\n');
 }
 
-const finishedLast = (identity: IdentityExplanation): number => identity.executions.at(-1)?.finishedAt ?? 0;
-
-function describeIdentity(identity: IdentityExplanation, isRecent: boolean, asOf: number | undefined): string[] {
-  const { state, executions, steps, judged } = identity;
+function describeIdentity(identity: IdentityExplanation, asOf: number | undefined): string[] {
+  const { state, isRecent, executions, steps, judged } = identity;
   const place = printable(`${identity.pipelineName} / ${identity.jobName}`);
   const shown = steps.slice(-STEPS_SHOWN_MAX);
   return [
@@ -105,24 +99,16 @@ function describeHeld({ executions, judged }: IdentityExplanation, asOf: number 
   ];
 }
 
-function describeRecovery(quarantine: Quarantine, recent: readonly IdentityExplanation[]): string[] {
-  const since = quarantine.createdAt.getTime();
-  const evidence = recent.map((identity) => ({ identity, ...recoveryOf(identity, since) }));
+function describeRecovery({ quarantine, isRecovered, identities }: RecoveryExplanation): string[] {
+  const since = time(quarantine.createdAt.getTime());
   return [
-    `quarantined ${time(since)} (${quarantine.source}, ${printable(quarantine.branch ?? 'every branch')}): ${printable(quarantine.reason)}`,
-    `  ${isRecovered(evidence) ? 'recovered' : 'not recovered'}: every identity is to be healthy and to have passed often enough in a row since`,
-    ...evidence.map(
-      ({ identity, health, cleanPasses, cleanPassesNeeded }) =>
-        `  ${printable(`${identity.pipelineName} / ${identity.jobName}`)}: ${health}, ${cleanPasses} of ${cleanPassesNeeded} clean passes`,
+    `quarantined ${since} (${quarantine.source}, ${printable(quarantine.branch ?? 'every branch')}): ${printable(quarantine.reason)}`,
+    `  ${isRecovered ? 'recovered' : 'not recovered'}: every identity is to be healthy and to have passed often enough in a row since`,
+    ...identities.map(
+      ({ pipelineName, jobName, health, cleanPasses, cleanPassesNeeded }) =>
+        `  ${printable(`${pipelineName} / ${jobName}`)}: ${health}, ${cleanPasses} of ${cleanPassesNeeded} clean passes`,
     ),
   ];
-}
-
-/** Passes in a row, not held back and not flaky, that finished after the quarantine was made. */
-function recoveryOf({ state, executions, judged }: IdentityExplanation, since: number) {
-  const counted = executions.filter((execution) => !judged.heldBack.has(execution.executionId));
-  const clean = counted.slice(counted.length - state.cleanPasses).filter((execution) => execution.finishedAt > since);
-  return { health: state.health, cleanPasses: clean.length, cleanPassesNeeded: state.cleanPassesNeeded };
 }
 
 function describe(execution: ExplainedExecution, asOf: number | undefined): string {

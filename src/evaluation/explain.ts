@@ -11,9 +11,21 @@ import { foldHealth, type HealthState, healthRule, healthyState } from '../domai
 import { isTrouble, runKey, runKeyOf } from '../domain/infrastructure.ts';
 import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
+import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
+import type { Quarantine } from '../postgres/quarantines.ts';
+import { FigureStore } from './figures.ts';
+import type { IdentityEnd } from './health.ts';
+import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { fullRunKey, RunStore, type TroubledRun } from './run-store.ts';
-import { EvaluationStore, executionColumns, executionOf, type IdentifiedExecution, identityKey } from './store.ts';
+import {
+  EvaluationStore,
+  executionColumns,
+  executionOf,
+  type IdentifiedExecution,
+  type Identity,
+  identityKey,
+} from './store.ts';
 import { judgeRun, Troubles } from './troubles.ts';
 
 /** An execution with what an explanation shows of it. */
@@ -30,10 +42,9 @@ export interface Step {
   executions: ExplainedExecution[];
 }
 
-export interface IdentityExplanation {
-  pipelineName: string;
-  jobName: string;
-  state: HealthState;
+export interface IdentityExplanation extends IdentityEnd {
+  /** Whether the health and the recovery of the test look at it. */
+  isRecent: boolean;
   /** In order of finishing. */
   executions: ExplainedExecution[];
   /** Every change of health, oldest first. */
@@ -69,9 +80,36 @@ export async function explainTest(clickhouse: ClickHouse, options: ExplainOption
     const { isFlakyDetectionEnabled } = options;
     const judged = judge(ordered, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled });
     const { state, steps } = traced(ordered, judged, fingerprints);
-    return { pipelineName: first.pipelineName, jobName: first.jobName, state, executions: ordered, steps, judged };
+    const { pipelineName, jobName } = first;
+    const newestAt = ordered.at(-1)?.finishedAt ?? 0;
+    return { testId, pipelineName, jobName, state, newestAt, executions: ordered, steps, judged };
   });
-  return explained.sort((a, b) => (b.executions.at(-1)?.finishedAt ?? 0) - (a.executions.at(-1)?.finishedAt ?? 0));
+  const recent = new Set(recentIdentities(explained).get(testId));
+  return explained
+    .map((identity) => ({ ...identity, isRecent: recent.has(identity) }))
+    .sort((a, b) => b.newestAt - a.newestAt);
+}
+
+export interface RecoveryExplanation {
+  quarantine: Quarantine;
+  isRecovered: boolean;
+  identities: readonly (Identity & RecoveryEvidence)[];
+}
+
+/** How far each quarantine of an explained test has recovered by that moment: as the evaluation decides it. */
+export async function explainRecovery(
+  clickhouse: ClickHouse,
+  { repositoryId, asOf }: Pick<ExplainOptions, 'repositoryId' | 'asOf'>,
+  identities: readonly IdentityExplanation[],
+  quarantines: readonly Quarantine[],
+): Promise<RecoveryExplanation[]> {
+  const figures = new FigureStore(clickhouse, repositoryId, asOf);
+  const open = quarantines.filter(({ createdAt }) => createdAt.getTime() <= asOf);
+  return [...(await recoveryOf(figures, recentIdentities(identities), open))].map(([quarantine, found]) => ({
+    quarantine,
+    isRecovered: isRecovered(found.map(({ evidence }) => evidence)),
+    identities: found.map(({ identity, evidence }) => ({ ...identity, ...evidence })),
+  }));
 }
 
 /** The troubled ones among the runs in which the test failed, as of the moment that the store looks from. */

@@ -45,7 +45,7 @@ const evidence = defineQuery(
 );
 const passes = defineQuery(
   'evaluation/passes_since',
-  since,
+  { ...since, until_ms: 'Int64' },
   z
     .object({ test_id: z.string(), pipeline_name: z.string(), job_name: z.string(), passes: z.number() })
     .transform((row) => ({
@@ -60,6 +60,8 @@ export class FigureStore {
   constructor(
     private readonly clickhouse: ClickHouse,
     private readonly repositoryId: string,
+    /** Executions that finished later do not count; by default all do. */
+    private readonly until = Number.MAX_SAFE_INTEGER,
   ) {}
 
   /** What the identities of each test have shown after its moment. */
@@ -67,10 +69,10 @@ export class FigureStore {
     return since.size === 0 ? [] : this.clickhouse.select(evidence, this.#since(since));
   }
 
-  /** How often each identity passed after the moment of its test, by `identityKey`. */
+  /** How often each identity passed after the moment of its test and up to `until`, by `identityKey`. */
   async passes(since: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     if (since.size === 0) return new Map();
-    const rows = await this.clickhouse.select(passes, this.#since(since));
+    const rows = await this.clickhouse.select(passes, { ...this.#since(since), until_ms: this.until });
     return new Map(rows.map((row) => [identityKey(row), row.passes]));
   }
 

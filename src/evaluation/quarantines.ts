@@ -34,7 +34,7 @@ export async function judgeQuarantines(context: QuarantineContext, ends: readonl
 }
 
 /** By test: the identities that ran lately, as the test's health looks at them. */
-export function recentIdentities(ends: readonly IdentityEnd[]): Map<string, IdentityEnd[]> {
+export function recentIdentities<I extends IdentityEnd>(ends: readonly I[]): Map<string, I[]> {
   const byTest = Map.groupBy(ends, (end) => end.testId);
   for (const [testId, identities] of byTest) {
     const newest = newestOf(identities);

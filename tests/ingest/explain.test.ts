@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
-import { explainTest } from '../../src/evaluation/explain.ts';
+import { explainRecovery, explainTest } from '../../src/evaluation/explain.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
@@ -23,14 +23,16 @@ type Repository = ReturnType<typeof uniqueRepository>;
 
 async function explained(repository: Repository, asOf: number | undefined, name = 'sums') {
   const id = repositoryIdOf(repository.host, repository.owner, repository.name);
-  const identities = await explainTest(stores.clickhouse, {
+  const options = {
     repositoryId: id,
     testId: testIdOf(id, name),
     isFlakyDetectionEnabled: true,
     asOf: asOf ?? TEST_NOW + HOUR,
-  });
+  };
+  const identities = await explainTest(stores.clickhouse, options);
   const open = await stores.quarantines.ofTests(id, [testIdOf(id, name)]);
-  return { identities, text: describeTest({ title: name, identities, open, asOf }) };
+  const recoveries = await explainRecovery(stores.clickhouse, options, identities, open);
+  return { identities, text: describeTest({ title: name, identities, recoveries, asOf }) };
 }
 
 describe('explain', () => {
@@ -84,6 +86,10 @@ describe('explain', () => {
     expect(text).toContain('quarantined 2026-11-21T15:00:00Z (manual, every branch): to see');
     expect(text).toContain('not recovered');
     expect(text).toContain('CI / unit: healthy, 2 of 10 clean passes');
+    const before = await explained(repository, TEST_NOW - 6.5 * HOUR, 'test 3');
+    expect(before.text).toContain('CI / unit: healthy, 1 of 10 clean passes');
+    const unquarantined = await explained(repository, TEST_NOW - 8.5 * HOUR, 'test 3');
+    expect(unquarantined.text).not.toContain('quarantined');
     await driver.verify();
   });
 
