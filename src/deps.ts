@@ -85,13 +85,17 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const background = await openClickHouse(server);
     closers.add(() => background.close());
     await migrateClickHouse(clickhouse);
-    const receipts = new ReceiptStore(base.postgres.db, base.repositories, producers.of(testRuns));
-    const notifications = new Notifications(
-      sessionUrlOf(config, base.databaseUrl),
-      (channel) => base.postgres.pool.query('select pg_notify($1, $2)', [channel, '']),
-      (error) =>
-        base.log.warn({ err: error }, 'changes of other processes are looked for until notifications are back'),
-    );
+    const receipts = new ReceiptStore({
+      db: base.postgres.db,
+      repositories: base.repositories,
+      producer: producers.of(testRuns),
+    });
+    const notifications = new Notifications({
+      url: sessionUrlOf(config, base.databaseUrl),
+      notify: (channel) => base.postgres.pool.query('select pg_notify($1, $2)', [channel, '']),
+      onError: (error) =>
+        base.log.warn({ err: error }, 'no notifications; polling for changes of other processes until they are back'),
+    });
     closers.add(() => notifications.close());
     return {
       ...base,

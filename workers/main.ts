@@ -1,5 +1,6 @@
-/** Starts what works on the queue, and stops it so that nothing is cut off. */
+/** Starts everything that works in the background, and stops it so that nothing is cut off. */
 import type { Deps } from '../src/deps.ts';
+import { BlockStore } from '../src/ledger/blocks.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { JobName } from '../src/queue/kinds.ts';
@@ -10,17 +11,17 @@ import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
-import { RetentionTask } from './retention.ts';
+import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 
 export interface RunningWorkers {
-  /** For tests: returns when everything stored is evaluated. */
+  /** For tests. */
   evaluator: Evaluator;
   sweeper: Sweeper;
-  retention: RetentionTask;
+  retention: Retention;
   relay: Relay;
-  /** Lets the jobs in hand finish, then stops. */
+  /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
 
@@ -29,33 +30,31 @@ export interface WorkerOptions {
   evaluationPauseMs?: number;
 }
 
-export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, postgres, clickhouse, background, repositories, quarantines, config } = deps;
-  const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => evaluator.add(block));
-  const evaluator: Evaluator = new Evaluator(
-    postgres.db,
-    background,
-    ledger,
+export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = {}): RunningWorkers {
+  const { clock, log, clickhouse, background, repositories, quarantines, notifications } = deps;
+  const { db } = deps.postgres;
+  const { retentionDays } = deps.config;
+  const blocks = new BlockStore(db);
+  const evaluator = new Evaluator({
+    db,
+    clickhouse: background,
+    blocks,
     quarantines,
     log,
-    options.evaluationPauseMs,
-  );
-  const sweeper = new Sweeper(ledger, evaluator, log);
-  const retention = new RetentionTask(background, postgres.db, clock, config.retentionDays, log);
+    ...(evaluationPauseMs !== undefined && { pauseMs: evaluationPauseMs }),
+  });
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => evaluator.add(block) });
   const batcher = new Batcher((chunks) => ledger.write(chunks));
   const consumers: Record<JobName, Consumer> = {
-    'test-runs': consume(
-      testRuns,
-      testRunsHandler({ clock, repositories, batcher, retentionDays: config.retentionDays }),
-    ),
-    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db: postgres.db, repositories })),
+    'test-runs': consume(testRuns, testRunsHandler({ clock, repositories, batcher, retentionDays })),
+    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };
   const workers = Object.values(consumers).map((start) => start(deps));
-  const relay = new Relay(postgres.db, clickhouse, log);
-  deps.notifications.listen(EVENTS_CHANNEL, { onNotify: relay.wake, onConnect: relay.wake });
-  relay.start();
-  sweeper.start();
-  retention.start();
+  const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
+  const retention = new Retention({ clickhouse: background, db, clock, retentionDays, log });
+  const relay = new Relay({ db, clickhouse, log });
+  notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
+  for (const { loop } of [relay, sweeper, retention]) loop.wake();
   return {
     evaluator,
     sweeper,
@@ -63,10 +62,8 @@ export function startWorkers(deps: Deps, options: WorkerOptions = {}): RunningWo
     relay,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
-      await relay.stop();
-      await sweeper.stop();
-      await retention.stop();
-      await evaluator.stop();
+      // The evaluator last: the sweeper waits for it.
+      for (const { loop } of [relay, sweeper, retention, evaluator]) await loop.stop();
     },
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Retention: whole months leave together, raw rows and everything counted from them (design §5).
+ * Retention: whole months leave together, raw rows and everything derived from them.
  *
- * Done by dropping partitions, not by a TTL: tables would drop theirs at different merges, and totals would not agree with
- * what they count meanwhile; the clock is ours, too. First failures and health are kept: before a month leaves, the fold of
- * every identity that ran in it is moved up to the month's end.
+ * Partitions are dropped; there is no TTL. With a TTL, tables would drop their rows at different merges, and until then totals would
+ * not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and health are kept: before a
+ * month leaves, the fold of every identity that ran in it is moved up to the month's end.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -17,11 +17,13 @@ import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
+import { Loop } from './loop.ts';
 
-const EVERY_MS = HOUR_MS;
-
-/** Derived rows first: a reader meets a total without its executions never, and executions without their total for a moment. */
-const MONTHLY_TABLES = [
+/**
+ * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may briefly meet
+ * executions without their total, but never a total without its executions.
+ */
+export const MONTHLY_TABLES = [
   'catalog',
   'flaky_verdicts',
   'troubled_runs',
@@ -31,69 +33,70 @@ const MONTHLY_TABLES = [
   'events',
 ] as const;
 
-export class RetentionTask {
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #running: Promise<void> = Promise.resolve();
+const partitionSchema = z.object({ table: z.enum(MONTHLY_TABLES), id: z.string(), month: z.number() });
+type Partition = z.infer<typeof partitionSchema>;
 
-  constructor(
-    private readonly clickhouse: ClickHouse,
-    private readonly db: Database,
-    private readonly clock: Clock,
-    private readonly retentionDays: number,
-    private readonly log: Logger,
-  ) {}
+export interface RetentionDeps {
+  clickhouse: ClickHouse;
+  db: Database;
+  clock: Clock;
+  retentionDays: number;
+  log: Logger;
+}
 
-  start(): void {
-    const run = () => {
-      this.#running = this.run().then(
-        () => {},
-        (error) => this.log.warn({ err: error }, 'retention failed, it is tried again in an hour'),
-      );
-    };
-    run();
-    this.#timer = setInterval(run, EVERY_MS);
+export class Retention {
+  readonly loop: Loop;
+
+  constructor(private readonly deps: RetentionDeps) {
+    this.loop = new Loop({
+      name: 'retention',
+      log: deps.log,
+      run: () => this.run(),
+      everyMs: HOUR_MS,
+      retryMs: HOUR_MS,
+    });
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  /** Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the months as YYYYMM. */
+  /**
+   * Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the months as YYYYMM,
+   * oldest first.
+   */
   async run(): Promise<number[]> {
-    const expired = (await this.#months()).filter(
-      (month) => !isRetained(startOf(month), this.clock.now(), this.retentionDays),
-    );
-    for (const month of expired) {
-      await onPostgres(() =>
-        this.db.transaction(async (tx) => {
-          await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-          await moveBaselines(this.clickhouse, tx, startOf(month));
-          for (const table of MONTHLY_TABLES)
-            await this.clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${partitionId(table, month)}'`);
-        }),
+    const { db, clock, retentionDays } = this.deps;
+    const partitions = await this.#partitions();
+    const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
+    const expired = months.filter((month) => !isRetained(startOf(month), clock.now(), retentionDays));
+    for (const month of expired)
+      await this.#drop(
+        month,
+        partitions.filter((partition) => partition.month === month),
       );
-      this.log.info({ month }, 'a month was past its retention and is gone');
-    }
-    await forgetOldReceipts(this.db, this.clock.now());
-    await onPostgres(() => forgetEventKeys(this.db, this.clock.now() - this.retentionDays * DAY_MS));
+    await forgetOldReceipts(db, clock.now());
+    await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     return expired;
   }
 
-  async #months(): Promise<number[]> {
-    const rows = await this.clickhouse.rows(`
-      SELECT DISTINCT toUInt32(substring(partition_id, 1, 6)) AS month FROM system.parts
-      WHERE database = 'ci' AND active AND table IN ('executions', 'failures', 'catalog', 'flaky_verdicts', 'events')
-      ORDER BY month`);
-    return z
-      .array(z.object({ month: z.number() }))
-      .parse(rows)
-      .map((row) => row.month);
+  async #drop(month: number, partitions: readonly Partition[]): Promise<void> {
+    const { clickhouse, db, log } = this.deps;
+    await onPostgres(() =>
+      db.transaction(async (tx) => {
+        await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
+        await moveBaselines(clickhouse, tx, startOf(month));
+        for (const monthly of MONTHLY_TABLES)
+          for (const { table, id } of partitions)
+            if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);
+      }),
+    );
+    log.info({ month }, 'dropped a month that is past its retention');
+  }
+
+  /** The partitions of all monthly tables. Their ids begin with year and month. */
+  async #partitions(): Promise<Partition[]> {
+    const rows = await this.deps.clickhouse.rows(`
+      SELECT DISTINCT table, partition_id AS id, toUInt32(substring(partition_id, 1, 6)) AS month FROM system.parts
+      WHERE database = 'ci' AND active AND table IN (${MONTHLY_TABLES.map((table) => `'${table}'`).join(', ')})`);
+    return z.array(partitionSchema).parse(rows);
   }
 }
 
 const startOf = (month: number): number => Date.UTC(Math.floor(month / 100), (month % 100) - 1, 1);
-
-/** The catalog's partitions are named by the month's first day, the others' by year and month. */
-const partitionId = (table: (typeof MONTHLY_TABLES)[number], month: number): string =>
-  table === 'catalog' ? `${month}01` : `${month}`;

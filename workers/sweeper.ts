@@ -1,59 +1,52 @@
-/** Finishes what a process that died left behind: blocks written down but not stored, or stored but not evaluated. */
-
+/** Finishes what a process that died left behind: blocks that are claimed but not stored, or stored but not evaluated. */
 import { touchedBy } from '../src/ledger/block.ts';
+import type { BlockStore } from '../src/ledger/blocks.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Evaluator } from './evaluator.ts';
+import { Loop } from './loop.ts';
 
 const EVERY_MS = 5_000;
-/** A block that is younger is most likely in good hands; doing its work twice would be harmless. */
+/** The process that made a younger block is probably still at work on it; doing the work twice would be harmless. */
 const AGE_SECONDS = 20;
 const BLOCKS_MAX = 20;
 
+export interface SweeperDeps {
+  blocks: BlockStore;
+  ledger: Ledger;
+  evaluator: Evaluator;
+  log: Logger;
+}
+
 export class Sweeper {
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #running: Promise<void> | undefined;
+  readonly loop: Loop;
 
-  constructor(
-    private readonly ledger: Ledger,
-    private readonly evaluator: Evaluator,
-    private readonly log: Logger,
-  ) {}
-
-  start(): void {
-    this.#timer = setInterval(() => {
-      // A round that takes longer than the interval is not joined by another.
-      this.#running ??= this.sweep()
-        .then(
-          () => {},
-          (error) => this.log.warn({ err: error }, 'sweep failed, it is tried again'),
-        )
-        .finally(() => {
-          this.#running = undefined;
-        });
-    }, EVERY_MS);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
+  constructor(private readonly deps: SweeperDeps) {
+    this.loop = new Loop({
+      name: 'sweeper',
+      log: deps.log,
+      run: () => this.sweep(),
+      everyMs: EVERY_MS,
+      retryMs: EVERY_MS,
+    });
   }
 
   /** One round; `ageSeconds` of 0 takes every unfinished block. Returns how many it took up. */
   async sweep(ageSeconds = AGE_SECONDS): Promise<number> {
-    const found = await this.ledger.leftBehind(ageSeconds, BLOCKS_MAX);
-    const blocks = found.filter(({ blockId }) => !this.evaluator.has(blockId));
-    for (const { blockId, isStored } of blocks) {
-      this.log.info({ block: blockId, isStored }, 'a block was left behind, it is finished now');
+    const { blocks, ledger, evaluator, log } = this.deps;
+    const leftBehind = await blocks.leftBehind(ageSeconds, BLOCKS_MAX);
+    const found = leftBehind.filter(({ blockId }) => !evaluator.has(blockId));
+    for (const { blockId, isStored } of found) {
+      log.info({ block: blockId, isStored }, 'finishing a block that was left behind');
       if (!isStored) {
-        // The ledger hands what it stores on to the evaluation by itself.
-        await this.ledger.replay(blockId);
+        // The ledger passes what it stores on to the evaluator.
+        await ledger.replay(blockId);
         continue;
       }
-      const lines = await this.ledger.lines(blockId);
-      if (lines !== undefined) this.evaluator.add({ blockId, touched: touchedBy(lines) });
+      const lines = await blocks.lines(blockId);
+      if (lines !== undefined) evaluator.add({ blockId, touched: touchedBy(lines) });
     }
-    if (blocks.length > 0) await this.evaluator.drain();
-    return blocks.length;
+    if (found.length > 0) await evaluator.loop.idle();
+    return found.length;
   }
 }

@@ -11,8 +11,8 @@
  * 4. A block that is not stored can be taken back whole, claims and all: by (3) its jobs are still in the queue.
  */
 import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { zstdCompress } from 'node:zlib';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import {
@@ -27,11 +27,11 @@ import { type Installation, readInstallation } from '../postgres/installation.ts
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
 import { lineOf, type Touched, touch, touchedBy } from './block.ts';
+import { linesOf } from './blocks.ts';
 import { lockBuckets, packIds, unpackIds } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
 const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** A chunk that ClickHouse will refuse however often it is sent: it belongs with the dead letters. */
 export class UnstorableChunk extends Error {
@@ -59,16 +59,18 @@ interface Claimed {
   duplicates: number;
 }
 
+export interface LedgerDeps {
+  db: Database;
+  clickhouse: ClickHouse;
+  clock: Clock;
+  /** Receives every block that this process has stored. */
+  onStored?: (block: StoredBlock) => void;
+}
+
 export class Ledger {
   #installation: Installation | undefined;
 
-  constructor(
-    private readonly db: Database,
-    private readonly clickhouse: ClickHouse,
-    private readonly clock: Clock,
-    /** Hears of every block that this process has stored. */
-    private readonly onStored: (block: StoredBlock) => void = () => {},
-  ) {}
+  constructor(private readonly deps: LedgerDeps) {}
 
   /**
    * Stores what is new in the chunks as one block. Returns when everything in them, new or claimed before, is stored.
@@ -92,7 +94,7 @@ export class Ledger {
 
   async #writeTogether(chunks: readonly PreparedChunk[]): Promise<void> {
     const { written, pending, duplicates } = await onPostgres(() =>
-      this.db.transaction((tx) => this.#claim(tx, chunks)),
+      this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
     );
     executionsDuplicate.inc(duplicates);
     // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to claim.
@@ -144,7 +146,7 @@ export class Ledger {
   async #store(blockId: number, known?: WrittenBlock): Promise<void> {
     try {
       const done = await onPostgres(() =>
-        this.db.transaction(async (tx) => {
+        this.deps.db.transaction(async (tx) => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
           // Whoever has just written the block down has its lines; reading them back would cost as much as the insert.
           const [block] = await tx
@@ -155,7 +157,7 @@ export class Ledger {
           if (!block) return undefined;
           const lines = known?.lines ?? (await linesOf(block.body));
           const sentAt = performance.now();
-          await this.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
+          await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
           blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
           const stored = { blockId, touched: known?.touched ?? touchedBy(lines) };
@@ -166,7 +168,7 @@ export class Ledger {
       executionsStored.inc(done.executions);
       blockExecutions.observe(done.executions);
       blockBytes.observe(done.bytes);
-      this.onStored(done.stored);
+      this.deps.onStored?.(done.stored);
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#takeBack(blockId);
       throw error;
@@ -175,14 +177,14 @@ export class Ledger {
 
   /** Names the block for ever, and among the blocks of every PostgreSQL that this ClickHouse has served. */
   async #token(blockId: number): Promise<string> {
-    this.#installation ??= await readInstallation(this.db);
+    this.#installation ??= await readInstallation(this.deps.db);
     return `b${blockId}-${this.#installation.id}`;
   }
 
   /** Removes a block that ClickHouse refuses, with its claims and receipts: its jobs are written anew, one by one. */
   async #takeBack(blockId: number): Promise<void> {
     await onPostgres(() =>
-      this.db.transaction(async (tx) => {
+      this.deps.db.transaction(async (tx) => {
         const removed = await tx
           .delete(ingestBlocks)
           .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
@@ -197,8 +199,8 @@ export class Ledger {
   /** Everything in the chunks is stored: their receipts say so. */
   async #confirm(chunks: readonly PreparedChunk[]): Promise<void> {
     await onPostgres(() =>
-      this.db.execute(sql`
-        update ${uploadChunks} set stored_at = ${new Date(this.clock.now()).toISOString()}::timestamptz
+      this.deps.db.execute(sql`
+        update ${uploadChunks} set stored_at = ${new Date(this.deps.clock.now()).toISOString()}::timestamptz
         from unnest(${sql.param(chunks.map((chunk) => chunk.uploadId))}::uuid[],
                     ${sql.param(chunks.map((chunk) => chunk.chunkIndex))}::int[]) as done (upload_id, chunk_index)
         where upload_chunks.upload_id = done.upload_id and upload_chunks.chunk_index = done.chunk_index
@@ -215,38 +217,6 @@ export class Ledger {
       if (isPermanentInsertError(error)) return false;
       throw error;
     }
-  }
-
-  /** Blocks that were left unstored or unevaluated for longer than `ageSeconds`, oldest first. */
-  async leftBehind(ageSeconds: number, limit: number): Promise<{ blockId: number; isStored: boolean }[]> {
-    const rows = await onPostgres(() =>
-      this.db
-        .select({ blockId: ingestBlocks.blockId, storedAt: ingestBlocks.storedAt })
-        .from(ingestBlocks)
-        .where(and(isNull(ingestBlocks.evaluatedAt), sql`created_at <= now() - make_interval(secs => ${ageSeconds})`))
-        .orderBy(ingestBlocks.blockId)
-        .limit(limit),
-    );
-    return rows.map((row) => ({ blockId: row.blockId, isStored: row.storedAt !== null }));
-  }
-
-  /** The lines of a block that is not evaluated yet, or undefined. */
-  async lines(blockId: number): Promise<string | undefined> {
-    const [block] = await onPostgres(() =>
-      this.db.select({ body: ingestBlocks.body }).from(ingestBlocks).where(eq(ingestBlocks.blockId, blockId)),
-    );
-    return block?.body ? linesOf(block.body) : undefined;
-  }
-
-  /** Nothing is left to do for these blocks: their bodies go. */
-  async markEvaluated(blockIds: readonly number[]): Promise<void> {
-    if (blockIds.length === 0) return;
-    await onPostgres(() =>
-      this.db
-        .update(ingestBlocks)
-        .set({ evaluatedAt: sql`now()`, body: null })
-        .where(inArray(ingestBlocks.blockId, [...blockIds])),
-    );
   }
 }
 
@@ -336,9 +306,4 @@ function receiptOf(chunk: PreparedChunk, accepted: number) {
     rejections: chunk.rejections,
     warnings: chunk.warnings,
   };
-}
-
-async function linesOf(body: Uint8Array | null): Promise<string> {
-  if (!body) throw new Error('a block without a body cannot be replayed');
-  return (await decompress(body)).toString('utf8');
 }

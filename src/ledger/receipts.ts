@@ -37,12 +37,14 @@ export interface Receipt {
   failure: string | null;
 }
 
+export interface ReceiptDeps {
+  db: Database;
+  repositories: RepositoryStore;
+  producer: Producer<typeof testRunsSchema>;
+}
+
 export class ReceiptStore {
-  constructor(
-    private readonly db: Database,
-    private readonly repositories: RepositoryStore,
-    private readonly producer: Producer<typeof testRunsSchema>,
-  ) {}
+  constructor(private readonly deps: ReceiptDeps) {}
 
   /** The receipt of an upload to this repository, or null when there is none. */
   async find(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
@@ -54,12 +56,12 @@ export class ReceiptStore {
   }
 
   async #written(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
-    const repository = await this.repositories.find(owner, name);
+    const repository = await this.deps.repositories.find(owner, name);
     if (!repository) return null;
     const [chunks, letters] = await onPostgres(() =>
       Promise.all([
-        this.db.select().from(uploadChunks).where(eq(uploadChunks.uploadId, uploadId)),
-        this.db
+        this.deps.db.select().from(uploadChunks).where(eq(uploadChunks.uploadId, uploadId)),
+        this.deps.db
           .select({ reason: deadLetters.reason, createdAt: deadLetters.createdAt })
           .from(deadLetters)
           .where(eq(deadLetters.uploadId, uploadId)),
@@ -96,7 +98,7 @@ export class ReceiptStore {
   }
 
   async #queued(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
-    const chunk = await this.producer.find(chunkJobId(uploadId, 0));
+    const chunk = await this.deps.producer.find(chunkJobId(uploadId, 0));
     if (!chunk) return null;
     const { repository, received_at, rejections, warnings } = chunk.payload;
     if (`${repository.owner}/${repository.name}`.toLowerCase() !== `${owner}/${name}`.toLowerCase()) return null;

@@ -40,7 +40,7 @@ export const requestsUnmatched = new Counter({
 
 export const storeUnavailable = new Counter({
   name: 'ci_insights_store_unavailable_total',
-  help: 'Times that a store did not answer, by store and by what needed it (request, job, relay, evaluation).',
+  help: 'Times that a store did not answer, by store and by what needed it (request, job, or the name of a loop).',
   labelNames: ['store', 'needed_by'],
   registers,
 });

@@ -21,6 +21,14 @@ export interface Listener {
   onConnect?(): void;
 }
 
+export interface NotificationDeps {
+  /** Of a connection whose session lasts. */
+  url: string;
+  /** Sends a notification through another connection. */
+  notify(channel: string): Promise<unknown>;
+  onError(error: Error): void;
+}
+
 export class Notifications {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #heartbeatChannel = `ci_insights_heartbeat_${randomUUID().replaceAll('-', '')}`;
@@ -30,12 +38,7 @@ export class Notifications {
   #isConnected = false;
   #isClosed = false;
 
-  /** @param notify sends a notification through another connection */
-  constructor(
-    private readonly url: string,
-    private readonly notify: (channel: string) => Promise<unknown>,
-    private readonly onError: (error: Error) => void,
-  ) {}
+  constructor(private readonly deps: NotificationDeps) {}
 
   /** Whether changes are heard of by themselves now. */
   get isConnected(): boolean {
@@ -50,7 +53,7 @@ export class Notifications {
   /** Connects, and again whenever the connection breaks. Returns after the first try, also when it failed. */
   async connect(): Promise<void> {
     if (this.#isClosed) return;
-    const client = new pg.Client({ connectionString: this.url, application_name: 'ci-insights listener' });
+    const client = new pg.Client({ connectionString: this.deps.url, application_name: 'ci-insights listener' });
     this.#client = client;
     client.on('error', (error) => this.#lost(client, error));
     client.on('end', () => this.#lost(client, new Error('the listening connection ended')));
@@ -98,7 +101,7 @@ export class Notifications {
       this.#heard = resolve;
     });
     try {
-      const sent = this.notify(this.#heartbeatChannel);
+      const sent = this.deps.notify(this.#heartbeatChannel);
       const isHeard = Promise.all([heard, sent]).then(() => true);
       return await pTimeout(isHeard, { milliseconds: HEARTBEAT_MS, fallback: () => false });
     } finally {
@@ -111,7 +114,7 @@ export class Notifications {
     this.#client = undefined;
     this.#isConnected = false;
     clearTimeout(this.#timer);
-    this.onError(error);
+    this.deps.onError(error);
     client.end().catch(() => {});
     this.#timer = setTimeout(() => this.connect(), wait);
   }

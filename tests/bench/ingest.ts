@@ -50,7 +50,7 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
   const seconds = (performance.now() - started) / 1_000;
   const rate = options.executions / seconds;
   const memoryMax = memory.stop();
-  await workers.evaluator.drain();
+  await workers.evaluator.loop.idle();
   const evaluatedSeconds = (performance.now() - started) / 1_000;
 
   const lag = await lagAt(
@@ -59,7 +59,7 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
     rate / 2,
   );
   // What is measured next must not be measured beside the evaluation of this.
-  await workers.evaluator.drain();
+  await workers.evaluator.loop.idle();
   await workers.stop();
   const backend = deps.queues.kind;
   return [

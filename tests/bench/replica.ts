@@ -6,7 +6,7 @@ import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 
 export async function openReplicaOf(deps: Deps) {
   const notify = (channel: string) => deps.postgres.pool.query('select pg_notify($1, $2)', [channel, '']);
-  const notifications = new Notifications(deps.databaseUrl, notify, () => {});
+  const notifications = new Notifications({ url: deps.databaseUrl, notify, onError: () => {} });
   const quarantines = new QuarantineStore(deps.postgres.db, deps.clock);
   const app = buildApp({ ...deps, publicUrl: undefined, notifications, quarantines });
   await notifications.connect();

@@ -37,7 +37,7 @@ describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () 
     const write = async (on: Postgres, name: string): Promise<void> => {
       const job = makeJob({ repository: { owner: 'acme', name }, receivedAt: TEST_NOW, executions: [{ name }] });
       const options = { repositoryId, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
-      await new Ledger(on.db, clickhouse, clock).write([prepareChunk(job, options)]);
+      await new Ledger({ db: on.db, clickhouse, clock }).write([prepareChunk(job, options)]);
     };
     await write(postgres, 'first');
     const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));

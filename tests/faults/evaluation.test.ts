@@ -1,6 +1,7 @@
 /** An evaluation that is cut off at any of its writes is made good by evaluating the same once more. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
+import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
@@ -58,8 +59,10 @@ test('whichever insert fails, the next evaluation ends where an undisturbed one 
     const repository = uniqueRepository();
     const recorded = await stores.repositories.record(repository);
     const stored: StoredBlock[] = [];
-    const ledger = new Ledger(postgres.db, clickhouse, clock, (block) => stored.push(block));
-    const evaluatorOn = (store: ClickHouse) => new Evaluator(postgres.db, store, ledger, quarantines, log, 0);
+    const blocks = new BlockStore(postgres.db);
+    const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
+    const evaluatorOn = (store: ClickHouse) =>
+      new Evaluator({ db: postgres.db, clickhouse: store, blocks, quarantines, log, pauseMs: 0 });
     const whole = evaluatorOn(clickhouse);
     const breaking = breakingAt(clickhouse, nth);
     for (const [i, job] of blocksOf(repository).entries()) {
@@ -74,7 +77,7 @@ test('whichever insert fails, the next evaluation ends where an undisturbed one 
           .catch(() => {});
       }
       await whole.evaluateTests(recorded.id, touched);
-      await ledger.markEvaluated(block ? [block.blockId] : []);
+      await blocks.markEvaluated(block ? [block.blockId] : []);
     }
     for (const name of NAMES) expect(await healthOf(stores, repository, name)).toEqual(['healthy']);
     const report = await verify(stores, recorded.id);

@@ -35,7 +35,7 @@ try {
   );
   await deps.producers.of(testRuns).addMany([...jobs, ...jobs]);
   while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
-  await workers.evaluator.drain();
+  await workers.evaluator.loop.idle();
   for (let tries = 0; !deps.notifications.isConnected && tries < 100; tries++) await Bun.sleep(50);
   const report = await verify(deps);
   await workers.stop();

@@ -1,7 +1,7 @@
 /** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
-import { Ledger } from '../../src/ledger/ledger.ts';
+import { BlockStore } from '../../src/ledger/blocks.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -162,10 +162,18 @@ describe('auto-quarantine', () => {
     const { repository, id } = course;
     const recorded = await stores.repositories.record(repository);
     await stores.repositories.set(recorded, { autoQuarantine: 'flaky' }, 'ann');
-    const { postgres, clickhouse, clock, quarantines, log } = stores;
+    const { postgres, clickhouse, quarantines, log } = stores;
     const evaluators = Array.from(
       { length: 4 },
-      () => new Evaluator(postgres.db, clickhouse, new Ledger(postgres.db, clickhouse, clock), quarantines, log, 0),
+      () =>
+        new Evaluator({
+          db: postgres.db,
+          clickhouse,
+          blocks: new BlockStore(postgres.db),
+          quarantines,
+          log,
+          pauseMs: 0,
+        }),
     );
     const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY, commits: [] }]]);
     await Promise.all(evaluators.map((evaluator) => evaluator.evaluateTests(id, touched)));

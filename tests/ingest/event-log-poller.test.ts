@@ -37,15 +37,15 @@ beforeAll(async () => {
     const { log, clickhouse } = stores;
     const repositories = new RepositoryStore(postgres.db, systemClock);
     const handler = prEventsHandler({ clock: systemClock, log, db: postgres.db, repositories });
-    const relay = new Relay(postgres.db, clickhouse, log);
-    relay.start();
+    const relay = new Relay({ db: postgres.db, clickhouse, log });
+    relay.loop.wake();
     workers.push({ postgres, relay, worker: consume({ ...prEvents, concurrency: 2 }, handler)(stores) });
   }
 }, HOOK_TIMEOUT_MS);
 afterAll(async () => {
   for (const { worker, relay, postgres } of workers) {
     await worker.close();
-    await relay.stop();
+    await relay.loop.stop();
     await postgres.close();
   }
 }, HOOK_TIMEOUT_MS);

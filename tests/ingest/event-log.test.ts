@@ -391,7 +391,7 @@ describe('the relay', () => {
         if (isBroken) throw new StoreUnavailable('clickhouse');
       },
     };
-    return new Relay(stores.postgres.db, clickhouse, stores.log);
+    return new Relay({ db: stores.postgres.db, clickhouse, log: stores.log });
   };
 
   test.each(['before', 'after'] as const)(
@@ -407,7 +407,7 @@ describe('the relay', () => {
       for (let i = 0; i < 2; i++) expect(relay.drain()).rejects.toThrow(StoreUnavailable);
       await relay.drain().catch(() => {});
       await create('d');
-      await untilRelayed(stores, new Relay(stores.postgres.db, stores.clickhouse, stores.log));
+      await untilRelayed(stores, new Relay({ db: stores.postgres.db, clickhouse: stores.clickhouse, log: stores.log }));
       const names = (await eventsOf(repository)).map(({ metadata }) => metadata.test_name);
       expect(names).toEqual(['d', 'c', 'b', 'a']);
       driver = new IngestDriver(stores);
@@ -416,8 +416,10 @@ describe('the relay', () => {
 
   test('several at a time carry each event once', async () => {
     const repository = uniqueRepository();
-    const relays = [1, 2, 3].map(() => new Relay(stores.postgres.db, stores.clickhouse, stores.log));
-    for (const relay of relays) relay.start();
+    const relays = [1, 2, 3].map(
+      () => new Relay({ db: stores.postgres.db, clickhouse: stores.clickhouse, log: stores.log }),
+    );
+    for (const relay of relays) relay.loop.wake();
     const keys = Array.from({ length: 400 }, (_, i) => `event ${i}`);
     for (let i = 0; i < keys.length; i += 20)
       await send(
@@ -427,7 +429,7 @@ describe('the relay', () => {
         ),
       );
     await driver.settle();
-    await Promise.all(relays.map((relay) => relay.stop()));
+    await Promise.all(relays.map((relay) => relay.loop.stop()));
     expect((await eventsOf(repository)).map(keyOfShown).sort()).toEqual(keys.sort());
   });
 });

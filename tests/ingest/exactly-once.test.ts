@@ -97,7 +97,9 @@ describe('exactly once in effect', () => {
     const repository = newRepository();
     const recorded = await stores.repositories.record(repository);
     const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
-    const ledgers = [1, 2, 3].map(() => new Ledger(stores.postgres.db, stores.clickhouse, stores.clock));
+    const ledgers = [1, 2, 3].map(
+      () => new Ledger({ db: stores.postgres.db, clickhouse: stores.clickhouse, clock: stores.clock }),
+    );
     await Promise.all(
       ledgers.map((ledger) =>
         ledger.write([prepareChunk({ ...job(repository, executions(40)), upload_id: uuid7() }, options)]),
@@ -129,8 +131,10 @@ describe('what a crash leaves behind', () => {
         now: TEST_NOW,
         retentionDays: 90,
       });
-      await expect(new Ledger(stores.postgres.db, dying(when), stores.clock).write([chunk])).rejects.toThrow('killed');
-      await new Ledger(stores.postgres.db, stores.clickhouse, stores.clock).write([chunk]);
+      await expect(
+        new Ledger({ db: stores.postgres.db, clickhouse: dying(when), clock: stores.clock }).write([chunk]),
+      ).rejects.toThrow('killed');
+      await new Ledger({ db: stores.postgres.db, clickhouse: stores.clickhouse, clock: stores.clock }).write([chunk]);
       expect(await countOf(repository)).toBe(30);
       while ((await driver.sweeper.sweep(0)) > 0);
     },
@@ -145,7 +149,9 @@ describe('what a crash leaves behind', () => {
       now: TEST_NOW,
       retentionDays: 90,
     });
-    await expect(new Ledger(stores.postgres.db, dying(when), stores.clock).write([chunk])).rejects.toThrow('killed');
+    await expect(
+      new Ledger({ db: stores.postgres.db, clickhouse: dying(when), clock: stores.clock }).write([chunk]),
+    ).rejects.toThrow('killed');
     while ((await driver.sweeper.sweep(0)) > 0);
     expect(await countOf(repository)).toBe(30);
   });
@@ -159,7 +165,11 @@ describe('what cannot be stored', () => {
     const good = prepareChunk(job(repository, executions(10), 'good'), options);
     const bad = prepareChunk(job(repository, executions(10), 'bad'), options);
     (bad.executions[3] as { finishedAt: unknown }).finishedAt = 'no number';
-    const outcomes = await new Ledger(stores.postgres.db, stores.clickhouse, stores.clock).write([good, bad]);
+    const outcomes = await new Ledger({
+      db: stores.postgres.db,
+      clickhouse: stores.clickhouse,
+      clock: stores.clock,
+    }).write([good, bad]);
     expect(outcomes.map((outcome) => outcome.error === undefined)).toEqual([true, false]);
     expect(await countOf(repository)).toBe(10);
     while ((await driver.sweeper.sweep(0)) > 0);

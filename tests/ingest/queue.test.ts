@@ -52,7 +52,11 @@ for (const { kind, isHere, start } of BACKENDS)
       ...stores,
       queues,
       producers,
-      receipts: new ReceiptStore(stores.postgres.db, stores.repositories, producers.of(testRuns)),
+      receipts: new ReceiptStore({
+        db: stores.postgres.db,
+        repositories: stores.repositories,
+        producer: producers.of(testRuns),
+      }),
     });
     const job = (count = 20) =>
       makeJob({

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
+import { MONTHLY_TABLES, Retention } from '../../workers/retention.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -169,5 +171,40 @@ describe('with the clock moved past retention', () => {
     expect(await keys()).toEqual(['new']);
     await send('old', '2027-01-02');
     expect(await keys()).toEqual(['old', 'new']);
+  });
+});
+
+describe('the retention loop', () => {
+  test('never runs twice at once, and stopping waits for the current run', async () => {
+    const { clickhouse, postgres, clock, log } = app.stores;
+    const reads: PromiseWithResolvers<unknown[]>[] = [];
+    const slow: ClickHouse = {
+      ...clickhouse,
+      rows: () => {
+        const read = Promise.withResolvers<unknown[]>();
+        reads.push(read);
+        return read.promise;
+      },
+    };
+    const retention = new Retention({ clickhouse: slow, db: postgres.db, clock, retentionDays: 90, log });
+    for (let i = 0; i < 3; i++) retention.loop.wake();
+    await Bun.sleep(10);
+    expect(reads).toHaveLength(1);
+    let isStopped = false;
+    const stopped = retention.loop.stop().then(() => {
+      isStopped = true;
+    });
+    await Bun.sleep(10);
+    expect(isStopped).toBe(false);
+    reads[0]?.resolve([]);
+    await stopped;
+    expect(reads).toHaveLength(1);
+  });
+
+  test('every table that is partitioned leaves by month, so that none is forgotten', async () => {
+    const rows = await app.stores.clickhouse.rows(
+      "SELECT name FROM system.tables WHERE database = 'ci' AND partition_key != '' AND name NOT LIKE '%\\_rebuild' ORDER BY name",
+    );
+    expect(rows).toEqual([...MONTHLY_TABLES].sort().map((name) => ({ name })));
   });
 });

@@ -48,7 +48,7 @@ export class IngestDriver {
   /** Returns when the queues are empty, everything stored is evaluated, and every event is in the log. */
   async settle(): Promise<void> {
     while ((await this.stores.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
-    await this.#workers.evaluator.drain();
+    await this.#workers.evaluator.loop.idle();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);
   }

@@ -15,7 +15,7 @@ export interface Replica extends TestApp {
 export async function openReplica(stores: TestStores, options: { isDeaf?: boolean } = {}): Promise<Replica> {
   const { databaseUrl, postgres, clock } = stores;
   const notify = (channel: string) => postgres.pool.query('select pg_notify($1, $2)', [channel, '']);
-  const notifications = new Notifications(databaseUrl, notify, () => {});
+  const notifications = new Notifications({ url: databaseUrl, notify, onError: () => {} });
   const quarantines = new QuarantineStore(postgres.db, clock);
   const repositories = new RepositoryStore(postgres.db, clock);
   const app = await openTestApp({ notifications, quarantines, repositories });
