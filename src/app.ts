@@ -1,22 +1,20 @@
 /** Builds the HTTP app from its dependencies; reads no environment and does not listen. */
-import { type AnyElysia, Elysia } from 'elysia';
+import { Elysia } from 'elysia';
+import { mountApplication } from './access/application.ts';
 import { KeyCredentials } from './access/credential.ts';
 import type { ClickHouse } from './clickhouse/client.ts';
 import type { Clock } from './clock.ts';
 import { mountEvents } from './events/routes.ts';
 import type { CredentialSource } from './http/auth.ts';
-import { docsPlugin } from './http/docs.ts';
-import { createFallback } from './http/fallback.ts';
-import { allowLongQueries } from './http/long-queries.ts';
-import { type Http, problemFor } from './http/operation.ts';
+import { allowLongAddresses, createFallback, requestIdOf, withSingleSlash } from './http/edge.ts';
+import { type Feature, type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
-import { requestIdOf } from './http/request-id.ts';
-import { mountService } from './http/service.ts';
-import { withSingleSlash } from './http/single-slash.ts';
 import { mountInsights } from './insights/routes.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
+import { docsPlugin } from './openapi/page.ts';
+import { mountHealth } from './operate/health.ts';
 import type { Postgres } from './postgres/client.ts';
 import type { KeyStore } from './postgres/keys.ts';
 import type { Notifications } from './postgres/notifications.ts';
@@ -46,9 +44,6 @@ export interface AppDeps {
   features?: readonly Feature[];
 }
 
-/** Mounts operations of its own (src/http/operation.ts). */
-export type Feature = (app: AnyElysia, http: Http) => void;
-
 /**
  * @example
  * const app = buildApp({ ...deps, publicUrl: config.publicUrl, keys: new KeyStore(deps.postgres.db, deps.clock) });
@@ -56,7 +51,7 @@ export type Feature = (app: AnyElysia, http: Http) => void;
  */
 export function buildApp(deps: AppDeps) {
   const { clock, log, publicUrl, clickhouse, postgres, repositories, quarantines, keys } = deps;
-  allowLongQueries();
+  allowLongAddresses();
   const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
   // What routing could not serve, and faults outside of operations, which see to their own.
@@ -74,7 +69,8 @@ export function buildApp(deps: AppDeps) {
     { as: 'global' },
     ({ request, code, error }) => refuse(request, code, error),
   );
-  mountService(app, http, { clickhouse: () => clickhouse.ping(), postgres: () => postgres.ping(), ...deps.probes });
+  mountApplication(app, http);
+  mountHealth(app, http, { clickhouse: () => clickhouse.ping(), postgres: () => postgres.ping(), ...deps.probes });
   mountInsights(app, http, { clock, clickhouse, repositories, db: postgres.db });
   mountQuarantines(app, http, {
     repositories,

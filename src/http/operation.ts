@@ -17,10 +17,18 @@ import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
 import { authenticate, type Credential, type CredentialSource, type Permission, requireAccess } from './auth.ts';
 import { readJsonBody } from './body.ts';
-import { etagOf, isNotModified } from './conditional.ts';
+import { requestIdOf } from './edge.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
 import { forbidden, internalError, problemOf, problemResponse, unprocessable } from './problems.ts';
-import { requestIdOf } from './request-id.ts';
+import {
+  type EncodedReply,
+  type Prepared,
+  prepare,
+  type Reply,
+  type ResponseDescription,
+  respond,
+  withoutBody,
+} from './reply.ts';
 import { SingleFlight } from './single-flight.ts';
 
 /** What every operation is given by the app. */
@@ -34,20 +42,11 @@ export interface Http {
   operations: MountedOperation[];
 }
 
+/** Mounts further operations. */
+export type Feature = (app: AnyElysia, http: Http) => void;
+
 /** `public`: no credential at all; `credential`: any that is accepted; otherwise a permission on the path's repository. */
 export type AccessRule = 'public' | 'credential' | Permission;
-
-export interface ResponseDescription {
-  description: string;
-  /** Checked before the answer leaves, and shown in the document. Absent: no body, or not JSON. */
-  schema?: z.ZodType;
-  example?: unknown;
-  headers?: Record<string, { description: string; schema: Record<string, unknown> }>;
-  /** Media type other than JSON; the example is in it. */
-  mediaType?: string;
-  /** Further media types that the answer may have, as the request asked. */
-  otherMediaTypes?: readonly string[];
-}
 
 /** A request body for the document that the handler reads by itself (uploads). */
 export interface RawBodyDescription {
@@ -66,31 +65,6 @@ export interface OperationInput<P, Q, B> {
   requestId: string;
   /** Of a coalesced read: aborted when nobody waits for it any more. */
   signal?: AbortSignal;
-}
-
-/** What a handler answers; `body` is JSON. A handler may answer with a Response of its own instead. */
-export interface Reply {
-  status?: number;
-  body?: unknown;
-  headers?: Record<string, string>;
-}
-
-/** A body of a 200 that was checked and encoded before, for reads that are answered from memory. */
-export interface EncodedReply {
-  encoded: EncodedBody;
-  headers?: Record<string, string>;
-}
-
-export interface EncodedBody {
-  /** A Blob, because a response of one shares its bytes: of 30 KB that is 0.6 µs, of an array 2. */
-  bytes: Blob;
-  etag: string;
-}
-
-/** Checks a body against its schema and encodes it, once for all the times that it is sent. */
-export function encodeBody(schema: z.ZodType, body: unknown): EncodedBody {
-  const text = JSON.stringify(schema.parse(body));
-  return { bytes: new Blob([text]), etag: etagOf(text) };
 }
 
 export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = unknown> {
@@ -235,52 +209,3 @@ function checkAccess(access: AccessRule, credential: Credential, params: unknown
 }
 
 const NO_BODY: Read<undefined> = { value: undefined, errors: [] };
-
-/** An answer made once and sent to every request that shares it. */
-type Prepared =
-  | { response: Response }
-  | {
-      status: number;
-      body: string | Blob | undefined;
-      etag: string | undefined;
-      headers: Record<string, string>;
-    };
-
-function prepare<P, Q extends QueryShape, B>(
-  operation: Operation<P, Q, B>,
-  reply: Reply | EncodedReply | Response,
-): Prepared {
-  if (reply instanceof Response) return { response: reply };
-  if ('encoded' in reply)
-    return { status: 200, body: reply.encoded.bytes, etag: reply.encoded.etag, headers: reply.headers ?? {} };
-  const status = reply.status ?? 200;
-  const description = operation.responses[status];
-  if (!description) throw new Error(`${operation.operationId} answered ${status}, which it does not describe`);
-  const text = description.schema ? JSON.stringify(description.schema.parse(reply.body)) : undefined;
-  const etag = status === 200 && text !== undefined ? etagOf(text) : undefined;
-  return { status, body: text, etag, headers: reply.headers ?? {} };
-}
-
-function respond(prepared: Prepared, request: Request, isRead: boolean, requestId: string): Response {
-  if ('response' in prepared) {
-    prepared.response.headers.set('x-request-id', requestId);
-    return prepared.response;
-  }
-  const { status, body, etag } = prepared;
-  const headers: Record<string, string> = { ...prepared.headers, 'x-request-id': requestId };
-  if (isRead && etag !== undefined) {
-    headers.etag = etag;
-    // Anyone may keep the answer, but must ask whether it still holds.
-    headers['cache-control'] = 'private, no-cache';
-    if (isNotModified(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers });
-  }
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  return new Response(body ?? null, { status, headers });
-}
-
-/** The answer to HEAD: as to GET, without its body. */
-async function withoutBody(response: Response): Promise<Response> {
-  const headers = new Headers(response.headers);
-  if (response.body !== null) headers.set('content-length', String((await response.arrayBuffer()).byteLength));
-  return new Response(null, { status: response.status, headers });
-}

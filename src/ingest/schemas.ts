@@ -1,8 +1,8 @@
 /** What all uploads take and answer, for the checks and for the OpenAPI document. */
 import { z } from 'zod';
 import { UPLOAD_STATUSES } from '../domain/status.ts';
-import type { ResponseDescription } from '../http/operation.ts';
 import { owner, repository } from '../http/path.ts';
+import type { ResponseDescription } from '../http/reply.ts';
 
 export const INGEST_TAG = 'Ingestion';
 export const UPLOAD_ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';

@@ -1,13 +1,10 @@
 /** What the people who run the service look at: metrics, health, the queues. */
 import { Elysia } from 'elysia';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Feature } from '../app.ts';
 import type { Deps } from '../deps.ts';
 import { UserError } from '../errors.ts';
-import { createFallback } from '../http/fallback.ts';
-import { type Http, problemFor } from '../http/operation.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { mountHealth } from '../http/service.ts';
+import { createFallback, requestIdOf } from '../http/edge.ts';
+import { type Feature, type Http, problemFor } from '../http/operation.ts';
 import { setBuildInfo } from '../observability/registry.ts';
 import { readBacklog } from '../postgres/backlog.ts';
 import type { Probes } from '../probes.ts';
@@ -15,6 +12,7 @@ import { readQueueBacklog } from '../queue/backlog.ts';
 import { jobKinds } from '../queue/kinds.ts';
 import { mountBoard } from './board/routes.ts';
 import { Sampler } from './gauges.ts';
+import { mountHealth } from './health.ts';
 import { mountMetrics } from './metrics.ts';
 
 export interface Operations {

@@ -6,7 +6,7 @@
  * Of one repository a process never serves an older list after a newer one, whatever the order in which PostgreSQL answers.
  */
 import { LRUCache } from 'lru-cache';
-import type { EncodedBody } from '../http/operation.ts';
+import type { EncodedBody } from '../http/reply.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Notifications } from '../postgres/notifications.ts';
 import {

@@ -1,9 +1,10 @@
 /** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { encodeBody, type Http, mount } from '../http/operation.ts';
+import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
+import { encodeBody } from '../http/reply.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
-import { Draining } from '../../src/http/draining.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { Draining } from '../../src/operate/draining.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { uniqueRepository } from '../support/stores.ts';

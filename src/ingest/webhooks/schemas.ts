@@ -1,6 +1,7 @@
 /** What the webhook operation takes and answers, for the OpenAPI document. */
 import { z } from 'zod';
-import type { RawBodyDescription, ResponseDescription } from '../../http/operation.ts';
+import type { RawBodyDescription } from '../../http/operation.ts';
+import type { ResponseDescription } from '../../http/reply.ts';
 
 const DELIVERY_EXAMPLE = '72d3162e-cc78-11e3-81ab-4c9367dc0958';
 

@@ -1,9 +1,9 @@
 /** The queues at `/admin/queues`, for whoever holds an admin key of every owner: jobs of all owners are in there. */
 import type { Queue } from 'bullmq';
 import type { AnyElysia } from 'elysia';
+import { requestIdOf } from '../../http/edge.ts';
 import { type Http, problemFor } from '../../http/operation.ts';
 import { HttpProblem } from '../../http/problems.ts';
-import { requestIdOf } from '../../http/request-id.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { observeRequest } from '../../observability/requests.ts';
 import type { KeyStore } from '../../postgres/keys.ts';

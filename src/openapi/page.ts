@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { openapi } from '@elysiajs/openapi';
 import { Elysia } from 'elysia';
 import packageJson from '../../package.json' with { type: 'json' };
-import { describeOperations } from './openapi.ts';
-import type { Http } from './operation.ts';
+import type { Http } from '../http/operation.ts';
+import { describeOperations } from './document.ts';
 
 const ASSETS = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 description of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
-import type { MountedOperation, Operation, ResponseDescription } from './operation.ts';
+import type { MountedOperation, Operation } from '../http/operation.ts';
+import type { ResponseDescription } from '../http/reply.ts';
 
 type Json = Record<string, unknown>;
 
