@@ -1,9 +1,13 @@
 /**
- * Patterns of branches (design §4): `*` is any run of characters but `/`, `?` one of them, `**` any run, `/` too. The whole name,
- * case-sensitive. There is no escape: a branch of git holds neither `*` nor `?`.
+ * Branch patterns: `*` matches any run of characters except `/`, `?` any one character except `/`, and `**` any run,
+ * `/` included. A pattern matches the whole name, case-sensitively. There is no escape: Git allows neither `*` nor `?`
+ * in a branch name.
  */
 
-/** Whether a pattern, or the name of one branch, is of this branch. Takes time in proportion to the product of both lengths at most. */
+/**
+ * Whether a pattern, or a plain branch name, matches this branch. Takes time proportional to the product of both
+ * lengths at most.
+ */
 export function matchesBranch(pattern: string, branch: string): boolean {
   if (pattern === branch) return true;
   const parts = partsOf(pattern);

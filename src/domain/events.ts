@@ -1,9 +1,9 @@
 /**
- * The catalogue of events (spec §6): every type with the shape of its `metadata`. Written once: it checks what producers send,
- * types what the service writes itself, and is the discriminated union of the OpenAPI document.
+ * The catalogue of events: every type with the shape of its `metadata`. Written once, it checks what producers send,
+ * types what the service writes, and becomes the discriminated union of the OpenAPI document.
  *
- * The spec does not show the metadata (§2.2); these are the service's own. A field that the source did not tell is null. A shape
- * may gain fields that have a default and never lose one, because the log keeps what was written before.
+ * A field that the source does not know is null. A shape may gain fields with a default and never loses one, because
+ * the log keeps what was written before.
  */
 import { z } from 'zod';
 import { COMMENT_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from './limits.ts';
@@ -23,12 +23,12 @@ const maybe = <T extends z.ZodType>(type: T) => type.nullable().default(null);
 const maybeName = maybe(name);
 const maybeText = maybe(text);
 
-/** Every action may be the work of a rule of the merge queue's configuration. */
+/** Any action may have been taken by a rule of the merge queue's configuration. */
 const action = <S extends z.ZodRawShape>(shape: S) => z.object({ ...shape, rule: maybeName });
 
 const copyAction = action({ to: maybeName, pull_request_number: maybe(pullNumber), conflicts: maybe(z.boolean()) });
 
-/** Where a pull request stands in a queue. `session_id` is the queue's own for one stay in it. */
+/** Where a pull request is in a queue. `session_id` is the queue's id of one stay in it. */
 const queuePlace = {
   queue_name: maybeName,
   branch: maybeName,
@@ -82,7 +82,7 @@ const quarantine = z.object({
   source: z.enum(QUARANTINE_SOURCES),
 });
 
-/** The shape of `metadata` by event type, in the order of spec §6. */
+/** The shape of `metadata` by event type, in the order of the API's documentation. */
 export const EVENT_METADATA = {
   'action.assign': action({ added: names.default([]), removed: names.default([]) }),
   'action.backport': copyAction,
@@ -162,32 +162,32 @@ export const EVENT_METADATA = {
 export type EventType = keyof typeof EVENT_METADATA;
 export const EVENT_TYPES = Object.keys(EVENT_METADATA) as [EventType, ...EventType[]];
 
-/** The metadata of a type as it is stored: complete, with null for what is not known. */
+/** The metadata of a type as stored: complete, with null for what is unknown. */
 export type EventMetadata<T extends EventType> = z.output<(typeof EVENT_METADATA)[T]>;
 
-/** An older name of a type → the name that is stored and shown (design §4 "event types"). */
+/** Older name of a type → the name that is stored and shown. */
 export const EVENT_TYPE_ALIASES: Readonly<Record<string, EventType>> = {
   'action.github_actions': 'action.vcs_actions',
 };
 
-/** The type that a name stands for, also an older one; undefined for a name that is none. */
+/** The type with this name or older name; undefined if there is none. */
 export function eventTypeOf(value: string): EventType | undefined {
   if (Object.hasOwn(EVENT_METADATA, value)) return value as EventType;
   return Object.hasOwn(EVENT_TYPE_ALIASES, value) ? EVENT_TYPE_ALIASES[value] : undefined;
 }
 
-/** What the log is told of one event; id and time are given when it is written down. */
+/** An event before it is written: it gets its id and time then. */
 export interface NewEvent<T extends EventType = EventType> {
   type: T;
-  /** What brought it about: `@login`, the name of a key, a rule. */
+  /** What caused it: `@login`, the name of a key, a rule. */
   trigger: string;
-  /** Null where the event is of no pull request. */
+  /** Null for an event without a pull request. */
   pullRequest: number | null;
   baseRef: string | null;
   metadata: EventMetadata<T>;
 }
 
-/** An event whose metadata is checked against its type. */
+/** Makes an event, with its metadata checked against its type. */
 export const newEvent = <T extends EventType>(
   type: T,
   metadata: z.input<(typeof EVENT_METADATA)[T]>,

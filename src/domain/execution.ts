@@ -1,4 +1,4 @@
-/** One execution as the judgements see it, and the one order in which they look at executions. */
+/** An execution as the judgements see it, and the one order in which they read executions. */
 import type { Status } from './status.ts';
 
 export interface JudgedExecution {
@@ -19,7 +19,7 @@ export interface JudgedExecution {
 export const attemptOf = (execution: Pick<JudgedExecution, 'runId' | 'runAttempt'>): string =>
   `${execution.runAttempt}/${execution.runId}`;
 
-/** A place in the order of finishing; ties are broken by run, then by key (design §7). */
+/** A place in the order of finishing; ties are broken by run, then by key. */
 export type Position = Pick<JudgedExecution, 'finishedAt' | 'runId' | 'runAttempt' | 'executionId'>;
 
 export function comparePositions(a: Position, b: Position): number {

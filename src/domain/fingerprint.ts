@@ -1,28 +1,28 @@
 /**
- * Fingerprint of a failure: what of an exception's message stays the same when the same thing fails again (design §7).
+ * Fingerprint of a failure: the part of an exception's message that stays the same when the same thing fails again.
  *
  * Parts that differ from run to run become placeholders, numbered by first appearance, so that equal values stay equal
- * ("expected <n1> got <n1>" is not "expected <n1> got <n2>"). Codes (HTTP status, errno, exit code, SQLSTATE) and quoted
- * identifiers stay as they are: they say what went wrong. docs/judgements.md lists what is replaced and what is kept.
+ * ("expected <n1> got <n1>" is not "expected <n1> got <n2>"). Codes (HTTP status, errno, exit code, SQLSTATE) and
+ * quoted identifiers are kept: they say what went wrong. docs/judgements.md lists what is replaced and what is kept.
  */
 
 /**
- * Part of every failure_id: a new version makes new groups, and `rebuild` regroups history. To be raised with every change
- * of what {@link normaliseMessage} returns. 2: colours, tokens, e-mail addresses, more dates, identifiers in quotes that hold a
- * UUID, file names below temporary folders, error codes.
+ * Part of every failure_id: a new version makes new groups, and `rebuild` regroups history. Raise it with every change
+ * to what {@link normaliseMessage} returns. Version 2: colours, tokens, e-mail addresses, more dates, quoted
+ * identifiers that contain a UUID, file names below temporary folders, error codes.
  */
 export const FINGERPRINT_VERSION = 2;
 
-/** Longer messages are looked at up to here: the rest is a dump that no two runs share. */
+/** Only this much of a longer message counts: the rest is a dump that no two runs share. */
 const MESSAGE_LENGTH_MAX = 8_000;
 
 const ESCAPE = String.fromCharCode(27);
-/** Jest and Playwright colour what they compare when they think that they write to a terminal. */
+/** Jest and Playwright colour values when they believe they are writing to a terminal. */
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;]{0,20}[A-Za-z]`, 'g');
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
-/** In order: what is found first is replaced first. Every pattern is linear in the message's length. */
+/** Replaced in this order. Every pattern is linear in the length of the message. */
 const PARTS: readonly { name: string; pattern: RegExp }[] = [
   { name: 'token', pattern: /\beyJ[\w-]{10,}(?:\.[\w-]+){1,2}/g },
   { name: 'token', pattern: /\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g },
@@ -55,22 +55,22 @@ const PARTS: readonly { name: string; pattern: RegExp }[] = [
 
 const TEMPORARY =
   /(?<![\w.])(?:\/(?:private\/)?(?:tmp|temp|var\/tmp|var\/folders)|[A-Za-z]:\\(?:Temp|Windows\\Temp|Users\\[^\\\s'"]{1,60}\\AppData\\Local\\Temp))(?:[\\/][^\s'"`,;:()[\]<>]*)?/g;
-/** A file's name that somebody chose, below a folder that was drawn at random. */
+/** A file name chosen by a person, below a randomly named folder. */
 const CHOSEN_NAME = /[\\/](?!tmp)([A-Za-z][A-Za-z_-]{0,100}(?:\.[A-Za-z]{1,10}){1,3})$/;
 
 const NUMBER = /[+-]?(?<![\w.]|HTTP\/)\d+(?:[.,_]\d+)*(?:e[+-]?\d+)?(?=$|[^\w]|[a-zµ%]{1,3}\b)/gi;
 
-/** The words right before a number by which it is a code. */
+/** Words right before a number that make it a code. */
 const CODE =
   /(?:\b(?:errno|sqlstate|signal|(?:exit|error|status|response)[ _-]?(?:code|status)|exited with|status|code|response|HTTP(?:\/[\d.]{1,3})?)|(?:ORA|TNS|DB2|MSB|NU|CS|TS|ERR)-?|\bERROR)(?:\W{1,4}(?:is|was|of|code|status|got|expected|to be|with)){0,2}[\s:=([<'"]{0,4}$/i;
-/** What follows a status where no word stands before it. */
+/** What follows a status that no such word precedes. */
 const STATUS_PHRASE =
   /^ (?:OK|Created|Bad Request|Unauthori[sz]ed|Forbidden|Not Found|Method Not|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time|Client Error|Server Error)/i;
 const GOOD_STATUS = /(?<![\w.,-])(?:20[0-46]|30[1-478])(?![\w,.-]\d|\w)/;
 const BAD_STATUS = /(?<![\w.,-])(?:40\d|41[0-8]|42[2-9]|431|451|50[0-8])(?![\w,.-]\d|\w)/;
 
 /**
- * The message with everything that differs from run to run replaced; spaces folded.
+ * The message with everything that differs from run to run replaced, and white space collapsed.
  *
  * @example normaliseMessage('connect ECONNREFUSED 127.0.0.1:5432') // 'connect ECONNREFUSED <address1>'
  */
@@ -91,7 +91,7 @@ export function normaliseMessage(message: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Gives equal values of a kind the same placeholder, numbered by first appearance. */
+/** Gives equal values of one kind the same placeholder, numbered by first appearance. */
 function placeholders(): (name: string, value: string) => string {
   const seen = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -123,7 +123,7 @@ function isCode(value: string, before: string, after: string): boolean {
 
 const QUOTED_IDENTIFIER = /(['"`])([A-Za-z_$][\w$.-]{0,100})\1/g;
 
-/** Applies `change` to what stands between quoted identifiers: `'user-1'` and `'user-2'` are different names. */
+/** Applies `change` to the text between quoted identifiers: `'user-1'` and `'user-2'` are different names. */
 function outsideQuotedIdentifiers(text: string, change: (part: string) => string): string {
   let result = '';
   let from = 0;

@@ -1,20 +1,19 @@
-/** Which executions are flaky (design §7). Pure: the same executions in any order give the same verdicts. */
+/** Which executions are flaky. Pure: the same executions in any order give the same verdicts. */
 import { attemptOf, type JudgedExecution } from './execution.ts';
 
-/** Why an execution is flaky; the first that holds. `repeated`: see repetition.ts. */
+/** Why an execution is flaky: the first rule that applies. `repeated`: see repetition.ts. */
 export type FlakyRule = 'within_run' | 'contradicted' | 'repeated';
 
 /**
  * Verdicts on the executions of one test, pipeline and job on **one commit**.
  *
  * - `within_run`: flagged flaky by its source, or passed after failed attempts within the run.
- * - `contradicted`: failed, while another attempt or run of the same commit passed. When one attempt holds both results
- *   without a retry flag (matrix legs, namesakes), the name is ambiguous on this commit and contradicts nothing; so does
- *   an unknown commit. Skipped executions prove nothing.
+ * - `contradicted`: failed, while another attempt or run of the same commit passed. An attempt with both results and no
+ *   retry flag (matrix legs, tests with the same name) makes the name ambiguous on this commit: then nothing is
+ *   contradicted. The same holds for an unknown commit. Skipped executions are not evidence.
  *
- * Executions that are held back are not to be among them (infrastructure.ts).
- *
- * @returns the flaky ones by execution id, with the rule.
+ * @param executions Without those that are held back (infrastructure.ts).
+ * @returns The rule by execution id, for those that are flaky.
  */
 export function flakyOnCommit(executions: readonly JudgedExecution[]): Map<bigint, FlakyRule> {
   const verdicts = new Map<bigint, FlakyRule>();
@@ -31,7 +30,7 @@ export function flakyOnCommit(executions: readonly JudgedExecution[]): Map<bigin
   return verdicts;
 }
 
-/** Whether one attempt both passed and failed without saying that it retried. */
+/** Whether one attempt both passed and failed without a retry flag. */
 export function isAmbiguous(executions: readonly JudgedExecution[]): boolean {
   const results = new Map<string, 'passed' | 'failed'>();
   for (const execution of executions) {

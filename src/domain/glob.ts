@@ -1,10 +1,10 @@
 /**
- * Globs over test names (design §4): `*` any run of characters, newlines too; `?` one code point; `\` escapes `*`, `?` and `\`
- * and is literal otherwise. The whole name, case-sensitive. A value equal to the whole name always matches, which is the
- * caller's to add.
+ * Globs over test names: `*` matches any run of characters, newlines included, and `?` one code point; `\` escapes `*`,
+ * `?` and `\`, and is literal elsewhere. A glob matches the whole name, case-sensitively. A value that equals the whole
+ * name always matches: the caller adds that.
  */
 
-/** Whether a value holds a wildcard or an escape, so that it may match more than the name that equals it. */
+/** Whether a value contains a wildcard or an escape, so that it may match other names than itself. */
 export const isGlob = (value: string): boolean => /[*?]|\\[*?\\]/.test(value);
 
 type Part = { kind: 'run' } | { kind: 'one' } | { kind: 'literal'; text: string };
@@ -22,7 +22,7 @@ function* parts(glob: string): Generator<Part> {
   }
 }
 
-/** The same as a pattern of SQL's LIKE, with `\` as its escape. Runs of `*` are one. */
+/** The same as a pattern for SQL's LIKE, with `\` as its escape. Repeated `*` become one. */
 export function globToLike(glob: string): string {
   let like = '';
   let wasRun = false;

@@ -1,6 +1,6 @@
 /**
- * The health of one identity (test, pipeline, job): a fold over its executions on the default branch in order of finishing
- * (design §7). Starting healthy:
+ * The health of one identity (test, pipeline, CI job): a fold over its executions on the default branch, in order of
+ * finishing. It starts healthy:
  *
  * - any —flaky execution→ flaky
  * - healthy —failed→ broken
@@ -8,8 +8,8 @@
  * - flaky —n clean passes in a row over at least three days→ healthy
  * - flaky —failed on three commits in a row without a pass→ broken
  *
- * Skipped executions change nothing, and silence changes nothing. The fold can be stopped and gone on with at any place:
- * its state is plain data.
+ * Neither skipped executions nor silence change anything. The fold can be stopped anywhere and continued later: its
+ * state is plain data.
  */
 import { attemptOf, type JudgedExecution } from './execution.ts';
 import {
@@ -21,7 +21,7 @@ import {
   FAILURE_SHARE_MIN,
   FLAKY_RECOVERY_MS_MIN,
   FLAKY_TO_BROKEN_COMMITS,
-  LUCK,
+  LUCK_PROBABILITY_MAX,
 } from './judgement-constants.ts';
 import type { Health } from './status.ts';
 import { DAY_MS } from './time.ts';
@@ -36,7 +36,7 @@ export interface HealthState {
   /** Passes in a row that were not flaky, and when the first of them finished. */
   cleanPasses: number;
   cleanSince: number;
-  /** How many clean passes are no longer luck, as of the last failure. */
+  /** How many clean passes rule out luck, as of the last failure. */
   cleanPassesNeeded: number;
   /** Executions and failures by UTC day (days since the epoch), for the failure share. */
   days: [day: number, executions: number, failures: number][];
@@ -53,17 +53,17 @@ export const healthyState = (): HealthState => ({
 });
 
 /**
- * How many clean passes in a row are no longer luck for a test that fails with probability `p`: the least n with
- * (1 − p)^n ≤ {@link LUCK}, within its bounds.
+ * How many clean passes in a row rule out luck for a test that fails with probability p: the smallest n with
+ * (1 − p)^n ≤ {@link LUCK_PROBABILITY_MAX}, within bounds.
  */
 export function cleanPassesNeeded(failures: number, executions: number): number {
   const share = executions === 0 ? 0 : failures / executions;
   const p = Math.min(Math.max(share, FAILURE_SHARE_MIN), FAILURE_SHARE_MAX);
-  const n = Math.ceil(Math.log(LUCK) / Math.log(1 - p));
+  const n = Math.ceil(Math.log(LUCK_PROBABILITY_MAX) / Math.log(1 - p));
   return Math.min(Math.max(n, CLEAN_PASSES_MIN), CLEAN_PASSES_MAX);
 }
 
-/** The state after one more execution. `isFlaky` is the verdict on it (flakiness.ts). Does not change its argument. */
+/** The state after one more execution. `isFlaky` is the verdict on it (flakiness.ts). Does not change `state`. */
 export function foldHealth(state: HealthState, execution: JudgedExecution, isFlaky: boolean): HealthState {
   if (execution.status === 'skipped') return state;
   const isFailed = execution.status === 'failed';
@@ -73,7 +73,7 @@ export function foldHealth(state: HealthState, execution: JudgedExecution, isFla
   return { ...next, health: transition(state.health, next, execution, isFlaky) };
 }
 
-/** The rule by which an execution moved the health, in words; the five of this file's head. */
+/** The rule by which an execution changed the health, in words: one of the five at the top of this file. */
 export function healthRule(before: Health, after: Health): string {
   if (after === 'flaky') return 'a flaky execution';
   if (after === 'broken')
@@ -122,13 +122,13 @@ function transition(before: Health, next: HealthState, execution: JudgedExecutio
   return next.cleanPasses >= next.cleanPassesNeeded && isLongEnough ? 'healthy' : 'flaky';
 }
 
-/** Unknown (empty) values count for nothing. */
+/** Unknown (empty) values do not count. */
 function withDistinct(values: string[], value: string, most: number): string[] {
   if (value === '' || values.length >= most || values.includes(value)) return values;
   return [...values, value];
 }
 
-/** Counts one execution on its day and forgets days that no failure share can reach any more. */
+/** Counts one execution on its day, and drops days that no failure share looks at any more. */
 function countDay(days: HealthState['days'], finishedAt: number, isTrouble: boolean): HealthState['days'] {
   const day = Math.floor(finishedAt / DAY_MS);
   const kept = days.filter(([other]) => other > day - FAILURE_SHARE_DAYS && other !== day);

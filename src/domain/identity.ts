@@ -1,19 +1,21 @@
 /**
- * Who is who: the identifiers of repositories, tests, failure groups and executions (design §4).
+ * The identifiers of repositories, tests, failure groups, executions and events.
  *
- * All of them are functions of what they name, so that any process computes the same identifier and an upload that is
- * sent again names the same things. Nothing here may ever change: stored rows depend on it.
+ * Each is computed from what it names, so every process arrives at the same identifier, and a resent upload names the
+ * same things. Nothing here may ever change: stored rows depend on it.
  */
 import { hash } from 'node:crypto';
 import { v5 as uuid5 } from 'uuid';
 
-/** The namespace of repositories: the project's own, drawn once at random. */
+/** The namespace of repository ids: drawn at random once, for this project. */
 export const REPOSITORY_NAMESPACE = '5d0f6a1e-7c1b-4a52-9c0e-3b1d2f8a6e47';
 
-/** The first host name is the default where a producer names none. */
+/** The host of a repository whose producer names none. */
 export const DEFAULT_HOST = 'github.com';
 
-/** uuid5 of the lower-cased `host/owner/name`; a generation above 0 is for a name that was taken before. */
+/**
+ * uuid5 of the lower-cased `host/owner/name`. A generation above 0 is for a path that another repository had before.
+ */
 export function repositoryIdOf(host: string, owner: string, name: string, generation = 0): string {
   const path = `${host}/${owner}/${name}`.toLowerCase();
   return uuid5(generation === 0 ? path : `${path}#${generation}`, REPOSITORY_NAMESPACE);
@@ -21,20 +23,20 @@ export function repositoryIdOf(host: string, owner: string, name: string, genera
 
 const ACCOUNT_ID_BITS = 48n;
 
-/** A whole number for an owner, for clients that read one: 48 bits of a uuid5, so JSON carries it without loss. Never 0. */
+/** A number for an owner, for clients that want one: 48 bits of a uuid5, so JSON carries it without loss. Never 0. */
 export function accountIdOf(owner: string): number {
   const uuid = BigInt(`0x${uuid5(owner.toLowerCase(), REPOSITORY_NAMESPACE).replaceAll('-', '')}`);
   return Number(uuid >> (128n - ACCOUNT_ID_BITS)) || 1;
 }
 
-/** uuid5 of the test's name in the namespace of its repository: one test, whatever pipelines and jobs run it. */
+/** uuid5 of the test's name in the namespace of its repository: one test, whichever pipelines and CI jobs run it. */
 export function testIdOf(repositoryId: string, testName: string): string {
   return uuid5(testName, repositoryId);
 }
 
 const TEST_IDS_MAX = 100_000;
 
-/** {@link testIdOf} that remembers: the same few thousand names come with every run, and each costs two microseconds. */
+/** {@link testIdOf} with a cache: the same few thousand names come with every run, and each costs two microseconds. */
 export class TestIds {
   readonly #known = new Map<string, string>();
 
@@ -49,7 +51,7 @@ export class TestIds {
   }
 }
 
-/** uuid5 over what makes two failures of a test the same one; the fingerprint's version is part of it (design §7). */
+/** uuid5 of what two failures of a test have in common; the version of the fingerprint is part of it. */
 export function failureIdOf(
   testId: string,
   fingerprintVersion: number,
@@ -59,17 +61,17 @@ export function failureIdOf(
   return uuid5(`${fingerprintVersion}\0${exceptionType}\0${normalisedMessage}`, testId);
 }
 
-/** The unit that a source resends (an OTLP trace, a JUnit report) as the ledger knows it. */
+/** The ledger's key of a source: an OTLP trace, or a report of a run. */
 export function sourceKeyOf(repositoryId: string, source: string): string {
   return uuid5(`source\0${source}`, repositoryId);
 }
 
-/** 64 bits that name one execution within its source; unsigned, as a bigint. */
+/** 64 bits, unsigned, that name an execution within its source. */
 export function executionIdOf(sourceKey: string, key: string): bigint {
   return hash('sha1', `${sourceKey}\0${key}`, 'buffer').readBigUInt64BE(0);
 }
 
-/** An event that a producer may send again, as the event log knows it. */
+/** The event log's key of an event that a producer may send again. */
 export function eventKeyOf(repositoryId: string, key: string): string {
   return uuid5(`event\0${key}`, repositoryId);
 }

@@ -1,9 +1,9 @@
 /**
- * Infrastructure trouble (design §7): a run in which much fails at once says more about the machine it ran on than about its
- * tests. Its failures count in statistics, but are evidence against a test only once a later run fails for the same test.
+ * Infrastructure trouble: a run in which much fails at once says more about the machine it ran on than about its tests.
+ * Its failures count in statistics, but they are evidence against a test only once the test fails in a later run too.
  *
- * A run is one attempt of a pipeline and job, and of it what finished on one UTC day: run ids that never change make no endless run.
- * Pure: the same executions in any order give the same answers.
+ * Here a run is one attempt of a pipeline and CI job, limited to what finished on one UTC day, so that a run id that
+ * never changes does not make one endless run. Pure: the same executions in any order give the same answers.
  */
 import { attemptOf, comparePositions, type JudgedExecution } from './execution.ts';
 import {
@@ -16,8 +16,8 @@ import {
 import { DAY_MS } from './time.ts';
 
 /**
- * `partial`: at least {@link TROUBLE_TESTS_MIN} tests that passed before fail, and they are {@link TROUBLE_SHARE_MIN} of the run.
- * `total`: they are {@link OUTAGE_SHARE_MIN} of it.
+ * `partial`: at least {@link TROUBLE_TESTS_MIN} tests that passed before fail, and their share of the run is at least
+ * {@link TROUBLE_SHARE_MIN}. `total`: the share is at least {@link OUTAGE_SHARE_MIN}.
  */
 export type Trouble = 'none' | 'partial' | 'total';
 
@@ -29,14 +29,14 @@ export interface RunTotals {
   failed: number;
 }
 
-/** A test that fails in a run, and its newest results before the run, no older than {@link TROUBLE_REACH_MS}. */
+/** A test that fails in a run, with its newest results in the {@link TROUBLE_REACH_MS} before the run. */
 export interface FailingTest {
   failures: number;
   lastPassAt: number | null;
   lastFailureAt: number | null;
 }
 
-/** Whether the run's totals alone leave room for trouble: most runs are ruled out without a look at their tests. */
+/** Whether the run's totals allow for trouble: they rule most runs out, without reading their tests. */
 export function mayBeTroubled({ passed, failed }: RunTotals): boolean {
   return failed >= TROUBLE_TESTS_MIN && failed >= TROUBLE_SHARE_MIN * (failed + passed);
 }
@@ -60,10 +60,13 @@ function passedBefore({ lastPassAt, lastFailureAt }: FailingTest, startedAt: num
   return lastPassAt >= startedAt - PASSED_RECENTLY_MS || lastFailureAt === null || lastPassAt >= lastFailureAt;
 }
 
-/** The day of an execution, counted from the epoch in UTC. */
+/** The UTC day of a moment, in days since the epoch. */
 export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
-/** Names a run within its pipeline and job. A run that spans midnight counts as two: totals of runs are kept by UTC day. */
+/**
+ * Names a run within its pipeline and CI job. A run that spans midnight counts as two: totals of runs are kept by UTC
+ * day.
+ */
 export const runKey = (run: Pick<JudgedExecution, 'runId' | 'runAttempt'> & { day: number }): string =>
   `${run.day}/${attemptOf(run)}`;
 
@@ -72,21 +75,21 @@ export const runKeyOf = (execution: JudgedExecution): string =>
   runKey({ day: dayOf(execution.finishedAt), runId: execution.runId, runAttempt: execution.runAttempt });
 
 /**
- * `pending`: no later run has decided yet. `held_back`: a later run passed, or none came in time; no evidence. `released`: the
- * next run failed too; evidence like any other.
+ * `pending`: no later run has decided yet. `held_back`: a later run passed, or failed too late, so it is not evidence.
+ * `released`: the next run failed too, so it is evidence like any other.
  */
 export type Hold = 'pending' | 'held_back' | 'released';
 
-/** Whether an execution shows trouble of its own test. */
+/** Whether something went wrong in an execution: it failed, or passed only after failed attempts. */
 export const isTrouble = (execution: JudgedExecution): boolean =>
   execution.status === 'failed' || (execution.status === 'passed' && execution.isFlakyWithinRun);
 
 /**
- * What becomes of the failures and flaky passes of one identity in troubled runs; other executions are not in the answer.
- * A later run in which everything fails confirms nothing; a pass always counts, whatever else failed beside it.
+ * Decides about the failures and flaky passes of one identity in troubled runs; the result has no other executions. A
+ * later run in which everything fails confirms nothing. A pass always counts, whatever else failed in its run.
  *
- * @param executions of one identity: all from the first that is asked about on.
- * @param troubles by {@link runKeyOf}; runs that are not in it have none.
+ * @param executions Of one identity: the first to decide about and all that follow.
+ * @param troubles By {@link runKeyOf}; other runs are not troubled.
  */
 export function holdsOf(
   executions: readonly JudgedExecution[],
@@ -111,7 +114,7 @@ export function holdsOf(
   return holds;
 }
 
-/** The executions that prove nothing. */
+/** The executions that are not evidence. */
 export function heldBack(holds: ReadonlyMap<bigint, Hold>): Set<bigint> {
   return new Set([...holds].flatMap(([id, hold]) => (hold === 'released' ? [] : [id])));
 }

@@ -1,4 +1,4 @@
-/** The verdicts on all executions of one identity together: what is held back, and what is flaky and why. */
+/** The verdicts on the executions of one identity: which are held back, and which are flaky and why. */
 import type { JudgedExecution } from './execution.ts';
 import { type FlakyRule, flakyOnCommit } from './flakiness.ts';
 import { type Hold, heldBack, holdsOf, type Trouble } from './infrastructure.ts';
@@ -6,22 +6,22 @@ import { repeatedFailures } from './repetition.ts';
 
 export interface Judged {
   holds: Map<bigint, Hold>;
-  /** Executions that prove nothing: `holds` without the released ones. */
+  /** Executions that are not evidence: `holds` without the released ones. */
   heldBack: Set<bigint>;
   /** Held-back executions are never flaky. */
   flaky: Map<bigint, FlakyRule>;
 }
 
 export interface Evidence {
-  /** Troubled runs of the pipeline and job, by `runKeyOf`. */
+  /** Troubled runs of the pipeline and CI job, by `runKeyOf`. */
   troubles: ReadonlyMap<string, Trouble>;
-  /** The failure group of failed executions. */
+  /** The failure groups of failed executions. */
   fingerprints: ReadonlyMap<bigint, string>;
-  /** Off: nothing is judged flaky. */
+  /** If off, nothing is judged flaky. */
   isFlakyDetectionEnabled: boolean;
 }
 
-/** Of executions in any order; the one definition that health, statistics and quarantines share. */
+/** Judges executions in any order: the one definition that health, statistics and quarantines share. */
 export function judge(executions: readonly JudgedExecution[], evidence: Evidence): Judged {
   const holds = holdsOf(executions, evidence.troubles);
   const held = heldBack(holds);
@@ -31,7 +31,7 @@ export function judge(executions: readonly JudgedExecution[], evidence: Evidence
   return { holds, heldBack: held, flaky };
 }
 
-/** The flaky executions of one identity, with the rule. */
+/** The flaky executions of one identity, with the rule that applies. */
 export function flakyOf(
   executions: readonly JudgedExecution[],
   held: ReadonlySet<bigint>,

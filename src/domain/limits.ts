@@ -1,6 +1,6 @@
 /**
- * How long and how many: every limit that more than one place holds to, and the checks of an execution against them. The
- * gateway checks before the queue, the worker checks the jobs of other producers.
+ * How long and how many: every limit that more than one place holds to, and the checks of an execution against them.
+ * The gateway checks before the queue, the worker checks the jobs of other producers.
  *
  * `LENGTH` counts code points, `BYTES` counts UTF-8.
  */
@@ -72,8 +72,8 @@ function rejection(what: string, text: string, min: number, max: number): string
 }
 
 /**
- * An address that a page may link to, or null: `javascript:` and other schemes are dropped, and so is what is too long, because
- * a cut address leads somewhere else.
+ * An address that a page may link to, or null: `javascript:` and other schemes are dropped, and so is what is too long,
+ * because a cut address leads somewhere else.
  */
 export function webAddressOf(address: string | null): string | null {
   if (address === null || !address.isWellFormed() || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address)) return null;

@@ -1,4 +1,4 @@
-/** When a test is quarantined by itself, and when a quarantined one has recovered (design §7). Pure. */
+/** When a test is quarantined automatically, and when a quarantined test has recovered. Pure. */
 import {
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
@@ -18,13 +18,14 @@ export const QUARANTINE_SOURCES = ['manual', 'auto'] as const;
 export type QuarantineSource = (typeof QUARANTINE_SOURCES)[number];
 
 /**
- * What one identity of a test has shown in the last 30 days, and since a person last released it from a quarantine: what was known when
- * it was released is not held against it again. Skipped and held-back executions are not counted. Times are milliseconds.
+ * What one identity of a test has shown in the last 30 days, but only since a person last released the test: what was
+ * known then does not count against it again. Skipped and held-back executions do not count. Times are milliseconds
+ * since the epoch.
  */
 export interface QuarantineEvidence {
   pipelineName: string;
   jobName: string;
-  /** As of now: the whole history counts for it, also what lies before a release. */
+  /** As of now, from the whole history, also from before a release. */
   health: Health;
   executions: number;
   failures: number;
@@ -32,13 +33,13 @@ export interface QuarantineEvidence {
   newestAt: number;
   /** Commits (runs, where the commit is unknown) with a flaky execution. */
   flakyCommits: number;
-  /** Known commits that have failed since the last pass, and when they did first and last. */
+  /** Known commits with a failure since the last pass, and when the first and the last of these failures finished. */
   brokenCommits: number;
   brokenFirstAt: number;
   brokenNewestAt: number;
 }
 
-/** Why the test is to be quarantined, with the figures, in a sentence for people; null: it is not. */
+/** Why the test should be quarantined, with figures, in a sentence for people; null if it should not. */
 export function quarantineReason(mode: AutoQuarantineMode, identities: readonly QuarantineEvidence[]): string | null {
   if (mode === 'off') return null;
   for (const one of identities) if (isFlakyEnough(one)) return flakyReason(one);
@@ -76,16 +77,16 @@ function brokenReason(one: QuarantineEvidence): string {
 const place = ({ pipelineName, jobName }: QuarantineEvidence): string => `${pipelineName} / ${jobName}`;
 const date = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** What one identity of a quarantined test has shown since the quarantine was made. */
+/** What one identity of a quarantined test has shown since the quarantine was created. */
 export interface RecoveryEvidence {
   health: Health;
-  /** Clean passes in a row up to now, of those that finished after the quarantine was made. */
+  /** Clean passes in a row up to now that finished after the quarantine was created. */
   cleanPasses: number;
-  /** How many are no longer luck, by its failure share (health.ts). */
+  /** How many rule out luck, given its failure share (health.ts). */
   cleanPassesNeeded: number;
 }
 
-/** Whether every identity that ran lately is healthy and has passed often enough since; of none: no. */
+/** Whether every identity that ran recently is healthy and has passed often enough since; false without any. */
 export function isRecovered(identities: readonly RecoveryEvidence[]): boolean {
   return (
     identities.length > 0 &&

@@ -1,7 +1,7 @@
-/** Collects the rows that were refused, by reason, in a bounded amount of memory. */
+/** Collects refused rows by reason, in a bounded amount of memory. */
 import { cleanText } from './text.ts';
 
-/** Rows of an upload that were refused for the same reason. */
+/** Rows of an upload refused for one reason. */
 export interface Rejection {
   reason: string;
   count: number;
@@ -34,7 +34,7 @@ const shorten = (name: string): string =>
 export const rejectedCount = (rejections: readonly Rejection[]): number =>
   rejections.reduce((sum, { count }) => sum + count, 0);
 
-/** Those of several files or chunks as one list, by reason. */
+/** The rejections of several files or chunks as one list, by reason. */
 export function mergeRejections(rejections: readonly Rejection[]): Rejection[] {
   const byReason = new Map<string, Rejection>();
   for (const { reason, count, examples } of rejections) {

@@ -1,26 +1,26 @@
 /**
- * Failures that come back (design §7, kind c of a flaky execution): a test that fails once, passes on the next commit, and some days
- * later does the same again with the same message, is not broken twice by chance.
+ * Failures that come back: a test that fails once, passes on the next commit, and does the same again some days later
+ * with the same message, is not broken twice by chance.
  */
 import { comparePositions, type JudgedExecution } from './execution.ts';
 import { isAmbiguous } from './flakiness.ts';
 import { REPEATED_FAILURE_EXECUTIONS, REPEATED_FAILURE_MS } from './judgement-constants.ts';
 
 /**
- * How far from an execution others can decide whether it is a repetition: its twin, the neighbour that isolates the twin, and
- * what makes that neighbour ambiguous. An evaluation looks at no more.
+ * How far an execution can be from those that decide whether it is a repetition: its twin, the neighbour that isolates
+ * the twin, and what makes that neighbour ambiguous. An evaluation reads no further.
  */
 export const REPETITION_REACH_EXECUTIONS = 3 * REPEATED_FAILURE_EXECUTIONS;
 export const REPETITION_REACH_MS = 3 * REPEATED_FAILURE_MS;
 
 /**
- * Failures of one identity that are isolated (the nearest execution of another commit passed, before and after) and have a
- * twin: another such failure on another commit with the same fingerprint. Everything that decides lies within
- * {@link REPEATED_FAILURE_MS} and {@link REPEATED_FAILURE_EXECUTIONS}. Held-back failures, unknown commits and commits on which an
- * attempt holds both results prove nothing, neither as failures nor as neighbours.
+ * Failures of one identity that are isolated (the nearest execution of another commit passed, before and after) and
+ * have a twin: another such failure on another commit with the same fingerprint. Whatever decides is within {@link
+ * REPEATED_FAILURE_MS} and {@link REPEATED_FAILURE_EXECUTIONS}. Held-back failures, unknown commits and commits on
+ * which one attempt has both results are not evidence, neither as failures nor as neighbours.
  *
- * @param executions in any order; skipped ones are left out.
- * @param fingerprints the failure group of each failed execution; those without one have no twin.
+ * @param executions In any order; skipped ones are ignored.
+ * @param fingerprints The failure group of each failed execution; one without a group has no twin.
  */
 export function repeatedFailures(
   executions: readonly JudgedExecution[],
@@ -45,7 +45,7 @@ export function repeatedFailures(
 
 class History {
   readonly ordered: readonly JudgedExecution[];
-  readonly #isEvidence = new Map<number, boolean>();
+  readonly #evidence = new Map<number, boolean>();
 
   constructor(
     executions: readonly JudgedExecution[],
@@ -62,34 +62,34 @@ class History {
   isIsolated(i: number): boolean {
     return (
       this.#at(i).status === 'failed' &&
-      this.#proves(i) &&
+      this.#isEvidence(i) &&
       this.#neighbour(i, -1)?.status === 'passed' &&
       this.#neighbour(i, 1)?.status === 'passed'
     );
   }
 
-  /** The nearest execution of another commit that proves something. */
+  /** The nearest execution of another commit that is evidence. */
   #neighbour(i: number, step: 1 | -1): JudgedExecution | undefined {
     for (let j = i + step; j >= 0 && j < this.ordered.length && this.isNear(i, j); j += step)
-      if (this.#at(j).commit !== this.#at(i).commit && this.#proves(j)) return this.#at(j);
+      if (this.#at(j).commit !== this.#at(i).commit && this.#isEvidence(j)) return this.#at(j);
     return undefined;
   }
 
-  /** Looked at near the execution only, so that the answer needs no more of the history. */
-  #proves(i: number): boolean {
-    const known = this.#isEvidence.get(i);
+  /** Considers only what is near the execution, so that the answer does not depend on the rest of the history. */
+  #isEvidence(i: number): boolean {
+    const known = this.#evidence.get(i);
     if (known !== undefined) return known;
     const { commit, executionId } = this.#at(i);
-    let proves = commit !== '' && !this.heldBack.has(executionId);
-    if (proves) {
+    let isEvidence = commit !== '' && !this.heldBack.has(executionId);
+    if (isEvidence) {
       const onCommit = [this.#at(i)];
       for (const step of [-1, 1])
         for (let j = i + step; j >= 0 && j < this.ordered.length && this.isNear(i, j); j += step)
           if (this.#at(j).commit === commit && !this.heldBack.has(this.#at(j).executionId)) onCommit.push(this.#at(j));
-      proves = !isAmbiguous(onCommit);
+      isEvidence = !isAmbiguous(onCommit);
     }
-    this.#isEvidence.set(i, proves);
-    return proves;
+    this.#evidence.set(i, isEvidence);
+    return isEvidence;
   }
 
   #at(i: number): JudgedExecution {

@@ -1,4 +1,6 @@
-/** How a repository is addressed: one rule for owners and names, in paths, queue jobs, webhooks and on the command line. */
+/**
+ * How a repository is addressed: one rule for owners and names, in paths, queue jobs, webhooks and on the command line.
+ */
 import { z } from 'zod';
 
 export interface RepositoryName {

@@ -10,7 +10,7 @@ export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 export const HEALTHS = ['healthy', 'flaky', 'broken'] as const;
 export type Health = (typeof HEALTHS)[number];
 
-/** The worst of several; healthy when there are none. */
+/** The worst of several; healthy if there are none. */
 export function worstHealth(healths: Iterable<Health>): Health {
   let worst = 0;
   for (const health of healths) worst = Math.max(worst, HEALTHS.indexOf(health));

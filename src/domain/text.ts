@@ -34,8 +34,8 @@ export function isLongerThan(text: string, codePoints: number): boolean {
 const MARK_BYTES_MAX = 64;
 
 /**
- * The text in at most `maxBytes` of UTF-8: well-formed, with U+FFFD for NUL. A longer text is cut between two code points and
- * marked. Cutting twice changes nothing: the result fits.
+ * The text in at most `maxBytes` of UTF-8: well-formed, with U+FFFD for NUL. A longer text is cut between two code
+ * points and marked. Cutting twice changes nothing: the result fits.
  *
  * @example cutText('x'.repeat(70_000), 65_536) // 'xxx… [cut, 70000 bytes in all]'
  */
