@@ -1,4 +1,4 @@
-/** Patterns of branches against the same patterns as regular expressions, which are no choice for input of others. */
+/** Branch patterns compared with the same patterns as regular expressions, which are too slow for untrusted input. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { matchesBranch } from '../../src/domain/branch-pattern.ts';
@@ -17,7 +17,7 @@ const text = (characters: string[], maxLength: number) =>
 const branch = text(['a', 'b', '/', '.', '-', '😀', 'é'], 12);
 const pattern = text(['a', 'b', '/', '.', '-', '😀', '*', '**', '?'], 10);
 
-describe('patterns of branches', () => {
+describe('branch patterns', () => {
   test('match what the same regular expression matches', () => {
     fc.assert(
       fc.property(pattern, branch, (p, b) => {
@@ -27,7 +27,7 @@ describe('patterns of branches', () => {
     );
   });
 
-  test('a name without wildcards is that branch only', () => {
+  test('a name without wildcards matches only that branch', () => {
     fc.assert(fc.property(branch, branch, (name, other) => matchesBranch(name, other) === (name === other)));
   });
 
@@ -49,7 +49,7 @@ describe('patterns of branches', () => {
     expect(matchesBranch(p, b)).toBe(is);
   });
 
-  test('a pattern made to be slow is not', () => {
+  test('a pattern built to be slow is fast', () => {
     const nasty = '*a'.repeat(127);
     expect(matchesBranch(nasty, 'a'.repeat(254))).toBe(true);
     expect(matchesBranch(`${nasty}b`, 'a'.repeat(255))).toBe(false);

@@ -74,7 +74,7 @@ describe('failures that repeat', () => {
   };
   const [pass, fail] = [(at: number) => make({ at }), (at: number) => make({ at, status: 'failed' })];
 
-  test('two, each with a pass on the commit before and on the one after, are both flaky', () => {
+  test('two failures, each with a pass on the commit before and on the commit after, are both flaky', () => {
     expect(repeated([pass(1), fail(2), pass(3), fail(4), pass(5)])).toEqual([1, 3]);
   });
 
@@ -141,7 +141,7 @@ describe('failures that repeat', () => {
     ).toBe(0);
   });
 
-  test('matrix legs and namesakes, one of which fails beside one that passes, prove nothing', () => {
+  test('matrix legs or tests with the same name, of which one fails and one passes, are not evidence', () => {
     const leg = (at: number): JudgedExecution => make({ at, runId: `run at ${at}` });
     expect(repeated([pass(1), fail(2), leg(2), pass(3), fail(4), leg(4), pass(5)])).toEqual([]);
   });
@@ -156,18 +156,18 @@ describe('failures that repeat', () => {
     );
   });
 
-  /** Cut off before every place in turn, it must say the same of everything that is farther than its reach from the cut. */
+  /** With the history cut off at every place in turn, the verdicts beyond the reach of the cut must stay the same. */
   function expectSameBeyondReach(all: readonly JudgedExecution[]): void {
     const whole = repeatedFailures(all, nothing, fingerprints(all));
     for (let from = 1; from < all.length - REPETITION_REACH_EXECUTIONS; from++) {
       const near = repeatedFailures(all.slice(from), nothing, fingerprints(all));
       for (const one of all.slice(from + REPETITION_REACH_EXECUTIONS))
         if (near.has(one.executionId) !== whole.has(one.executionId))
-          throw new Error(`cut off before ${from}, the execution at ${one.finishedAt} is judged otherwise`);
+          throw new Error(`cut off before ${from}, the execution at ${one.finishedAt} is judged differently`);
     }
   }
 
-  test('what lies farther off than its reach changes nothing: an evaluation may look at no more', () => {
+  test('what is beyond its reach changes nothing, so an evaluation need not read it', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = randomFrom(seed);
@@ -187,13 +187,13 @@ describe('failures that repeat', () => {
     );
   });
 
-  test('the reach holds where a twin, its neighbour and what makes that ambiguous lie as far apart as they may', () => {
+  test('the reach is enough when a twin, its neighbour and what makes that ambiguous are as far apart as possible', () => {
     const far = REPEATED_FAILURE_EXECUTIONS;
     const [ambiguous, neighbour, twin, last] = [0, far, 2 * far, 3 * far];
     const all = Array.from({ length: 3 * far + 60 }, (_, i) => {
       if (i === twin || i === last) return make({ at: i, status: 'failed' });
       if (i === neighbour) return make({ at: i, commit: 'x', runId: 'x' });
-      // Beside the neighbour nothing has a known commit, so that it alone could isolate the twin.
+      // No other execution before the twin has a known commit, so only the neighbour can isolate it.
       if (i === ambiguous) return make({ at: i, status: 'failed', commit: 'x', runId: 'x' });
       return make({ at: i, commit: i < twin ? '' : `c${i}` });
     });
@@ -208,7 +208,7 @@ describe('infrastructure trouble', () => {
     Array.from({ length: count }, () => ({ failures: 1, lastPassAt: 10 * DAY_MS, lastFailureAt: null, ...test }));
   const run = (passed: number, failed: number) => ({ startedAt: 10 * DAY_MS + HOUR, passed, failed });
 
-  test('at least ten tests that passed before, and 30 % of the run, make it partial; 90 % total', () => {
+  test('ten failing tests that passed before and 30 % of the run make it partial, 90 % make it total', () => {
     expect(troubleOf(run(0, 9), failing(9))).toBe('none');
     expect(troubleOf(run(0, 10), failing(10))).toBe('total');
     expect(troubleOf(run(23, 10), failing(10))).toBe('partial');
@@ -217,7 +217,7 @@ describe('infrastructure trouble', () => {
     expect(troubleOf(run(2, 10), failing(10))).toBe('partial');
   });
 
-  test('tests that failed before already do not make it so', () => {
+  test('tests that already failed before do not make a run troubled', () => {
     const startedAt = run(0, 20).startedAt;
     const lastPassAt = startedAt - PASSED_RECENTLY_MS - 1;
     expect(troubleOf(run(0, 20), failing(20, { lastPassAt, lastFailureAt: startedAt - 1 }))).toBe('none');
@@ -228,7 +228,7 @@ describe('infrastructure trouble', () => {
     expect(troubleOf(run(0, 20), failing(20, { lastPassAt, lastFailureAt: null }))).toBe('total');
   });
 
-  test('totals rule out no run that is troubled', () => {
+  test('totals never rule out a troubled run', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.nat(100), (passed, tests) => {
         const totals = run(passed, tests);
@@ -246,13 +246,13 @@ describe('infrastructure trouble', () => {
   };
   const failed = (at: number) => make({ at, status: 'failed' });
 
-  test('a failure waits for the next run, which releases it by failing and settles it by passing', () => {
+  test('a failure waits for the next run: a failure there releases it, a pass holds it back for good', () => {
     expect(hold([failed(1)], { 0: 'partial' })).toEqual(['pending']);
     expect(hold([failed(1), failed(2)], { 0: 'partial' })).toEqual(['released', undefined]);
     expect(hold([failed(1), make({ at: 2 })], { 0: 'partial' })).toEqual(['held_back', undefined]);
   });
 
-  test('a run in which everything fails confirms nothing, a partial one does', () => {
+  test('a totally troubled run confirms nothing, a partially troubled one does', () => {
     expect(hold([failed(1), failed(2)], { 0: 'total', 1: 'total' })).toEqual(['pending', 'pending']);
     expect(hold([failed(1), failed(2), failed(3)], { 0: 'total', 1: 'total' })).toEqual([
       'released',
@@ -262,12 +262,12 @@ describe('infrastructure trouble', () => {
     expect(hold([failed(1), failed(2)], { 0: 'partial', 1: 'partial' })).toEqual(['released', 'pending']);
   });
 
-  test('another result of the same attempt decides nothing', () => {
+  test('another result of the same attempt does not decide', () => {
     const leg = make({ at: 2, status: 'failed', runId: 'run at 1' });
     expect(hold([failed(1), leg], { 0: 'partial' })).toEqual(['pending', 'pending']);
   });
 
-  test('passes are never held back, flaky ones are', () => {
+  test('passes are never held back, except flaky ones', () => {
     const flakyPass = make({ at: 1, isFlakyWithinRun: true });
     expect(hold([make({ at: 0 }), flakyPass], { 0: 'total', 1: 'total' })).toEqual([undefined, 'pending']);
   });
@@ -335,7 +335,7 @@ describe('auto-quarantine', () => {
       expect(quarantineReason('flaky+broken', [{ ...broken, ...less }])).toBeNull();
   });
 
-  test('off quarantines nothing; broken ones are quarantined only where that is asked for', () => {
+  test('off quarantines nothing, and broken tests are quarantined only in the mode that says so', () => {
     const any = fc.record({
       pipelineName: fc.string(),
       jobName: fc.string(),
@@ -360,7 +360,7 @@ describe('auto-quarantine', () => {
     );
   });
 
-  test('recovered is every identity that is healthy and has passed often enough', () => {
+  test('a test has recovered when every identity is healthy and has passed often enough', () => {
     const good = { health: 'healthy' as const, cleanPasses: 10, cleanPassesNeeded: 10 };
     expect(isRecovered([good])).toBe(true);
     expect(isRecovered([good, { ...good, cleanPasses: 9 }])).toBe(false);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isGlob } from '../../src/domain/glob.ts';
 import { globCharacter, matchesGlob } from '../support/globs.ts';
 
-test('a value without wildcards and escapes is looked up by its id alone, which finds what the rule finds', () => {
+test('a value without wildcards and escapes matches exactly itself, so it can be looked up by id', () => {
   const text = fc.string({ unit: globCharacter, maxLength: 7 });
   fc.assert(
     fc.property(text, text, (value, name) => {

@@ -164,7 +164,7 @@ const xmlText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).map((
 describe('JUnit', () => {
   const parse = (xml: string) => parseReport(junit, Buffer.from(xml), { run: RUN, reportName: 'r' });
 
-  test('any name comes back as it was, and every row has a key of its own', async () => {
+  test('any name comes back as it was, and every row has its own key', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(xmlText, { maxLength: 20 }), async (names) => {
         const cases = names.map((name) => `<testcase name="${xmlOf(name)}"/>`).join('');

@@ -28,7 +28,7 @@ const shuffled = history.chain((all) =>
 );
 
 const nothing: ReadonlySet<bigint> = new Set();
-/** Every failure says the same. */
+/** Every failure has the same message. */
 const flakyOf = (all: JudgedExecution[]) => flakyWith(all, nothing, new Map(all.map((one) => [one.executionId, 'f'])));
 const verdictsOf = (all: JudgedExecution[]) => ({ flaky: new Set(flakyOf(all).keys()), heldBack: nothing });
 const foldAll = (all: JudgedExecution[]) => continueFold(beginning(), all, verdictsOf(all));
@@ -52,24 +52,24 @@ describe('flaky executions', () => {
       expect([...flakyOnCommit(order).keys()]).toEqual([failed.executionId]);
   });
 
-  test('skipped executions prove nothing', () => {
+  test('skipped executions are not evidence', () => {
     const failed = make({ status: 'failed' });
     expect(flakyOnCommit([failed, make({ status: 'skipped', runAttempt: 2 })]).size).toBe(0);
   });
 
-  test('an unknown commit proves nothing', () => {
+  test('an unknown commit is not evidence', () => {
     const failed = make({ status: 'failed', commit: '' });
     expect(flakyOnCommit([failed, make({ status: 'passed', runAttempt: 2, commit: '' })]).size).toBe(0);
   });
 
-  test('one attempt that holds both results without a retry flag makes the name ambiguous', () => {
+  test('an attempt with both results and no retry flag makes the name ambiguous', () => {
     const failed = make({ status: 'failed' });
     const namesake = make({ status: 'passed' });
     const later = make({ status: 'passed', runAttempt: 2 });
     expect(flakyOnCommit([failed, namesake, later]).size).toBe(0);
   });
 
-  test('flagged by its source is flaky whatever else happened', () => {
+  test('an execution that its source calls flaky is flaky, whatever else happened', () => {
     const flagged = make({ status: 'passed', isFlakyWithinRun: true });
     expect(flakyOnCommit([flagged]).get(flagged.executionId)).toBe('within_run');
   });
@@ -114,7 +114,7 @@ describe('health', () => {
     );
   });
 
-  test('a fold that goes on from its checkpoint, read back from JSON, ends where a whole fold ends', () => {
+  test('a fold continued from its checkpoint, read back from JSON, ends where a whole fold ends', () => {
     fc.assert(
       fc.property(history, fc.nat(400), (all, hours) => {
         const verdicts = verdictsOf(all);
@@ -126,7 +126,7 @@ describe('health', () => {
     );
   });
 
-  test('broken after a failure, healthy after two passing runs and not after one', () => {
+  test('broken after a failure; healthy after two passing runs, not after one', () => {
     const steps = [
       make({ status: 'failed', at: 1 }),
       make({ at: 2, runId: '2', commit: 'b' }),
@@ -158,8 +158,8 @@ describe('health', () => {
   });
 });
 
-describe('clean passes that are no longer luck', () => {
-  test('the chance of as many by luck is at most 5 %, and one fewer would not do, within the bounds', () => {
+describe('clean passes that rule out luck', () => {
+  test('a row that long is luck in at most 5 % of cases, and one pass fewer would not do, within bounds', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 1_000 }), (failures, executions) => {
         fc.pre(failures <= executions);

@@ -1,4 +1,4 @@
-/** The rules of the reads that need no store: windows and buckets, dates, cursors, query strings. */
+/** The rules of reads that need no store: windows and buckets, dates, cursors, query strings. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const window = fc
   .map(([start, length]) => ({ start, end: start + length }));
 
 describe('windows', () => {
-  test('buckets are aligned, without gaps, cover the window, and none of them could be left out', () => {
+  test('buckets are aligned and without gaps, and cover the window with none to spare', () => {
     fc.assert(
       fc.property(window, (w) => {
         const width = bucketWidth(w);
@@ -32,7 +32,7 @@ describe('windows', () => {
     );
   });
 
-  test('the width is the smallest that 48 of cover the length, else the widest', () => {
+  test('the width is the narrowest of which 48 cover the length, or else the widest', () => {
     fc.assert(
       fc.property(window, (w) => {
         const width = bucketWidth(w);
@@ -45,7 +45,7 @@ describe('windows', () => {
     expect(widths).toEqual([1, 4, 4, 24, 24, 48]);
   });
 
-  test('what is not given is a day from what is, or from now', () => {
+  test('a missing bound is a day from the other one, or from now', () => {
     fc.assert(
       fc.property(moment, moment, (a, now) => {
         expect(resolveWindow(undefined, undefined, now)).toEqual({ start: now - DAY, end: now });
@@ -58,11 +58,11 @@ describe('windows', () => {
 });
 
 describe('dates', () => {
-  test('what goes out comes in as the same moment', () => {
+  test('a formatted moment parses back to the same moment', () => {
     fc.assert(fc.property(moment, (at) => expect(parseMoment(formatMoment(at))).toBe(at)));
   });
 
-  test('a zone moves the moment, written with or without a colon, its + also as a space', () => {
+  test('a zone shifts the moment, with or without a colon, and with a space for its +', () => {
     const zones = fc.tuple(fc.constantFrom('+', '-', ' '), fc.integer({ min: 0, max: 14 }), fc.constantFrom('', ':'));
     fc.assert(
       fc.property(moment, zones, (at, [sign, hours, colon]) => {
@@ -72,7 +72,7 @@ describe('dates', () => {
     );
   });
 
-  test('seconds and fractions are optional, and what is finer than a millisecond is rounded up', () => {
+  test('seconds and fractions are optional, and fractions of a millisecond are rounded up', () => {
     const base = Date.UTC(2026, 10, 21, 10, 0);
     expect(parseMoment('2026-11-21T10:00Z')).toBe(base);
     expect(parseMoment('2026-11-21t10:00:01z')).toBe(base + 1_000);
@@ -118,7 +118,7 @@ describe('cursors', () => {
   });
   const anyKey: z.ZodType<CursorKey> = z.array(z.union([z.string(), z.number()]));
 
-  test('come back as they went, and as a part of an address that needs no encoding', () => {
+  test('decode to what was encoded, and need no encoding in a URL', () => {
     fc.assert(
       fc.property(cursor, fc.object(), (given, filters) => {
         const hash = hashFilters(filters);
@@ -129,7 +129,7 @@ describe('cursors', () => {
     );
   });
 
-  test('no text makes anything but a place in this list or a refusal', () => {
+  test('any text is either a place in this list or refused', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -149,7 +149,7 @@ describe('cursors', () => {
   });
 });
 
-test('pages of any list, either way, repeat nothing and skip nothing', () => {
+test('pages of any list, in either direction, repeat nothing and skip nothing', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 40 }),
@@ -177,7 +177,7 @@ test('pages of any list, either way, repeat nothing and skip nothing', () => {
   );
 });
 
-test('query values arrive exactly as they were sent, whatever they hold', () => {
+test('query values arrive exactly as sent, whatever they contain', () => {
   const shape = { name: textsParameter(10_000, { description: 'Names.', required: true }) };
   const sent = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((text) => !text.includes('\0'));
   fc.assert(

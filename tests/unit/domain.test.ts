@@ -4,7 +4,7 @@ import { executionIdOf, repositoryIdOf, sourceKeyOf, testIdOf } from '../../src/
 import { effectiveTime, endOfMonth, isRetained } from '../../src/domain/retention.ts';
 
 describe('identity', () => {
-  test('repositories are compared without case, and a generation makes another', () => {
+  test('repositories are compared without case, and a generation makes another id', () => {
     expect(repositoryIdOf('GitHub.com', 'Acme', 'Shop')).toBe(repositoryIdOf('github.com', 'acme', 'shop'));
     expect(repositoryIdOf('github.com', 'acme', 'shop', 1)).not.toBe(repositoryIdOf('github.com', 'acme', 'shop'));
   });
@@ -19,31 +19,31 @@ describe('identity', () => {
 
 describe('the default branch', () => {
   const run = { branch: 'main', baseRef: '', pullRequest: 0 };
-  test('a run of the branch itself is on it', () => expect(isOnDefaultBranch(run, 'main')).toBe(true));
+  test('a run on the branch itself counts for it', () => expect(isOnDefaultBranch(run, 'main')).toBe(true));
   test.each([
     ['a pull request', { ...run, pullRequest: 7 }],
     ['a base ref', { ...run, baseRef: 'main' }],
     ['no branch', { ...run, branch: '' }],
     ['another branch', { ...run, branch: 'feat' }],
-  ])('a run with %s is not', (_, other) => expect(isOnDefaultBranch(other, 'main')).toBe(false));
-  test.each(['gh-readonly-queue/main/pr-7-abc', 'mergify/merge-queue/abc'])('%s is never on it', (branch) => {
+  ])('a run with %s does not', (_, other) => expect(isOnDefaultBranch(other, 'main')).toBe(false));
+  test.each(['gh-readonly-queue/main/pr-7-abc', 'mergify/merge-queue/abc'])('a run on %s never does', (branch) => {
     expect(isOnDefaultBranch({ ...run, branch }, branch)).toBe(false);
   });
-  test('nothing is on a default branch that nobody knows', () => expect(isOnDefaultBranch(run, null)).toBe(false));
-  test('main and master are guessed, from runs of the branch itself', () => {
+  test('nothing is on a default branch that is unknown', () => expect(isOnDefaultBranch(run, null)).toBe(false));
+  test('main and master are guessed, from runs on the branch itself', () => {
     expect(guessDefaultBranch(run)).toBe('main');
     expect(guessDefaultBranch({ ...run, branch: 'master' })).toBe('master');
     expect(guessDefaultBranch({ ...run, branch: 'develop' })).toBeNull();
     expect(guessDefaultBranch({ ...run, pullRequest: 1 })).toBeNull();
   });
-  test('refs/heads/ is no part of a branch', () => expect(shortBranch('refs/heads/a/b')).toBe('a/b'));
+  test('refs/heads/ is not part of a branch name', () => expect(shortBranch('refs/heads/a/b')).toBe('a/b'));
 });
 
 describe('time and retention', () => {
   const received = Date.parse('2026-11-21T12:00:00Z');
   test.each([
     ['missing', null, received, false],
-    ['its own', received - 5_000, received - 5_000, false],
+    ['plausible', received - 5_000, received - 5_000, false],
     ['ten minutes ahead', received + 600_000, received + 600_000, false],
     ['more than ten minutes ahead', received + 600_001, received, true],
     ['before 2000', Date.UTC(1999, 11, 31), received, true],

@@ -1,4 +1,4 @@
-/** Messages as test runners, drivers and clients print them: which are the same failure, and which are not. */
+/** Messages as test runners, drivers and clients print them: which are the same failure and which are not. */
 import { describe, expect, test } from 'bun:test';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 
@@ -274,7 +274,7 @@ describe('fingerprint', () => {
     expect(normaliseMessage(one)).not.toBe(normaliseMessage(other)),
   );
 
-  test('what is normalised already stays as it is', () => {
+  test('a normalised message stays as it is', () => {
     for (const [, one] of [...SAME, ...DIFFERENT]) {
       const normalised = normaliseMessage(one);
       expect(normaliseMessage(normalised)).toBe(normalised);
