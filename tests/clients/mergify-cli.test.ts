@@ -1,4 +1,4 @@
-/** The newest `mergify` CLI, unmodified: tests, quarantines, events, and how it tells of our errors. */
+/** `mergify-cli` 2026.10.3, unmodified: tests, quarantines, events, and how it shows our errors. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

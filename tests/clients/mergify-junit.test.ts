@@ -1,4 +1,4 @@
-/** `mergify ci junit-process`, unmodified: the newest CLI, and one from before June 2026 that asks `quarantines/check`. */
+/** `mergify ci junit-process`, unmodified: the last open-source CLI, and one from before June 2026 that asks `quarantines/check`. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const [newest, older] = await Promise.all([pythonEnvironment('newest'), pythonEnvironment('older')]);
 
 describe.each([
-  ['the newest mergify CLI', newest, []],
-  ['the mergify CLI of October 2025', older, ['--tests-target-branch', 'main']],
+  ['mergify-cli 2026.10.3', newest, []],
+  ['mergify-cli 2025.10.17.1', older, ['--tests-target-branch', 'main']],
 ])('%s', (_, python, more) => {
   const process = async (job: JobOptions) => {
     const service = await sharedService();

@@ -1,4 +1,4 @@
-/** `pytest-mergify`, unmodified, in a real pytest session: the newest, and the last that asks for `quarantines`. */
+/** `pytest-mergify`, unmodified, in a real pytest session: the last open-source release, and one of a month before. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,8 +42,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const [newest, older] = await Promise.all([pythonEnvironment('newest'), pythonEnvironment('older')]);
 
 describe.each([
-  ['pytest-mergify, newest', newest],
-  ['pytest-mergify of September 2026', older],
+  ['pytest-mergify 2026.10.3', newest],
+  ['pytest-mergify 2026.9.24.1', older],
 ])('%s', (_, python) => {
   const pytest = async (repository: string, tests: string[], url?: string) => {
     const service = await sharedService();

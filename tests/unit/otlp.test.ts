@@ -73,7 +73,7 @@ describe('uploads recorded from the unmodified clients', () => {
   });
 
   test('mergify-cli: durations, which it sends ten times too long, are right', async () => {
-    const executions = executionsOf(await fixture('mergify-cli-2026.10.9-junit-process'));
+    const executions = executionsOf(await fixture('mergify-cli-2026.10.3-junit-process'));
     expect(executions.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([
       ['a.B.t1', 2.5],
       ['a.B.t2', 1],
@@ -222,7 +222,8 @@ describe('times', () => {
   });
   test.each([
     ['mergify-cli', '2025.1.1', 1],
-    ['mergify-cli', '2026.10.9', 1],
+    ['mergify-cli', '2026.10.3', 1],
+    ['mergify-cli', '0.0.0', 1],
     ['mergify-cli', undefined, 1],
     ['mergify-cli', '2027.1.1', 10],
     ['pytest-mergify', '2025.1.1', 10],

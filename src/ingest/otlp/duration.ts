@@ -12,12 +12,12 @@ interface WrongDurations {
 }
 
 /**
- * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9 (design §6): a test of 2.5 s is a
- * span of 25 s, which ends when the upload was made (recorded from 2026.10.9, the newest). Its authors mean to fix it, so
- * a version that is not known to be wrong is taken at its word. Those of before June 2026 were Python programs that put their
- * spans together by hand, and so name no scope (recorded from 2025.10.17.1).
+ * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9: a test of 2.5 s becomes a span of 25 s,
+ * which ends when the upload is made. Recorded from 2026.10.3, the last release under an open-source licence, which says 0.0.0 in
+ * its scope. A version that is not known to be wrong is trusted. Releases before June 2026 were Python programs that built their
+ * spans by hand and name no scope (recorded from 2025.10.17.1).
  */
-export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.9', factor: 10 };
+export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.3', factor: 10 };
 
 const NANOSECONDS_PER_SECOND = 1e9;
 

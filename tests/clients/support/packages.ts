@@ -1,8 +1,9 @@
-/** Throw-away folders with packages from npm, each made once a run by Bun itself and removed with it. */
+/** Throw-away folders with packages from npm, installed by Bun and removed at the end of the run. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEnd } from '../../support/at-end.ts';
+import { npmPackages, refuseClosed } from './licences.ts';
 import { run } from './run.ts';
 
 /**
@@ -16,7 +17,10 @@ export async function packagesFolder(dependencies: Record<string, string>): Prom
   atEnd(async () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'clients', type: 'module', dependencies }));
   const install = await run([process.execPath, 'install', '--no-summary'], { cwd: folder, env: process.env });
-  if (install.code === 0) return folder;
+  if (install.code === 0) {
+    refuseClosed(npmPackages(folder));
+    return folder;
+  }
   const reason = install.printed.trim().split('\n').at(-1)?.slice(0, 300);
   if (process.env.CI === 'true') throw new Error(`in CI no client is skipped, but: ${install.printed}`);
   console.error(
