@@ -1,9 +1,9 @@
-/** Which store did not answer. */
+/** The store that is unavailable. */
 export type StoreName = 'clickhouse' | 'postgres' | 'queue';
 
 /**
- * A store is down, overloaded or out of reach: the same call may succeed later. Reads answer 503 with `Retry-After`,
- * workers retry with backoff. The cause stays on `cause` for the log; the message holds no address and no secret.
+ * A store is down, overloaded or unreachable: the same call may succeed later. Reads answer 503 with `Retry-After`,
+ * workers retry with backoff. `cause` is for the log; the message contains no address and no secret.
  */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
@@ -15,7 +15,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Someone asked for what cannot be done; the message is a sentence for them. The command line prints it, no stack. */
+/**
+ * A user asked for something impossible. The message is a sentence for them, which the command line prints without a
+ * stack.
+ */
 export class UserError extends Error {
   override name = 'UserError';
 }

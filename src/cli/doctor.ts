@@ -1,4 +1,4 @@
-/** `ci-insights doctor`: looks at everything the service needs, and says what to do about what is wrong. */
+/** `ci-insights doctor`: checks everything the service needs, and says how to fix what is wrong. */
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { UserError } from '../errors.ts';
@@ -10,11 +10,11 @@ const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as co
 export const doctorCommand = (): Command =>
   new Command('doctor')
     .description(
-      'check configuration, stores, queue, disk and clocks, also while the service runs; exits 1 on a problem',
+      'check configuration, stores, queue, disk and clocks; works while the service runs; exits 1 on a problem',
     )
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const findings = await look();
+      const findings = await findProblems();
       const problems = findings.filter(({ level }) => level === 'problem').length;
       const warnings = findings.filter(({ level }) => level === 'warning').length;
       if (problems > 0) process.exitCode = 1;
@@ -30,15 +30,15 @@ export const doctorCommand = (): Command =>
       );
     });
 
-/** A configuration that cannot be read is a finding like any other. */
-async function look(): Promise<Finding[]> {
+/** An invalid configuration is a finding like any other. */
+async function findProblems(): Promise<Finding[]> {
   try {
     const config = readConfig();
     const { examine } = await import('../operate/doctor/examine.ts');
     return await examine(config);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const remedy = 'Correct it; the README lists every variable.';
+    const remedy = 'Correct it: docs/configuration.md lists every variable.';
     return [{ check: 'Configuration', level: 'problem', message: error.message.replace(/\s+/g, ' '), remedy }];
   }
 }

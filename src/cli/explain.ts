@@ -1,5 +1,4 @@
-/** `ci-insights explain`: why a test's health, its flaky executions and the recovery of its quarantine are what they are. */
-
+/** `ci-insights explain`: why a test is flaky, broken or recovered. */
 import { Command } from 'commander';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testIdOf } from '../domain/identity.ts';
@@ -19,16 +18,16 @@ const EXECUTIONS_SHOWN_MAX = 5;
 
 export const explainCommand = (): Command =>
   new Command('explain')
-    .description("explain a test's health, flaky executions and recovery: the rules, and the executions that decided")
+    .description("explain a test's health, flaky executions and recovery: which rules and executions decided")
     .argument('<owner/name>', 'the repository', parsePath)
-    .argument('<test name>', 'the whole name of the test')
-    .option('--as-of <time>', 'as of a moment, from what had finished by then; by default now', parseTime)
+    .argument('<test name>', 'the full name of the test')
+    .option('--as-of <time>', 'explain as of this moment, from what had finished by then; default: now', parseTime)
     .action(async ({ owner, name }: RepositoryName, testName: string, { asOf }: { asOf?: string }) => {
       const { explainRecovery, explainTest } = await import('../evaluation/explain.ts');
       print(
         await withStores(async ({ clock, repositories, clickhouse, quarantines }) => {
           const repository = await repositories.find(owner, name);
-          if (!repository) throw new UserError(`Nothing was ever written to ${owner}/${name}.`);
+          if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
           const testId = testIdOf(repository.id, testName);
           const moment = asOf === undefined ? undefined : Date.parse(asOf);
           const options = {
@@ -63,7 +62,7 @@ export function describeTest({ title, identities, recoveries, asOf }: Explained)
   const recent = identities.filter((one) => one.isRecent);
   return [
     printable(title),
-    `health: ${worstHealth(recent.map((one) => one.state.health))}${asOf === undefined ? '' : ` as of ${time(asOf)}`}, by rules ${JUDGEMENT_VERSION} and fingerprint ${FINGERPRINT_VERSION}`,
+    `health: ${worstHealth(recent.map((one) => one.state.health))}${asOf === undefined ? '' : ` as of ${time(asOf)}`} (rules ${JUDGEMENT_VERSION}, fingerprint ${FINGERPRINT_VERSION})`,
     ...identities.flatMap((identity) => ['', ...describeIdentity(identity, asOf)]),
     ...recoveries.flatMap((recovery) => ['', ...describeRecovery(recovery)]),
   ].join('\n');
@@ -74,7 +73,7 @@ function describeIdentity(identity: IdentityExplanation, asOf: number | undefine
   const place = printable(`${identity.pipelineName} / ${identity.jobName}`);
   const shown = steps.slice(-STEPS_SHOWN_MAX);
   return [
-    `${place}: ${state.health}${isRecent ? '' : ` (not looked at: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
+    `${place}: ${state.health}${isRecent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
     `  ${count(executions.length, 'execution')}, ${judged.flaky.size} flaky, ${judged.heldBack.size} held back as infrastructure trouble`,
     ...(steps.length > shown.length ? [`  ${count(steps.length - shown.length, 'earlier change')} not shown`] : []),
     ...(steps.length === 0 ? ['  healthy from the start: no failure that counts'] : []),
@@ -94,7 +93,7 @@ function describeHeld({ executions, judged }: IdentityExplanation, asOf: number 
   if (held.length === 0) return [];
   const shown = held.slice(-EXECUTIONS_SHOWN_MAX);
   return [
-    `  held back, because much else failed in the same run and no later run confirmed it${held.length > shown.length ? ` (newest ${shown.length})` : ''}:`,
+    `  held back: much else failed in the same run, and no later run confirmed it${held.length > shown.length ? ` (newest ${shown.length})` : ''}:`,
     ...shown.map((execution) => `    ${describe(execution, asOf)}`),
   ];
 }
@@ -103,7 +102,7 @@ function describeRecovery({ quarantine, isRecovered, identities }: RecoveryExpla
   const since = time(quarantine.createdAt.getTime());
   return [
     `quarantined ${since} (${quarantine.source}, ${printable(quarantine.branch ?? 'every branch')}): ${printable(quarantine.reason)}`,
-    `  ${isRecovered ? 'recovered' : 'not recovered'}: every identity is to be healthy and to have passed often enough in a row since`,
+    `  ${isRecovered ? 'recovered: every identity is healthy and has' : 'not recovered: every identity must be healthy and have'} passed often enough since`,
     ...identities.map(
       ({ pipelineName, jobName, health, cleanPasses, cleanPassesNeeded }) =>
         `  ${printable(`${pipelineName} / ${jobName}`)}: ${health}, ${cleanPasses} of ${cleanPassesNeeded} clean passes`,

@@ -1,4 +1,4 @@
-/** `ci-insights keys …`: application keys. PostgreSQL is enough, so they can be changed while the service runs. */
+/** `ci-insights keys …`: application keys. It needs PostgreSQL only, so it works while the service runs. */
 import { Command, Option } from 'commander';
 import { systemClock } from '../clock.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
@@ -27,25 +27,27 @@ export const keysCommand = (): Command =>
 
 const create = (): Command =>
   new Command('create')
-    .description('make a key and show its token, once')
-    .option('--owner <owner>', 'whose repositories the key is for', parseOwner)
-    .option('--every-owner', "the key is for every owner's repositories, and for what they share: the queues")
+    .description('create a key and print its token, once')
+    .option('--owner <owner>', 'the owner whose repositories the key is for', parseOwner)
+    .option('--every-owner', "for every owner's repositories, and for the queues that they share")
     .addOption(
       new Option('--scope <scope>', 'ci: upload, read insights, quarantine; admin: everything')
         .choices(KEY_SCOPES)
         .makeOptionMandatory(),
     )
-    .option('--name <name>', 'what it is for, shown in lists')
-    .option('--repository <name>', 'only this repository of the owner (repeatable)', collectRepositoryName)
-    .option('--expires <when>', 'a time from now (12h, 90d, 4w, 1y) or a date; default: never', (value) =>
-      parseExpiry(value),
+    .option('--name <name>', 'what it is for, shown in lists; default: its scope')
+    .option('--repository <name>', 'limit the key to this repository of the owner (repeatable)', collectRepositoryName)
+    .option(
+      '--expires <when>',
+      'when it expires: a time from now (12h, 90d, 4w, 1y) or a date; default: never',
+      (value) => parseExpiry(value),
     )
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {
       if ((options.owner === undefined) !== (options.everyOwner ?? false))
-        throw new UserError('Say whose repositories the key is for: --owner <owner> or --every-owner.');
+        throw new UserError('Pass either --owner <owner> or --every-owner.');
       if (options.everyOwner && options.repository)
-        throw new UserError('--repository names repositories of one owner: it goes with --owner.');
+        throw new UserError('--repository names a repository of one owner: pass --owner instead of --every-owner.');
       const made = await withKeys((keys) =>
         keys.create({
           name: options.name ?? options.scope,
@@ -55,9 +57,9 @@ const create = (): Command =>
           expiresAt: options.expires ?? null,
         }),
       );
-      if (options.json) return printJson({ ...shown(made.key), token: made.token });
+      if (options.json) return printJson({ ...toJson(made.key), token: made.token });
       print(made.token);
-      print(`This is the only time the token is shown. Key ${made.key.id}, ${describe(made.key)}.`);
+      print(`The token is shown only this once. Key ${made.key.id}: ${describe(made.key)}.`);
     });
 
 const list = (): Command =>
@@ -66,7 +68,7 @@ const list = (): Command =>
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const keys = await withKeys((store) => store.list());
-      if (json) return printJson(keys.map(shown));
+      if (json) return printJson(keys.map(toJson));
       if (keys.length === 0) return print('There are no keys.');
       print(
         formatTable(
@@ -87,12 +89,12 @@ const list = (): Command =>
 
 const revoke = (): Command =>
   new Command('revoke')
-    .description('revoke a key: within seconds nobody can use it')
-    .argument('<id>', 'the id that `keys list` shows')
+    .description('revoke a key; it stops working within seconds')
+    .argument('<id>', 'its id, as shown by `keys list`')
     .action(async (id: string) => {
       const isUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
       if (!isUuid || !(await withKeys((keys) => keys.revoke(id))))
-        throw new UserError(`There is no key ${id} that could be revoked. \`ci-insights keys list\` shows them.`);
+        throw new UserError(`There is no key ${id} to revoke. \`ci-insights keys list\` shows all keys.`);
       print(`Key ${id} is revoked.`);
     });
 
@@ -104,11 +106,14 @@ const stateOf = (key: ApplicationKey): State =>
   key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt.getTime() <= systemClock.now() ? 'expired' : 'active';
 
 const describe = (key: ApplicationKey): string =>
-  `scope ${key.scope}, for ${key.repositories ? key.repositories.map((name) => `${key.owner}/${name}`).join(', ') : `all of ${key.owner ?? 'every owner'}`}, ${
-    key.expiresAt ? `until ${formatTime(key.expiresAt)}` : 'without expiry'
-  }`;
+  `scope ${key.scope}, for ${repositoriesOf(key)}, ${key.expiresAt ? `expires ${formatTime(key.expiresAt)}` : 'never expires'}`;
 
-const shown = (key: ApplicationKey) => ({
+function repositoriesOf({ owner, repositories }: ApplicationKey): string {
+  if (owner === null) return "every owner's repositories";
+  return repositories ? repositories.map((name) => `${owner}/${name}`).join(', ') : `all repositories of ${owner}`;
+}
+
+const toJson = (key: ApplicationKey) => ({
   id: key.id,
   name: key.name,
   owner: key.owner,

@@ -3,13 +3,13 @@ import { writeSync } from 'node:fs';
 
 const STANDARD_OUTPUT = 1;
 
-/** Written at once and whole: the process exits after its last line, and a pipe takes but 64 KiB of what waits. */
+/** Written synchronously and whole: the process exits after its last line, and a pipe buffers only 64 KiB. */
 export function print(line: string): void {
   const bytes = Buffer.from(`${line}\n`);
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(STANDARD_OUTPUT, bytes, written);
   } catch (error) {
-    // A reader that has seen enough (`| head`) is no error.
+    // A reader that has seen enough (`| head`) is not an error.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
   }
 }
@@ -18,7 +18,7 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** Columns padded to their widest cell, without a trailing blank; control characters shown as `?`. */
+/** Columns padded to their widest cell, without trailing blanks. Control characters are shown as `?`. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((row) => row.map(printable));
   const widths = header.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ''))));
@@ -32,7 +32,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('\n');
 }
 
-/** Text from elsewhere must not steer the terminal. */
+/** Text from outside must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '?');
 }

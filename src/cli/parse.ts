@@ -1,18 +1,26 @@
-/** Values of flags: each parser throws commander's error, so that a bad one is a usage error (exit code 2). */
+/** Parsers of flags. Each throws commander's error, so a bad value is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../clock.ts';
-import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
+import {
+  OWNER_LENGTH_MAX,
+  ownerSchema,
+  REPOSITORY_NAME_LENGTH_MAX,
+  type RepositoryName,
+  repositoryNameSchema,
+} from '../domain/repository-path.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 
 export function parseOwner(value: string): string {
   if (!ownerSchema.safeParse(value).success)
-    throw new InvalidArgumentError('An owner has 1 to 40 letters, digits and hyphens.');
+    throw new InvalidArgumentError(`An owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens.`);
   return value;
 }
 
 export function parseRepositoryName(value: string): string {
   if (!repositoryNameSchema.safeParse(value).success)
-    throw new InvalidArgumentError('A repository name has 1 to 255 letters, digits, dots, hyphens and underscores.');
+    throw new InvalidArgumentError(
+      `A repository name has 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
+    );
   return value;
 }
 
@@ -30,14 +38,13 @@ export function collectRepositoryName(value: string, before: string[] | undefine
 }
 
 export function parseWhole(value: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  if (!/^[1-9]\d{0,9}$/.test(value)) throw new InvalidArgumentError('It must be a positive whole number.');
   return Number(value);
 }
 
 export function parseUrl(value: string): string {
   const url = URL.parse(value);
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError('It must be a URL that begins with http:// or https://.');
+  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http:// or https:// URL.');
   return value;
 }
 
@@ -46,7 +53,7 @@ export function parseOnOff(value: string): boolean {
   return value === 'on';
 }
 
-/** A date-time with a zone, as the service wants it. */
+/** A date-time with a zone, as the API takes it. */
 export function parseTime(value: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(value) || Number.isNaN(Date.parse(value)))
     throw new InvalidArgumentError('It must be a date and time with a zone, for example 2026-11-21T10:00:00Z.');
@@ -55,7 +62,9 @@ export function parseTime(value: string): string {
 
 const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS } as const;
 
-/** `90d`, `12h`, `4w`, `1y` from now, or a date (its midnight in UTC), or a date-time. In the future. */
+/**
+ * A time from now (`90d`, `12h`, `4w`, `1y`), a date (its midnight in UTC) or a date-time. It must be in the future.
+ */
 export function parseExpiry(value: string, now: number = systemClock.now()): Date {
   const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
   const time = amount
@@ -64,7 +73,7 @@ export function parseExpiry(value: string, now: number = systemClock.now()): Dat
       ? Date.parse(value)
       : Number.NaN;
   if (Number.isNaN(time))
-    throw new InvalidArgumentError('Write it as a time from now (12h, 90d, 4w, 1y) or as a date (2027-01-31).');
-  if (time <= now) throw new InvalidArgumentError('It lies in the past.');
+    throw new InvalidArgumentError('It must be a time from now (12h, 90d, 4w, 1y) or a date (2027-01-31).');
+  if (time <= now) throw new InvalidArgumentError('It must be in the future.');
   return new Date(time);
 }

@@ -1,4 +1,4 @@
-/** The commands put together, and what an error becomes: a sentence and an exit code. */
+/** All commands together; an error becomes a sentence and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { StoreUnavailable, UserError } from '../errors.ts';
 import { deadLettersCommand } from './dead-letters.ts';
@@ -13,14 +13,14 @@ import { serveCommand } from './serve.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
-/** Wrong use of the command line, as against a command that failed (1). */
+/** Wrong usage; a command that fails exits with 1. */
 const EXIT_USAGE = 2;
 
 export function buildProgram(version: string): Command {
   const program = new Command('ci-insights')
     .description('Self-hosted pull-request event log, CI test insights and test quarantine')
     .version(version)
-    .showHelpAfterError('Add --help for how to use it.');
+    .showHelpAfterError('Add --help for usage.');
   for (const command of [
     serveCommand(),
     workerCommand(),
@@ -45,14 +45,14 @@ export async function run(args: readonly string[], version: string): Promise<num
     await buildProgram(version).parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // Commander has printed its message already; help and version end in an "error" of code 0.
+    // Commander has already printed its message; help and version end in an "error" with code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     process.stderr.write(`${sentenceOf(error)}\n`);
     return 1;
   }
 }
 
-/** Subcommands made apart know nothing of their parent's settings. */
+/** Subcommands that are built separately do not inherit the settings of their parent. */
 function inheritAll(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -63,12 +63,9 @@ function inheritAll(command: Command): void {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof UserError) return error.message;
-  if (error instanceof StoreUnavailable)
-    return `${STORES[error.store]} does not answer. Look whether it runs and whether its address is right, then try again.`;
+  if (error instanceof StoreUnavailable) return `${STORES[error.store]} is not responding. ${CHECK_STORE}`;
   const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
-  return isUnreachable(error)
-    ? `A store cannot be reached (${message}). Look whether it runs and whether its address is right, then try again.`
-    : `Failed: ${message}`;
+  return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;
 }
 
 const isUnreachable = (error: unknown): boolean =>
@@ -76,4 +73,5 @@ const isUnreachable = (error: unknown): boolean =>
   (('code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code))) ||
     /^Connection (is closed|terminated)|timeout exceeded when trying to connect/.test(error.message));
 
+const CHECK_STORE = 'Check that it is running and that its address is correct, then try again.';
 const STORES = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' } as const;

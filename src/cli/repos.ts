@@ -1,4 +1,4 @@
-/** `ci-insights repos …`: what is known of repositories, and their settings. */
+/** `ci-insights repos …`: the known repositories and their settings. */
 
 import { Command, Option } from 'commander';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
@@ -26,25 +26,25 @@ export const reposCommand = (): Command =>
 
 const list = (): Command =>
   new Command('list')
-    .description('list the repositories that were ever written to')
+    .description('list all known repositories')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const repositories = await withPostgres((deps) => deps.repositories.list());
-      if (json) return printJson(repositories.map(shown));
-      if (repositories.length === 0) return print('No repository was written to yet.');
+      if (json) return printJson(repositories.map(toJson));
+      if (repositories.length === 0) return print('There are no repositories yet.');
       print(table(repositories));
     });
 
 const set = (): Command =>
   new Command('set')
-    .description('change settings of a repository; it is recorded if it is not known yet')
+    .description('change settings of a repository; an unknown one is added')
     .argument('<owner/name>', 'the repository', parsePath)
-    .option('--default-branch <branch>', 'the branch that insights look at; overrules what uploads say')
-    .option('--flaky-detection <on|off>', 'whether its tests are judged flaky', parseOnOff)
+    .option('--default-branch <branch>', 'the branch that insights cover; overrides what uploads say')
+    .option('--flaky-detection <on|off>', 'whether to detect flaky tests', parseOnOff)
     .addOption(
       new Option('--auto-quarantine <which>', 'which tests to quarantine automatically').choices(AUTO_QUARANTINE_MODES),
     )
-    .option('--host <host>', 'where the repository lives, for one that is not known yet', 'github.com')
+    .option('--host <host>', 'the repository host, for a repository that is not known yet', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
       const settings = settingsOf(options);
       const { before, after } = await withPostgres(async ({ repositories }) => {
@@ -59,39 +59,39 @@ const set = (): Command =>
           before.flakyDetectionEnabled !== after.flakyDetectionEnabled);
       if (wantsRebuild)
         print(
-          'What is stored already follows the old setting until `ci-insights rebuild` is run. New uploads follow the new one.',
+          'Stored executions follow the old setting until you run `ci-insights rebuild`. New uploads follow the new one.',
         );
     });
 
 const rename = (): Command =>
   new Command('rename')
-    .description('tell of a repository that has another path now; its id, its tests and its history stay')
-    .argument('<owner/old>', 'where it was', parsePath)
-    .argument('<owner/new>', 'where it is', parsePath)
+    .description('move a repository to a new path, keeping its id, tests and history')
+    .argument('<owner/old>', 'its old path', parsePath)
+    .argument('<owner/new>', 'its new path', parsePath)
     .action(async (from: RepositoryName, to: RepositoryName) => {
       const renamed = await withPostgres(({ repositories }) => repositories.rename(from, to));
-      if (renamed === undefined) throw new UserError(`No repository ${from.owner}/${from.name} is recorded.`);
+      if (renamed === undefined) throw new UserError(`There is no repository ${from.owner}/${from.name}.`);
       if (renamed === 'taken')
-        throw new UserError(`${to.owner}/${to.name} is recorded as another repository already, with tests of its own.`);
+        throw new UserError(`${to.owner}/${to.name} is already another repository, with other tests.`);
       print(table([renamed]));
     });
 
 function settingsOf({ defaultBranch, flakyDetection, autoQuarantine }: SetOptions): RepositorySettings {
   if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > NAME_LENGTH_MAX))
-    throw new UserError(`A branch has 1 to ${NAME_LENGTH_MAX} characters.`);
+    throw new UserError(`A branch name has 1 to ${NAME_LENGTH_MAX} characters.`);
   const settings: RepositorySettings = {
     ...(defaultBranch === undefined ? {} : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
     ...(flakyDetection === undefined ? {} : { flakyDetectionEnabled: flakyDetection }),
     ...(autoQuarantine === undefined ? {} : { autoQuarantine }),
   };
   if (Object.keys(settings).length === 0)
-    throw new UserError('Say what to set: --default-branch, --flaky-detection or --auto-quarantine.');
+    throw new UserError('Pass at least one of --default-branch, --flaky-detection and --auto-quarantine.');
   return settings;
 }
 
 const table = (repositories: readonly Repository[]): string =>
   formatTable(
-    ['REPOSITORY', 'HOST', 'DEFAULT BRANCH', 'SAID BY', 'FLAKY DETECTION', 'AUTO-QUARANTINE'],
+    ['REPOSITORY', 'HOST', 'DEFAULT BRANCH', 'SOURCE', 'FLAKY DETECTION', 'AUTO-QUARANTINE'],
     repositories.map((repository) => [
       `${repository.owner}/${repository.name}`,
       repository.host,
@@ -102,7 +102,7 @@ const table = (repositories: readonly Repository[]): string =>
     ]),
   );
 
-const shown = (repository: Repository) => ({
+const toJson = (repository: Repository) => ({
   id: repository.id,
   host: repository.host,
   owner: repository.owner,

@@ -1,10 +1,10 @@
-/** `ci-insights serve`: the service, in this process, until it is told to stop. */
+/** `ci-insights serve`: runs the service in this process until it is stopped. */
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
 
 export const serveCommand = (): Command =>
   new Command('serve')
-    .description('start the service: API and workers, or what ROLE says; stop it with SIGTERM or Ctrl-C')
+    .description('run the service: API and workers, or as ROLE says; stop it with SIGTERM or Ctrl-C')
     .action(async () => {
       const config = readConfig();
       const { serve } = await import('../main.ts');

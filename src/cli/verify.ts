@@ -1,11 +1,11 @@
-/** `ci-insights verify`: compares everything derived with the raw executions. */
+/** `ci-insights verify`: compares every derived table with the executions. */
 import { Command } from 'commander';
 import { count, print, printable, printJson } from './output.ts';
 import { withStores } from './stores.ts';
 
 export const verifyCommand = (): Command =>
   new Command('verify')
-    .description('compare everything derived with the executions; exits 1 on a difference')
+    .description('compare all derived tables with the executions; exits 1 on a difference')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const { verify } = await import('../maintenance/verify.ts');
@@ -27,10 +27,10 @@ export const verifyCommand = (): Command =>
           print(`        … and ${(check.count - check.differences.length).toLocaleString('en-US')} more`);
       }
       if (report.pendingBlocks > 0)
-        print(`${count(report.pendingBlocks, 'block')} still on the way, not compared: a running service stores them.`);
+        print(`${count(report.pendingBlocks, 'block')} not compared: a running service is still storing them.`);
       print(
         report.isConsistent
-          ? `Everything derived agrees with ${count(report.executions, 'execution')}.`
-          : 'There are differences. `ci-insights rebuild` recomputes everything derived from the executions.',
+          ? `All derived tables agree with ${count(report.executions, 'execution')}.`
+          : 'There are differences. Run `ci-insights rebuild` to recompute all derived tables.',
       );
     });

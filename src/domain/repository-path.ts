@@ -8,9 +8,9 @@ export interface RepositoryName {
   name: string;
 }
 
-const OWNER_LENGTH_MAX = 40;
+export const OWNER_LENGTH_MAX = 40;
 /** GitHub allows 100. GitLab subgroups become part of the name, and 255 leaves room for them. */
-const REPOSITORY_NAME_LENGTH_MAX = 255;
+export const REPOSITORY_NAME_LENGTH_MAX = 255;
 
 export const ownerSchema = z
   .string()

@@ -1,17 +1,17 @@
 /**
- * Every advisory lock of the service, in one place: PostgreSQL knows them by number only, and two features with the same number
- * would wait for each other. Each number is four letters in ASCII. All are taken for the length of a transaction.
+ * Every advisory lock of the service. PostgreSQL knows them by number only, and two features with the same number would
+ * wait for each other. Each number is four letters in ASCII. All are held until the end of a transaction.
  */
 
 /** "cimi": one process migrates at a time. */
 export const MIGRATION_LOCK = 0x63696d69;
-/** "ledg", with the bucket of a source key: claims of a source are read and written by one worker at a time. */
+/** "ledg", with the bucket of a source key: one worker at a time reads and writes the claims of a source. */
 export const LEDGER_LOCK = 0x6c656467;
 /** "rebu": inserts share this lock; a rebuild holds it alone. */
 export const REBUILD_LOCK = 0x72656275;
 /** "eval", with the hash of a repository's id: one evaluation of a repository at a time. */
 export const EVALUATION_LOCK = 0x6576616c;
-/** "evnt": one relay at a time carries events to ClickHouse. */
+/** "evnt": one relay at a time sends events to ClickHouse. */
 export const RELAY_LOCK = 0x65766e74;
 /** "reti": one process at a time drops the months that have left. */
 export const RETENTION_LOCK = 0x72657469;

@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL keeps: what people change, and what must be transactional. Migrations are made from this file by
- * `bunx drizzle-kit generate` into `sql/postgres/`.
+ * The tables in PostgreSQL: what people change, and what must be transactional. `bunx drizzle-kit generate` writes
+ * migrations from this file into `sql/postgres/`.
  */
 import { sql } from 'drizzle-orm';
 import {
@@ -30,7 +30,7 @@ export const nextValueOf = ({ schema, seqName }: PgSequence) => sql.raw(`nextval
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 
-/** Recorded at the first write. Names keep the case in which they were first written and are compared without it. */
+/** Recorded at the first write. Names keep the case of that write and are compared without case. */
 export const repositories = schema.table(
   'repositories',
   {
@@ -42,14 +42,14 @@ export const repositories = schema.table(
     defaultBranchSource: text({ enum: DEFAULT_BRANCH_SOURCES }),
     flakyDetectionEnabled: boolean().notNull().default(true),
     autoQuarantine: text({ enum: AUTO_QUARANTINE_MODES }).notNull().default('off'),
-    /** Goes up with every change of its quarantines, in the same transaction: which of two lists is the newer one. */
+    /** Raised by every change of its quarantines, in the same transaction: it tells which of two lists is newer. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
-    /** When its newest event was received. Its row is locked to write events, so ids and times go up together. */
+    /** When its newest event was received. Writing events locks the row, so ids and times go up together. */
     lastEventAt: moment('last_event_at'),
     createdAt: moment('created_at').notNull(),
   },
   (table) => [
-    // The look-up of every request, by path.
+    // The lookup of every request, by path.
     uniqueIndex('repositories_path').on(
       sql`lower(${table.owner})`,
       sql`lower(${table.name})`,
@@ -59,8 +59,8 @@ export const repositories = schema.table(
 );
 
 /**
- * The one row that tells this PostgreSQL from another: part of every deduplication token, so that a ClickHouse whose
- * PostgreSQL was made anew, and counts its blocks from 1 again, does not take new blocks for old ones.
+ * One row that identifies this PostgreSQL. It is part of every deduplication token: if PostgreSQL is recreated and
+ * counts its blocks from 1 again, ClickHouse must not take new blocks for old ones.
  */
 export const installation = schema.table('installation', {
   isOnly: boolean('is_only').primaryKey().default(true),
@@ -68,18 +68,20 @@ export const installation = schema.table('installation', {
   createdAt: moment('created_at').notNull().defaultNow(),
 });
 
-/** Versions of evaluations: a later one wins, because evaluations of a repository run one after another. */
+/** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 
 export const applicationKeys = schema.table('application_keys', {
   id: uuid().primaryKey(),
   name: text().notNull(),
-  /** Null: every owner (the key that the first embedded start makes). */
+  /** Null: every owner, as for the key that the first embedded start creates. */
   owner: text(),
   scope: text({ enum: KEY_SCOPES }).notNull(),
-  /** Repository names the key is for; null: all of the owner's. */
+  /** The names of the repositories that the key is for; null: all of the owner's. */
   repositories: text().array(),
-  /** SHA-256 of the token. The token is shown once, at creation, and stored nowhere. Unique: the look-up of every request. */
+  /**
+   * SHA-256 of the token, which is shown once, at creation, and stored nowhere. Unique: the lookup of every request.
+   */
   tokenHash: bytea('token_hash').notNull().unique(),
   createdAt: moment('created_at').notNull(),
   expiresAt: moment('expires_at'),
@@ -88,8 +90,8 @@ export const applicationKeys = schema.table('application_keys', {
 });
 
 /**
- * The ledger's blocks: the exact insert of each, written down before it is sent (docs/architecture.md). Times are the
- * server's own, for the sweeper only.
+ * The ledger's blocks: each insert exactly as it will be sent, written down first (docs/architecture.md). Times are
+ * those of the PostgreSQL server, for the sweeper only.
  */
 export const ingestBlocks = schema.table(
   'ingest_blocks',
@@ -101,11 +103,11 @@ export const ingestBlocks = schema.table(
     createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */
     storedAt: moment('stored_at'),
-    /** Verdicts and health of the tests in it are written. */
+    /** Verdicts and health of its tests are written. */
     evaluatedAt: moment('evaluated_at'),
   },
   (table) => [
-    // What the sweeper looks for; nearly always empty.
+    // For the sweeper; nearly always empty.
     index('ingest_blocks_pending').on(table.createdAt).where(sql`${table.evaluatedAt} is null`),
   ],
 );
@@ -119,7 +121,7 @@ export const ingestClaims = schema.table(
     ids: bytea().notNull(),
   },
   (table) => [
-    // By source first: the look-up of every chunk. By block: to take the claims of a block back.
+    // By source first: the lookup of every chunk. By block: to take back the claims of a block.
     primaryKey({ columns: [table.sourceKey, table.blockId] }),
     index('ingest_claims_block').on(table.blockId),
   ],
@@ -133,7 +135,7 @@ export const uploadChunks = schema.table(
     chunkIndex: integer('chunk_index').notNull(),
     chunkCount: integer('chunk_count').notNull(),
     repositoryId: uuid('repository_id').notNull(),
-    /** The block that holds what was new in it; null when nothing was. */
+    /** The block with its new executions; null if none was new. */
     blockId: bigint('block_id', { mode: 'number' }),
     receivedAt: moment('received_at').notNull(),
     accepted: integer().notNull(),
@@ -152,7 +154,7 @@ export const uploadChunks = schema.table(
   ],
 );
 
-/** Jobs that no retry can help, with the reason; kept until somebody replays them. */
+/** Queue jobs that no retry can help, with the reason; kept until they are replayed. */
 export const deadLetters = schema.table(
   'dead_letters',
   {
@@ -179,15 +181,15 @@ export const pullRequests = schema.table(
     number: integer().notNull(),
     id: bigint({ mode: 'number' }).notNull(),
     title: text().notNull(),
-    /** Null when the account is gone. */
+    /** Null if the account is gone. */
     authorId: bigint('author_id', { mode: 'number' }),
     authorLogin: text('author_login'),
     baseRef: text('base_ref'),
     headRef: text('head_ref'),
     headCommit: text('head_commit'),
-    /** The commit it was merged as; null until then. */
+    /** The commit that it was merged as; null until then. */
     mergeCommit: text('merge_commit'),
-    /** The host's time of this version: an older one that comes later changes nothing. */
+    /** The host's time of this version: an older version that arrives later changes nothing. */
     updatedAt: moment('updated_at').notNull().default(sql`'epoch'`),
   },
   (table) => [
@@ -199,7 +201,7 @@ export const pullRequests = schema.table(
   ],
 );
 
-/** Quarantines. One that is removed is kept, so that the same evidence does not bring it back by itself. */
+/** Quarantines. A removed one is kept, so that the same evidence does not create it again automatically. */
 export const quarantines = schema.table(
   'quarantines',
   {
@@ -208,20 +210,20 @@ export const quarantines = schema.table(
     testId: uuid('test_id').notNull(),
     testName: text('test_name').notNull(),
     reason: text().notNull(),
-    /** Branch or pattern of branches; null: every branch. Never empty. */
+    /** Branch or branch pattern; null: every branch. Never empty. */
     branch: text(),
     source: text({ enum: QUARANTINE_SOURCES }).notNull(),
-    /** Who made it: a key's name or a login. */
+    /** Who created it: the name of a key, or a login. */
     actor: text().notNull(),
     createdAt: moment('created_at').notNull(),
-    /** Written by the evaluation (design §7 "Recovered"). */
+    /** Written by the evaluation. */
     isRecovered: boolean('is_recovered').notNull().default(false),
     removedAt: moment('removed_at'),
     removedBy: text('removed_by'),
   },
   (table) => [
-    // The list, in its order; and what keeps one test and branch from being quarantined twice: null is a branch of its own, which
-    // no branch is called. By id and not by name, because an index entry cannot hold 10,000 characters.
+    // The first is for the list, in its order. The second keeps a test from being quarantined twice on one branch, with
+    // '' for "every branch". It has the id of the test, because an index entry cannot hold a name of 10,000 characters.
     index('quarantines_open').on(table.repositoryId, table.createdAt, table.id).where(sql`${table.removedAt} is null`),
     uniqueIndex('quarantines_once')
       .on(table.repositoryId, table.testId, sql`coalesce(${table.branch}, '')`)
@@ -232,14 +234,15 @@ export const quarantines = schema.table(
 );
 
 /**
- * Ids of events. Starts at the microsecond of the migration: a PostgreSQL that is made anew goes on above every id that
- * the event log has, as long as there was less than one event a microsecond. Reaches 2^53 in the year 2255.
+ * Ids of events. The sequence starts at the microsecond of the migration: a PostgreSQL that is recreated continues
+ * above every id in the event log, as long as there was less than one event per microsecond. It reaches 2^53 in the
+ * year 2255.
  */
 export const eventIds = schema.sequence('event_ids');
 
-/** Events on their way to ClickHouse, written in the transaction of the change that they tell of. */
+/** Events on their way to ClickHouse, written in the transaction of the change that they describe. */
 export const eventOutbox = schema.table('event_outbox', {
-  /** Goes up with `receivedAt` within a repository. The relay's order. */
+  /** Increases with `receivedAt` within a repository. The relay sends events in this order. */
   id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
   repositoryId: uuid('repository_id').notNull(),
   receivedAt: moment('received_at').notNull(),
@@ -247,17 +250,17 @@ export const eventOutbox = schema.table('event_outbox', {
   trigger: text().notNull(),
   pullRequest: integer('pull_request'),
   baseRef: text('base_ref'),
-  /** JSON, as text: jsonb cannot hold every string that JSON can. */
+  /** JSON as text: jsonb cannot store every string that JSON allows. */
   metadata: text().notNull(),
 });
 
-/** Which events one insert into ClickHouse holds: written down before it is sent, so that a repeat has the same bytes. */
+/** The events of one insert into ClickHouse, written down before it is sent so that a repeat has the same bytes. */
 export const eventBatches = schema.table('event_batches', {
   batchId: bigint('batch_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
   eventIds: bigint('event_ids', { mode: 'number' }).array().notNull(),
 });
 
-/** Events of producers that were taken already, by their key: what is sent again counts once. */
+/** Keys of the events already received from producers: an event that is resent counts once. */
 export const eventKeys = schema.table(
   'event_keys',
   {

@@ -57,7 +57,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   copy(backup, data);
 
   const verified = runCommand(data, 'verify');
-  expect(verified.out).toContain('Everything derived agrees with 3 executions.');
+  expect(verified.out).toContain('All derived tables agree with 3 executions.');
   expect(verified.code).toBe(0);
 
   await service.start();
@@ -67,7 +67,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   const list = (await (await service.request(`${SHOP}/quarantines`)).json()) as { quarantined_tests?: unknown[] };
   expect(JSON.stringify(list)).toContain('before the backup');
   expect(await service.stop()).toBe(0);
-  expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
+  expect(runCommand(data, 'verify').out).toContain('All derived tables agree with 6 executions.');
 }, 120_000);
 
 /** The ClickHouse statements in docs/operations.md: those of the backup, and those of the restore. */
@@ -100,11 +100,11 @@ test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees wit
   run(backup);
   run(restore);
   const verified = runCommand(data, 'verify');
-  expect(verified.out).toContain('Everything derived agrees with 3 executions.');
+  expect(verified.out).toContain('All derived tables agree with 3 executions.');
 
   await service.start();
   expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   expect(await service.stop()).toBe(0);
-  expect(runCommand(data, 'verify').out).toContain('Everything derived agrees with 6 executions.');
+  expect(runCommand(data, 'verify').out).toContain('All derived tables agree with 6 executions.');
 }, 120_000);

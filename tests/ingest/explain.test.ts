@@ -1,4 +1,4 @@
-/** Explanations, on real stores: as of any moment they say what the evaluation had said then. */
+/** Explanations on real stores: as of any moment, they say what the evaluation had said by then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
@@ -48,7 +48,7 @@ describe('explain', () => {
     const { text } = await explained(repository, at(4.5));
     expect(text.split('\n')).toEqual([
       'sums',
-      'health: flaky as of 2026-11-21T18:30:00Z, by rules 1 and fingerprint 2',
+      'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 2)',
       '',
       'CI / unit: flaky',
       '  2 executions, 1 flaky, 0 held back as infrastructure trouble',
@@ -62,7 +62,7 @@ describe('explain', () => {
     await driver.verify();
   });
 
-  test('says how far the recovery of a quarantine is, and what is held back', async () => {
+  test('says how far a quarantined test has recovered, and what is held back', async () => {
     const repository = uniqueRepository();
     const names = Array.from({ length: 12 }, (_, i) => `test ${i}`);
     const all = (status: 'passed' | 'failed') => Object.fromEntries(names.map((name) => [name, status]));
