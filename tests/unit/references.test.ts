@@ -16,6 +16,7 @@ const ROOT = resolve(import.meta.dir, '../..');
 const CHECKED = [
   'CHANGELOG.md',
   'docs/alerts.yaml',
+  'README.md',
   'docs/api.md',
   'docs/architecture.md',
   'CONTRIBUTING.md',
