@@ -12,41 +12,55 @@ import {
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** What is checked. The whole repository, once every folder reads well. */
+/** What does not read well yet; everything else is checked. Take a folder or a file out as it does. */
+const NOT_YET = [
+  '.ci',
+  'sql/clickhouse',
+  'sql/queries',
+  'src/access',
+  'src/cli',
+  'src/clickhouse',
+  'src/deps.ts',
+  'src/evaluation',
+  'src/http',
+  'src/ingest',
+  'src/ledger',
+  'src/main.ts',
+  'src/maintenance',
+  'src/maybe-promise.ts',
+  'src/monitoring',
+  'src/observability',
+  'src/openapi',
+  'src/operate',
+  'src/postgres',
+  'src/quarantines',
+  'src/queue',
+  'tests/bench',
+  'tests/cli',
+  'tests/clients',
+  'tests/compose',
+  'tests/faults',
+  'tests/http',
+  'tests/ingest',
+  'tests/nightly',
+  'tests/operate',
+  'tests/stores',
+  'tests/support',
+  'tests/unit',
+  'workers',
+];
+/** Checked already, though their folder is not. */
 const CHECKED = [
-  'CHANGELOG.md',
-  'docs/alerts.yaml',
-  'README.md',
-  'docs/api.md',
-  'docs/architecture.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'docs/clickhouse-backups.xml',
-  'docs/configuration.md',
-  'docs/decisions.md',
-  'docs/dependencies.md',
-  'docs/glossary.md',
-  'docs/grafana-dashboard.json',
-  'docs/judgements.md',
-  'docs/operations.md',
-  'docs/performance.md',
-  'docs/producers.md',
-  'compose.yaml',
-  'Dockerfile',
-  '.env.example',
-  'src/domain',
-  'src/clock.ts',
-  'src/errors.ts',
   'src/postgres/locks.ts',
   'src/postgres/schema.ts',
-  'tests/property',
   'tests/unit/domain.test.ts',
   'tests/unit/fingerprint.test.ts',
 ];
 
 test('the text of every checked file stands alone, leads somewhere and reads well', () => {
-  const files = textFiles(ROOT, CHECKED);
-  expect(files.length).toBeGreaterThanOrEqual(CHECKED.length);
+  const isNotYet = (file: string): boolean => NOT_YET.some((path) => file === path || file.startsWith(`${path}/`));
+  const files = textFiles(ROOT).filter((file) => CHECKED.includes(file) || !isNotYet(file));
+  expect(files.length).toBeGreaterThan(50);
   expect(files.flatMap((file) => problemsOf(ROOT, file))).toEqual([]);
 });
 
