@@ -1,10 +1,10 @@
 /**
- * Made-up history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most seldom), most runs on
+ * Generated history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most rarely), most runs on
  * the default branch, a few per cent failing with messages that group.
  */
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 
-/** Mulberry32: small, seeded, good enough for made-up data. */
+/** Mulberry32: small, seeded, good enough for generated data. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** Ingest: from the queue to queryable, against the same blocks inserted by the same connections without the ledger. */
+/** Ingestion: from the queue to queryable, compared with the same blocks inserted by the same connections without the ledger. */
 import { and, inArray, isNotNull } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
@@ -34,7 +34,7 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
   const floor = await withoutLedger(deps, source);
   await empty(deps);
 
-  // Everything is in the queue before the clock starts: making up the data is no part of the service.
+  // Everything is in the queue before the clock starts: generating the data is not part of the service.
   const queued: TestRunsJob[] = [];
   for (const job of makeJobs({ ...source, seed: options.seed + 1 })) {
     queued.push(job);
@@ -58,7 +58,7 @@ export async function benchIngest(deps: Deps, options: IngestOptions): Promise<F
     { ...source, seed: options.seed + 2, executions: Math.round((rate / 2) * 10) },
     rate / 2,
   );
-  // What is measured next must not be measured beside the evaluation of this.
+  // The next measurement must not run beside the evaluation of this one.
   await workers.evaluator.loop.idle();
   await workers.stop();
   const backend = deps.queues.kind;
@@ -95,12 +95,12 @@ async function withoutLedger(deps: Deps, source: Parameters<typeof makeJobs>[0])
   return source.executions / ((performance.now() - started) / 1_000);
 }
 
-/** How long after it was queued an execution can be read, at a steady rate; the 99th percentile in milliseconds. */
+/** How long after it was queued an execution can be read, at a steady rate: the 99th percentile in milliseconds. */
 async function lagAt(deps: Deps, source: Parameters<typeof makeJobs>[0], rate: number): Promise<number> {
   const lags: number[] = [];
   const sentAt = new Map<string, number>();
   let isSending = true;
-  // One look at all that are on their way, so that the measuring is no load of its own.
+  // One query for all pending executions, so that measuring adds no load.
   const watching = (async () => {
     while (isSending || sentAt.size > 0) {
       for (const uploadId of await storedOf(deps, [...sentAt.keys()])) {
@@ -136,7 +136,7 @@ async function untilEmpty(deps: Deps): Promise<void> {
   while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
 }
 
-/** Starts the tables anew: what the floor stored has no claims. */
+/** Recreates the tables: what the floor stored has no claims. */
 async function empty(deps: Deps): Promise<void> {
   await deps.clickhouse.command('DROP DATABASE ci SYNC');
   await migrateClickHouse(deps.clickhouse);

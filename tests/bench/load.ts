@@ -1,12 +1,12 @@
 /**
- * Load on one address from a process of its own, so that the client takes no time of the server's: raw sockets with keep-alive, each
- * of which sends the next request when the answer to the last one is whole. All answers have one length, which the first one tells.
+ * Load on one address from a separate process, so that the client takes no time from the server: raw sockets with keep-alive, each
+ * of which sends the next request when the previous answer is complete. All answers have the same length as the first one.
  *
- * `bun tests/bench/load.ts <url> <authorization or -> <connections> <seconds>` prints requests a second.
+ * `bun tests/bench/load.ts <url> <authorization or -> <connections> <seconds>` prints requests per second.
  */
 import { fileURLToPath } from 'node:url';
 
-/** Requests a second that the address answers to so many connections. */
+/** Requests per second that the address answers to so many connections. */
 export async function requestsPerSecond(
   url: string,
   authorization: string | undefined,

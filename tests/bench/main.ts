@@ -1,6 +1,6 @@
 /**
- * `bun run bench [--quick] [--json]`: makes its data from a seed, measures what it compares in the same run, and prints a
- * table and JSON lines. `--quick` is a tenth of the data, for a look; figures to be quoted come from the whole.
+ * `bun run bench [--quick] [--json]`: generates its data from a seed, measures everything it compares in the same run, and prints a
+ * table and JSON lines. `--quick` uses a tenth of the data, for a first look. Quote figures of a full run only.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

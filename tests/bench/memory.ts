@@ -1,4 +1,4 @@
-/** What is answered from memory or shared: the quarantine list, and equal reads, against a bare Elysia route with the same bytes. */
+/** Answers from memory and shared answers: the quarantine list and equal reads, compared with a bare route with the same bytes. */
 import { Elysia } from 'elysia';
 import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
@@ -10,7 +10,7 @@ import { type Figure, figure, quantile } from './report.ts';
 
 const QUARANTINES = 100;
 const CONNECTIONS = 64;
-/** Equal reads are shared by whoever waits, so it is the many who wait that show it. */
+/** Equal reads are shared by all clients that wait, so many connections are needed to show it. */
 const WAITING_CONNECTIONS = 512;
 const ROUNDS = 12;
 const SECONDS = 1;
@@ -58,7 +58,7 @@ export async function benchMemory(deps: Deps): Promise<Figure[]> {
   }
 }
 
-/** The bytes of an address by a bare route, and by the address itself: the best of some rounds, one after the other. */
+/** The same bytes from a bare route and from the address itself: the best of some rounds, one after the other. */
 async function against(url: string, authorization: string, connections: number): Promise<[number, number]> {
   const bytes = await (await fetch(url, { headers: { authorization } })).bytes();
   const bare = new Elysia()
@@ -75,7 +75,7 @@ async function against(url: string, authorization: string, connections: number):
   return best;
 }
 
-/** How long after the commit another process answers with a change; p99 of some. */
+/** How long after the commit another process answers with a change: the 99th percentile. */
 async function untilSeen(
   deps: Deps,
   quarantine: (name: string) => Promise<{ id: string } | undefined>,
@@ -98,7 +98,7 @@ async function untilSeen(
   return quantile(waits, 0.99);
 }
 
-/** How long after the commit the event of a change is in the log; p99 of some. */
+/** How long after the commit the event of a change is in the log: the 99th percentile. */
 async function untilLogged(
   deps: Deps,
   quarantine: (name: string) => Promise<{ id: string } | undefined>,
@@ -122,7 +122,7 @@ async function untilLogged(
   return quantile(waits, 0.99);
 }
 
-/** The details of a test that the reads' data has; undefined when it was not made. */
+/** The address of a test in the data of the reads; undefined if that data was not generated. */
 async function ordinaryTest(deps: Deps, origin: string | undefined): Promise<string | undefined> {
   const [row] = (await deps.clickhouse.rows(
     'SELECT toString(repository_id) AS repository_id, any(test_name) AS name FROM ci.catalog GROUP BY repository_id LIMIT 1',

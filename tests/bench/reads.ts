@@ -1,4 +1,4 @@
-/** Reads through HTTP, each against the same SQL through the same client in the same run. */
+/** Reads over HTTP, each compared with the same SQL through the same client in the same run. */
 import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
@@ -116,7 +116,7 @@ async function compare(
   if (!bare) throw new Error(`${read.name} sent no statement`);
   const through: number[] = [];
   const floor: number[] = [];
-  // In turns, so that whatever else the machine does falls on both.
+  // Alternating, so that other load on the machine affects both.
   for (let round = 0; round < ROUNDS; round++) {
     through.push(await timed(() => get(read.path)));
     floor.push(await timed(bare));
@@ -134,7 +134,7 @@ async function medians(reads: readonly Read[], get: (path: string) => Promise<vo
   return found;
 }
 
-/** 16 at a time against one at a time; each asks for another test, so that nothing is shared. */
+/** 16 at a time compared with one at a time; each reads another test, so that nothing is shared. */
 async function parallel(reads: readonly Read[], get: (path: string) => Promise<void>): Promise<Figure> {
   const stats = reads.find((read) => read.name === 'stats_30d_ordinary') as Read;
   const repositoryId = repositoryIdOf('github.com', ownerOf, repositoryName(0));
@@ -163,7 +163,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Straight into `ci.ingest`, in blocks as the ledger makes them; the ledger's own cost is measured with ingest. */
+/** Straight into `ci.ingest`, in blocks as the ledger makes them. The cost of the ledger is measured with ingestion. */
 async function fill(deps: Deps, options: ReadOptions, executions: number, now: number): Promise<void> {
   const source = {
     seed: options.seed,

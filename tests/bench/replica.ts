@@ -1,4 +1,4 @@
-/** A second app on the same stores that shares no memory with the first: what another process answers. */
+/** A second app on the same stores that shares no memory with the first, as another process would. */
 import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
 import { Notifications } from '../../src/postgres/notifications.ts';

@@ -1,14 +1,14 @@
-/** What a benchmark says: a name, a value, what it is held against, and by how much it may differ. */
+/** A figure of a benchmark: a name, a value, what it is compared with, and its goal. */
 
 export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What it is compared with, measured in the same run; null where the design gives a limit of its own. */
+  /** What it is compared with, measured in the same run; null if the goal is an absolute value. */
   floor: number | null;
   /** value ÷ floor. */
   ratio: number | null;
-  /** What the design asks of the ratio, or of the value where there is no floor (design §9). */
+  /** The goal of the ratio, or of the value if there is no floor. docs/performance.md lists them. */
   goal: string;
   reached: boolean;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts compose.yaml under a project name of its own, with passwords made now, uploads a report, reads it back, restarts every
-# service once, reads it again, and takes everything down. Wants Docker with Compose 2; touches no other project and no .env.
+# Starts compose.yaml under a separate project name with fresh passwords, uploads a report, reads it back, restarts every
+# service once, reads it again, and removes everything. Needs Docker with Compose 2; touches no other project and no .env.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -14,7 +14,7 @@ finish() {
   if [ "$status" -ne 0 ]; then compose logs --tail 50 || true; fi
   compose down --volumes --timeout 40 >/dev/null 2>&1 || true
   rm -rf "$folder"
-  if [ "$status" -eq 0 ]; then echo 'smoke: all is well'; else echo 'smoke: FAILED' >&2; fi
+  if [ "$status" -eq 0 ]; then echo 'smoke: passed'; else echo 'smoke: FAILED' >&2; fi
   exit "$status"
 }
 trap finish EXIT
@@ -28,7 +28,7 @@ base="http://127.0.0.1:$PORT/v1/ci/acme/repositories/shop"
 curl --fail --silent --show-error -H "Authorization: Bearer $token" --data-binary "@$folder/unit.xml" \
   "$base/junit?pipeline_name=CI&job_name=unit&run_id=1&branch=main&commit=1f3a9c2" >/dev/null
 
-# Prints how many tests are found; waits for that many, because storing takes a moment.
+# Prints how many tests are found. Waits until there are that many, because storing takes a moment.
 found() {
   for _ in $(seq 60); do
     answer="$(curl --silent -H "Authorization: Bearer $token" "$base/search/tests?test_name=cart.*" || true)"
@@ -42,7 +42,7 @@ found
 compose exec -T api ci-insights doctor
 compose exec -T api ci-insights verify
 
-# The metrics are inside only.
+# Metrics are reachable from inside only.
 compose exec -T worker bun -e 'const text = await (await fetch("http://127.0.0.1:9464/metrics")).text(); process.exit(text.includes("ci_insights_executions_stored_total 2") ? 0 : 1)'
 
 for service in worker api valkey clickhouse postgres; do compose restart --timeout 40 "$service"; done

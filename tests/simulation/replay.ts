@@ -1,4 +1,4 @@
-/** Plays a world day by day: at the end of every day the rules judge what had finished by then, and nothing else. */
+/** Replays a world day by day: at the end of each day the rules judge only what had finished by then. */
 import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { foldHealth, healthyState } from '../../src/domain/health.ts';
@@ -13,7 +13,7 @@ export interface SimulatedQuarantine {
   test: number;
   day: number;
   reason: string;
-  /** The day on which it was said to have recovered, and was released by a person; undefined while it is quarantined. */
+  /** The day on which it was marked as recovered and a person released it; undefined while it is quarantined. */
   recoveredOn?: number;
 }
 
@@ -115,7 +115,7 @@ function foldAll(executions: readonly JudgedExecution[], { heldBack, flaky }: Ju
   return state;
 }
 
-/** Quarantines, and releases what has recovered as a person would who believes the service. */
+/** Quarantines tests, and releases those marked as recovered, as a person who trusts the service would. */
 function judgeQuarantine(
   course: Course,
   judged: Judged,

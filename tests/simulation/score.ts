@@ -4,7 +4,7 @@ import { type State, truthOf, type World } from './world.ts';
 
 export interface Delay {
   kind: string;
-  /** How many were seen at all, of how many. */
+  /** How many were detected, of how many. */
   seen: number;
   of: number;
   medianDays: number;
@@ -23,7 +23,7 @@ export interface Scores {
   toRecover: Delay[];
   /** Verdicts that got worse on a day on which everything failed. */
   changedByOutages: number;
-  /** Auto-quarantines by kind of test; of those, the ones released because recovered while the trouble was still there. */
+  /** Auto-quarantines by kind of test, and how many of them were released as recovered while the trouble was still there. */
   quarantines: Record<string, { made: number; releasedTooEarly: number }>;
   falseQuarantines: { test: string; day: number; reason: string }[];
 }
@@ -63,7 +63,7 @@ export function score(world: World, replay: Replay): Scores {
   }
   const falseQuarantines = replay.quarantines.flatMap(({ test: index, day, reason }) => {
     const test = tests[index];
-    // Yesterday's trouble may be seen today.
+    // Yesterday's trouble may be detected today.
     const wasTrouble = test && [day, day - 1].some((one) => truthOf(test, one) !== 'healthy');
     return test && !wasTrouble ? [{ test: test.name, day, reason }] : [];
   });
@@ -89,7 +89,7 @@ export function score(world: World, replay: Replay): Scores {
   };
 }
 
-/** By kind: from the day on which a trouble begins until it is named, or from its end until the test is called healthy. */
+/** By kind: days from the start of a trouble until it is detected, or from its end until the test is called healthy. */
 function delays({ tests, options }: World, replay: Replay, what: 'detect' | 'recover'): Delay[] {
   const found = new Map<string, (number | undefined)[]>();
   for (const [index, test] of tests.entries())
@@ -99,7 +99,7 @@ function delays({ tests, options }: World, replay: Replay, what: 'detect' | 'rec
       if (from >= to || (what === 'recover' && trouble.to >= Math.min(options.days, test.to))) continue;
       const health = replay.health[index] ?? [];
       const wasSeen = health.slice(from, to).includes(trouble.state);
-      // Nothing to recover from that was not seen.
+      // A trouble that was never detected has no recovery.
       if (what === 'recover' && !wasSeen) continue;
       const start = what === 'detect' ? from : to;
       const wanted: State = what === 'detect' ? trouble.state : 'healthy';

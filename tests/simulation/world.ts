@@ -1,6 +1,6 @@
 /**
- * A made-up repository whose truth is known: every test's real state on every day, and the runs that follow from it. From a seed;
- * nothing in it knows the rules that are tried on it.
+ * A generated repository whose truth is known: every test's real state on every day, and the runs that follow from it. It comes
+ * from a seed, and nothing in it knows the rules that are tried on it.
  */
 import type { JudgedExecution } from '../../src/domain/execution.ts';
 import { randomFrom } from '../bench/data.ts';
@@ -69,7 +69,7 @@ export interface World {
 export const JOBS = 4;
 const COMMITS_ON_WORKDAYS = 8;
 const COMMITS_ON_FREE_DAYS = 1;
-/** How often somebody runs a failed job again. */
+/** How often someone runs a failed job again. */
 const RERUN_SHARE = 0.5;
 const RETRIED_BY_RUNNER_SHARE = 0.25;
 
@@ -101,7 +101,7 @@ function makeTests({ tests: count, days }: WorldOptions, random: () => number): 
   const add = (kind: Kind, troubles: Trouble[], job = between(0, JOBS)): void => {
     const base = { kind, job, troubles, isRetriedByRunner: random() < RETRIED_BY_RUNNER_SHARE };
     const name = `${kind} ${tests.length}`;
-    // One in twenty is renamed half way: the old name falls silent, the new one is unknown.
+    // One in twenty is renamed halfway: the old name stops appearing, the new one is unknown.
     if (random() < 0.05) {
       const middle = Math.floor(days / 2);
       tests.push({ ...base, name, from: 0, to: middle, isRenamed: true });
@@ -191,7 +191,7 @@ interface Circumstances {
   random: () => number;
 }
 
-/** Certain: trying again at once would not help. */
+/** Certain: an immediate retry would not help. */
 function failureOf(test: SimulatedTest, { day, isSlow, outage, isRed, random }: Circumstances) {
   if (outage > 0 && random() < outage) return { says: 'connection refused', isCertain: true };
   if (isRed) return { says: 'assertion of the bad commit', isCertain: true };
@@ -204,7 +204,7 @@ function failureOf(test: SimulatedTest, { day, isSlow, outage, isRed, random }: 
   return { says: random() < 0.7 ? 'the usual race' : 'another race', isCertain: false };
 }
 
-/** Commits that break a few tests and are put right by the next one. */
+/** Commits that break a few tests and are fixed by the next one. */
 function redCommitsOf(tests: readonly SimulatedTest[], days: number, random: () => number): Map<number, Set<number>> {
   const commits = Math.floor((days / 7) * (5 * COMMITS_ON_WORKDAYS + 2 * COMMITS_ON_FREE_DAYS));
   const found = new Map<number, Set<number>>();
