@@ -10,7 +10,6 @@ import { allowLongAddresses, createFallback, requestIdOf, withSingleSlash } from
 import { type Feature, type Http, problemFor } from './http/operation.ts';
 import { problemResponse, unprocessableBody } from './http/problems.ts';
 import { mountInsights } from './insights/routes.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 import { docsPlugin } from './openapi/page.ts';
@@ -55,7 +54,7 @@ export function buildApp(deps: AppDeps) {
   const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
   // What routing could not serve, and faults outside of operations, which see to their own.
-  const refuse = (request: Request, code: string | number, error: unknown): MaybePromise<Response> => {
+  const refuse = async (request: Request, code: string | number, error: unknown): Promise<Response> => {
     const tolerated = code === 'NOT_FOUND' ? withSingleSlash(request) : undefined;
     if (tolerated) return app.handle(tolerated);
     const requestId = requestIdOf(request);

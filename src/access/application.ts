@@ -36,9 +36,7 @@ export function mountApplication(app: AnyElysia, http: Http): void {
     handle: ({ credential }) => {
       const key = credential?.application;
       if (!key)
-        throw forbidden(
-          'This is a token of the repository host. Only an application key can be described: send a key.',
-        );
+        throw forbidden('A token of the repository host is not an application key: send a key to have it described.');
       const { id, name, scope, owner, repositories } = key;
       const account = owner === null ? { id: 0, login: '*' } : { id: accountIdOf(owner), login: owner };
       return { body: { id, name, scope, account_scope: { ...account, repositories } } };

@@ -1,32 +1,39 @@
-/** Application keys as credentials of requests (design §4 "Authentication"). */
+/** Application keys as credentials of requests. */
 import type { RepositoryName } from '../domain/repository-path.ts';
-import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { Access, Credential, CredentialSource, DecidingCredential, Permission } from '../http/auth.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
 
 /** Finds the key of a token. */
 export class KeyCredentials implements CredentialSource {
   constructor(private readonly keys: KeyStore) {}
 
-  find(token: string): MaybePromise<Credential | undefined> {
-    return andThen(this.keys.authenticate(token), (key) => key && credentialOf(key));
+  async find(token: string): Promise<Credential | undefined> {
+    const key = await this.keys.authenticate(token);
+    return key && credentialOf(key);
+  }
+
+  recall(token: string): DecidingCredential | undefined {
+    const key = this.keys.recall(token);
+    return key && credentialOf(key);
   }
 }
 
-function credentialOf(key: ApplicationKey): Credential {
+function credentialOf(key: ApplicationKey): DecidingCredential {
   const { id, name, scope, owner, repositories } = key;
+  const decide = (repository: RepositoryName, permission: Permission) => accessOf(key, repository, permission);
   return {
     actor: name,
     application: { id, name, scope, owner, repositories },
-    access: (repository, permission) => accessOf(key, repository, permission),
+    access: async (repository, permission) => decide(repository, permission),
+    decide,
   };
 }
 
 /**
- * Another owner is refused. A repository outside the key's list looks as if it did not exist, whatever is asked of it. A `ci` key
- * does everything but read the event log.
+ * Another owner is refused. A repository outside the key's list looks as if it did not exist, whatever is asked of it. A `ci` key may
+ * do everything except read the event log.
  */
-export function accessOf(
+function accessOf(
   key: Pick<ApplicationKey, 'scope' | 'owner' | 'repositories'>,
   { owner, name }: RepositoryName,
   permission: Permission,

@@ -13,6 +13,16 @@ import type { Health } from './status.ts';
 export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
 export type AutoQuarantineMode = (typeof AUTO_QUARANTINE_MODES)[number];
 
+/** What a change of the mode is called in the event log; undefined if nothing changed. */
+export function autoQuarantineChange(
+  before: AutoQuarantineMode,
+  after: AutoQuarantineMode,
+): 'enabled' | 'disabled' | 'modified' | undefined {
+  if (before === after) return undefined;
+  if (before === 'off') return 'enabled';
+  return after === 'off' ? 'disabled' : 'modified';
+}
+
 /** Who made a quarantine: a person or a client, or the evaluation. */
 export const QUARANTINE_SOURCES = ['manual', 'auto'] as const;
 export type QuarantineSource = (typeof QUARANTINE_SOURCES)[number];

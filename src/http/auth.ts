@@ -1,10 +1,9 @@
 /**
- * Who asks, and what they may do (design §4 "Authentication"). Kinds of credentials are sources behind one interface:
- * application keys, and tokens of the repository host.
+ * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application keys, and
+ * tokens of the repository host.
  */
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { forbidden, notFound } from './problems.ts';
 
 /** What an operation asks for. `events` is the event log, which a CI key may not read. */
@@ -15,11 +14,16 @@ export type Access = 'granted' | 'forbidden' | 'hidden';
 
 /** An accepted credential. */
 export interface Credential {
-  /** Who acts, for the record: a key's name, or a login of the repository host without `@`. */
+  /** Who acts, for the record: the name of a key, or a login of the repository host without `@`. */
   readonly actor: string;
-  /** Shown by `GET /v1/application`; undefined for credentials that are no application key. */
+  /** Shown by `GET /v1/application`; undefined for credentials other than application keys. */
   readonly application?: Application;
-  access(repository: RepositoryName, permission: Permission): MaybePromise<Access>;
+  access(repository: RepositoryName, permission: Permission): Promise<Access>;
+}
+
+/** A credential that decides from what it holds. */
+export interface DecidingCredential extends Credential {
+  decide(repository: RepositoryName, permission: Permission): Access;
 }
 
 /** An application key as its holder may see it. */
@@ -29,44 +33,64 @@ export interface Application {
   scope: KeyScope;
   /** Null: every owner. */
   owner: string | null;
-  /** Names of the owner's repositories the key is for; null: all of them. */
+  /** Names of the owner's repositories that the key is for; null: all of them. */
   repositories: readonly string[] | null;
 }
 
-/** Finds the credential of a token; undefined when this source does not accept it. Throws when it cannot tell now. */
+/** Finds the credential of a token. */
 export interface CredentialSource {
-  find(token: string): MaybePromise<Credential | undefined>;
+  /** Undefined if this source does not accept the token. Throws if it cannot tell now. */
+  find(token: string): Promise<Credential | undefined>;
+  /** The credential if it is in memory; undefined leaves the token to `find`. */
+  recall?(token: string): DecidingCredential | undefined;
 }
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
-/** The first source that knows the token decides; 403 when none does (the spec knows no 401). */
-export function authenticate(request: Request, sources: readonly CredentialSource[]): MaybePromise<Credential> {
+/**
+ * The first source that accepts the token decides. Throws 403 if none does: the interface knows no 401, and clients handle a missing
+ * credential as they handle a wrong one.
+ */
+export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {
   const header = request.headers.get('authorization');
-  if (header === null) throw forbidden(`This operation needs a credential. ${HOW}.`);
-  const token = BEARER.exec(header)?.[1];
-  if (token === undefined) throw forbidden(`The Authorization header is not of a known form. ${HOW}.`);
-  return firstOf(token, sources, 0);
+  if (header === null) throw forbidden(`This operation requires a credential. ${HOW}.`);
+  const token = tokenOf(header);
+  if (token === undefined) throw forbidden(`The Authorization header is malformed. ${HOW}.`);
+  for (const source of sources) {
+    const credential = await source.find(token);
+    if (credential) return credential;
+  }
+  throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 
-function firstOf(token: string, sources: readonly CredentialSource[], index: number): MaybePromise<Credential> {
-  const source = sources[index];
-  if (!source) throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a key that is valid.`);
-  return andThen(source.find(token), (credential) => credential ?? firstOf(token, sources, index + 1));
+/** The credential of a request, if a source has it in memory. */
+export function recallCredential(
+  request: Request,
+  sources: readonly CredentialSource[],
+): DecidingCredential | undefined {
+  const token = tokenOf(request.headers.get('authorization') ?? '');
+  if (token === undefined) return undefined;
+  for (const source of sources) {
+    const credential = source.recall?.(token);
+    if (credential) return credential;
+  }
+  return undefined;
 }
 
-/** Throws, or the promise rejects, unless the credential may do this to the repository. */
-export const requireAccess = (
+const tokenOf = (header: string): string | undefined => BEARER.exec(header)?.[1];
+
+/** Throws unless the credential may do this to the repository. */
+export async function requireAccess(
   credential: Credential,
   repository: RepositoryName,
   permission: Permission,
-): MaybePromise<void> => andThen(credential.access(repository, permission), requireGranted);
-
-function requireGranted(access: Access): void {
-  if (access === 'hidden') throw notFound('There is no such repository for this credential: check owner and name.');
+): Promise<void> {
+  const access = await credential.access(repository, permission);
+  if (access === 'hidden')
+    throw notFound('There is no such repository for this credential: check the owner and the name.');
   if (access === 'forbidden')
     throw forbidden(
-      'The credential does not allow this: use a key of this owner with the scope that is needed, or a token that may push.',
+      'The credential does not permit this: use a key for this owner with the required scope, or a token that may push.',
     );
 }

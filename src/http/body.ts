@@ -20,14 +20,11 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
     return wrong('is not well-formed JSON in UTF-8', 'invalid_json');
   }
   const read = schema.safeParse(parsed);
-  if (read.success) return { value: read.data, errors: [] };
-  return { value: undefined, errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
+  if (read.success) return { value: read.data };
+  return { errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
 }
 
 const tooLarge = () =>
   payloadTooLarge(`The request body is larger than ${JSON_BODY_BYTES_MAX} bytes: send it in parts.`);
 
-const wrong = (msg: string, type: string): Read<never> => ({
-  value: undefined,
-  errors: [{ loc: ['body'], msg, type }],
-});
+const wrong = (msg: string, type: string): Read<never> => ({ errors: [{ loc: ['body'], msg, type }] });

@@ -1,21 +1,28 @@
 /**
- * One operation of the interface: what it takes, who may, what it answers, and its documentation, in one description.
+ * One operation of the API: what it takes, who may call it, what it answers, and its documentation, in one description.
  *
- * Elysia routes; the checks are made here, in the order that design §4 settles: 403 no acceptable credential, 422 path,
- * 403/404 access, 422 query and body (all problems), then the handler's 404 and 409. (Elysia's own validation knows no step
- * between path and query, splits query values at commas, and answers a wrong *response* with 422; here that is a 500.)
+ * Elysia carries routing only; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or 404 access,
+ * 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation knows no step between path and
+ * query, splits query values at commas, and answers a wrong *response* with 422, which is a 500 here.
  */
 import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { StoreUnavailable } from '../errors.ts';
-import { andThen, type MaybePromise, orElse } from '../maybe-promise.ts';
 import type { Logger } from '../observability/log.ts';
 import { storeUnavailable } from '../observability/metrics.ts';
-import { observeRequest } from '../observability/requests.ts';
+import { startRequest } from '../observability/requests.ts';
 import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
-import { authenticate, type Credential, type CredentialSource, type Permission, requireAccess } from './auth.ts';
+import {
+  authenticate,
+  type Credential,
+  type CredentialSource,
+  type Permission,
+  recallCredential,
+  requireAccess,
+} from './auth.ts';
 import { readJsonBody } from './body.ts';
 import { requestIdOf } from './edge.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
@@ -31,62 +38,76 @@ import {
 } from './reply.ts';
 import { SingleFlight } from './single-flight.ts';
 
-/** What every operation is given by the app. */
+/** What the app gives to every operation. */
 export interface Http {
   clock: Clock;
   log: Logger;
-  /** Without a trailing slash; undefined: as the request says. */
+  /** Without a trailing slash; undefined: taken from the request. */
   publicUrl: string | undefined;
   credentials: readonly CredentialSource[];
-  /** Every operation that was mounted, for the OpenAPI document. */
+  /** Every mounted operation, for the OpenAPI document. */
   operations: MountedOperation[];
 }
 
 /** Mounts further operations. */
 export type Feature = (app: AnyElysia, http: Http) => void;
 
-/** `public`: no credential at all; `credential`: any that is accepted; otherwise a permission on the path's repository. */
+/** `public`: no credential; `credential`: any that is accepted; a permission: on the repository of the path. */
 export type AccessRule = 'public' | 'credential' | Permission;
 
-/** A request body for the document that the handler reads by itself (uploads). */
+/** A request body that the handler reads (uploads), for the document. */
 export interface RawBodyDescription {
   description: string;
   content: Record<string, { schema?: Record<string, unknown>; example?: unknown }>;
 }
 
-export interface OperationInput<P, Q, B> {
-  params: P;
-  query: Q;
-  body: B;
-  /** Undefined only where access is `public`. */
-  credential: Credential | undefined;
-  request: Request;
-  url: URL;
-  requestId: string;
-  /** Of a coalesced read: aborted when nobody waits for it any more. */
-  signal?: AbortSignal;
-}
-
-export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = unknown> {
+/** What the OpenAPI document needs to know of an operation. */
+export interface OperationDescription {
   operationId: string;
   tag: string;
   summary: string;
   description: string;
   access: AccessRule;
   /** An object with the path's parameters; `owner` and `repository` or `repository_name` name the repository. */
-  params?: z.ZodType<P>;
-  query?: Q;
+  params?: z.ZodType;
+  query?: QueryShape;
   /** Schema of a JSON body. */
-  body?: z.ZodType<B>;
+  body?: z.ZodType;
   /** An example of the JSON body. */
   bodyExample?: unknown;
   rawBody?: RawBodyDescription;
   responses: Readonly<Record<number, ResponseDescription>>;
+}
+
+export interface OperationInput<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** Undefined only if access is `public`. */
+  credential: Credential | undefined;
+  request: Request;
+  url: URL;
+  requestId: string;
+  /** Of a coalesced read: aborted when the last client that waits for it has gone. */
+  signal?: AbortSignal;
+}
+
+type AnyReply = Reply | EncodedReply | Response;
+
+export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = unknown> extends OperationDescription {
+  params?: z.ZodType<P>;
+  query?: Q;
+  body?: z.ZodType<B>;
   /** Reads only: identical concurrent requests share one run of the handler, which then must not look at `credential`. */
   isCoalesced?: boolean;
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
-  handle(input: OperationInput<P, QueryOf<Q>, B>): MaybePromise<Reply | EncodedReply | Response>;
+  handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
+  /**
+   * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It must not wait.
+   * For the list that every CI job asks for: it would spend a quarter of its time waiting for promises that are settled.
+   */
+  recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -95,7 +116,7 @@ export interface MountedOperation {
   method: Method;
   /** With `:name` for parameters. */
   path: string;
-  operation: Operation;
+  operation: OperationDescription;
 }
 
 /**
@@ -111,64 +132,38 @@ export function mount<P, const Q extends QueryShape, B>(
   path: string,
   operation: Operation<P, Q, B>,
 ): void {
-  http.operations.push({ method, path, operation: operation as unknown as Operation });
-  const serve = handlerOf(http, method, path, operation);
-  // Routers want one name per place; the document has the spec's names.
+  http.operations.push({ method, path, operation });
+  const serve = serverOf(http, method, path, operation);
+  // Routers want one name per place in a path; the document keeps the names of the API.
   const routed = path.replaceAll(':repository_name', ':repository');
   const detail = { hide: true };
+  // Of an app of any type, Elysia says nothing about the context.
   const handler = (context: { request?: unknown }) => serve(context.request as Request);
   if (method !== 'GET') return void app.route(method, routed, handler, { parse: 'none', detail });
-  // Bound, because Elysia reads a handler's text, and waits for a promise wherever it sees a call returned.
+  // Bound, because Elysia reads a handler's source, and waits for a promise wherever it sees a call returned.
   app.route('GET', routed, handler.bind(undefined), { detail });
-  app.route('HEAD', routed, (context) => andThen(handler(context), withoutBody), { detail });
+  app.route('HEAD', routed, async (context) => withoutBody(await handler(context)), { detail });
 }
 
-function handlerOf<P, Q extends QueryShape, B>(
+/** The function that serves the requests of an operation: measured, logged, traced. It neither throws nor rejects. */
+function serverOf<P, Q extends QueryShape, B>(
   http: Http,
   method: Method,
   path: string,
   operation: Operation<P, Q, B>,
-): (request: Request) => MaybePromise<Response> {
+): (request: Request) => Response | Promise<Response> {
   const addresses = new AddressReader(path, operation.params, operation.query);
-  const flights = new SingleFlight<Prepared>();
-  const isRead = method === 'GET' && operation.access !== 'public';
+  const answer = answererOf(http, method, operation, addresses);
+  const recall = operation.recall && recallerOf(http, operation, addresses);
 
-  const answer = (request: Request, requestId: string): MaybePromise<Response> => {
-    const credential = operation.access === 'public' ? undefined : authenticate(request, http.credentials);
-    return andThen(credential, (accepted) => answerTo(accepted, request, requestId));
+  const serve = (request: Request, requestId: string): Response | Promise<Response> => {
+    const finish = startRequest(http.log, { route: path, operation: operation.operationId, request, requestId });
+    const recalled = recall?.(request, requestId);
+    if (recalled) return finish(recalled);
+    return answer(request, requestId)
+      .catch((error) => (request.signal.aborted ? clientGone() : problemFor(error, http.log, requestId)))
+      .then(finish);
   };
-
-  const answerTo = (
-    credential: Credential | undefined,
-    request: Request,
-    requestId: string,
-  ): MaybePromise<Response> => {
-    const { url, params, query } = addresses.of(request);
-    if (params.errors.length > 0) throw unprocessable(params.errors);
-    const access = credential && checkAccess(operation.access, credential, params.value);
-    const body = andThen(access, () => (operation.body ? readJsonBody(request, operation.body) : NO_BODY));
-    return andThen(body, ({ value, errors }) => {
-      if (query.errors.length > 0 || errors.length > 0) throw unprocessable([...query.errors, ...errors]);
-      const about = { params: params.value as P, query: query.value as QueryOf<Q>, body: value as B };
-      const input = { ...about, credential, request, url, requestId };
-      const prepared = operation.isCoalesced
-        ? flights.run(
-            url.href,
-            async (signal) => prepare(operation, await operation.handle({ ...input, signal })),
-            request.signal,
-          )
-        : andThen(operation.handle(input), (reply) => prepare(operation, reply));
-      return andThen(prepared, (one) => respond(one, request, isRead, requestId));
-    });
-  };
-
-  const serve = (request: Request, requestId: string): MaybePromise<Response> =>
-    observeRequest(http.log, { route: path, operation: operation.operationId, request, requestId }, () =>
-      orElse(
-        () => answer(request, requestId),
-        (error) => (request.signal.aborted ? clientGone() : problemFor(error, http.log, requestId)),
-      ),
-    );
 
   return (request) => {
     const requestId = requestIdOf(request);
@@ -184,7 +179,64 @@ function handlerOf<P, Q extends QueryShape, B>(
   };
 }
 
-/** The response of anything thrown; a fault of ours is logged whole and shown without details. */
+/** Checks a request and answers it. Rejects with what is wrong. */
+function answererOf<P, Q extends QueryShape, B>(
+  http: Http,
+  method: Method,
+  operation: Operation<P, Q, B>,
+  addresses: AddressReader<P, Q>,
+): (request: Request, requestId: string) => Promise<Response> {
+  const flights = new SingleFlight<Prepared>();
+  const isConditional = method === 'GET' && operation.access !== 'public';
+
+  return async (request, requestId) => {
+    const credential = operation.access === 'public' ? undefined : await authenticate(request, http.credentials);
+    const { url, params, query } = addresses.of(request);
+    if (params.errors) throw unprocessable(params.errors);
+    if (credential && operation.access !== 'public' && operation.access !== 'credential')
+      await requireAccess(credential, repositoryOf(params.value), operation.access);
+    const body = await readBody(request, operation.body);
+    if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
+    const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
+    const run = async (more: { signal?: AbortSignal } = {}): Promise<Prepared> =>
+      prepare(operation, await operation.handle({ ...input, ...more }));
+    const prepared = operation.isCoalesced
+      ? await flights.run(url.href, (signal) => run({ signal }), request.signal)
+      : await run();
+    return respond(prepared, request, isConditional, requestId);
+  };
+}
+
+/**
+ * Answers a request without waiting, if everything that decides the answer is in memory and nothing is wrong. Undefined leaves the
+ * request to {@link answererOf}, which also says what is wrong.
+ */
+function recallerOf<P, Q extends QueryShape, B>(
+  http: Http,
+  operation: Operation<P, Q, B>,
+  addresses: AddressReader<P, Q>,
+): (request: Request, requestId: string) => Response | undefined {
+  const { access } = operation;
+  return (request, requestId) => {
+    if (access === 'public' || access === 'credential') return undefined;
+    try {
+      const credential = recallCredential(request, http.credentials);
+      if (!credential) return undefined;
+      const { params, query } = addresses.of(request);
+      if (params.errors || query.errors) return undefined;
+      if (credential.decide(repositoryOf(params.value), access) !== 'granted') return undefined;
+      const reply = operation.recall?.({ params: params.value, query: query.value });
+      return reply && respond(prepare(operation, reply), request, true, requestId);
+    } catch (error) {
+      return problemFor(error, http.log, requestId);
+    }
+  };
+}
+
+const readBody = async <B>(request: Request, schema: z.ZodType<B> | undefined): Promise<Read<B>> =>
+  schema ? readJsonBody(request, schema) : { value: undefined as B };
+
+/** The response to anything thrown; a fault of ours is logged in full and shown without details. */
 export function problemFor(error: unknown, log: Logger, requestId: string): Response {
   const problem = problemOf(error);
   if (problem) {
@@ -196,16 +248,15 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   return problemResponse(internalError(requestId), requestId);
 }
 
-/** Nobody reads it; the log and the metrics show the status that nginx has made usual for it. */
+/** No client reads it; logs and metrics show the status that nginx made common for it. */
 const clientGone = (): Response => new Response(null, { status: 499 });
 
-/** Nothing to wait for where the credential decides by itself, as keys do. */
-function checkAccess(access: AccessRule, credential: Credential, params: unknown): MaybePromise<void> {
-  if (access === 'public' || access === 'credential') return undefined;
-  const { owner, repository, repository_name } = params as Record<string, string | undefined>;
-  const name = repository ?? repository_name;
-  if (owner === undefined || name === undefined) throw forbidden('The address names no repository.');
-  return requireAccess(credential, { owner, name }, access);
+function repositoryOf(params: unknown): RepositoryName {
+  if (typeof params === 'object' && params !== null && 'owner' in params && typeof params.owner === 'string') {
+    const { owner } = params;
+    if ('repository' in params && typeof params.repository === 'string') return { owner, name: params.repository };
+    if ('repository_name' in params && typeof params.repository_name === 'string')
+      return { owner, name: params.repository_name };
+  }
+  throw forbidden('The address names no repository.');
 }
-
-const NO_BODY: Read<undefined> = { value: undefined, errors: [] };

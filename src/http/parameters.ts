@@ -86,8 +86,13 @@ export const enumsParameter = <const T extends string>(values: readonly T[], abo
 export const integersParameter = (min: number, max: number, about: Description): QueryParameter<number[]> =>
   repeated(integer(min, max), { type: 'integer', minimum: min, maximum: max }, about);
 
-const oneOf = <const T extends string>(values: readonly T[]) =>
-  z.enum(values, { error: `must be one of ${values.join(', ')}` }) as unknown as z.ZodType<T, string>;
+const oneOf = <const T extends string>(values: readonly T[]): z.ZodType<T, string> =>
+  z.string().transform((value, context) => {
+    const known = values.find((one) => one === value);
+    if (known !== undefined) return known;
+    context.addIssue({ code: 'custom', message: `must be one of ${values.join(', ')}` });
+    return z.NEVER;
+  });
 
 function integer(min: number, max: number): z.ZodType<number, string> {
   const error = `must be a whole number from ${min} to ${max}`;
@@ -153,8 +158,8 @@ export const perPageParameter = (): QueryParameter<number | undefined> =>
     example: 10,
   });
 
-/** The result of reading: a value, or what is wrong. */
-export type Read<T> = { value: T; errors: [] } | { value: undefined; errors: InputError[] };
+/** The result of reading input: a value, or what is wrong with it. */
+export type Read<T> = { value: T; errors?: undefined } | { value?: undefined; errors: readonly InputError[] };
 
 /** Reads the parameters of a shape from a raw query string (without `?`); others are ignored. */
 export function readQuery<Q extends QueryShape>(shape: Q, query: string): Read<QueryOf<Q>> {
@@ -177,7 +182,7 @@ export function readQuery<Q extends QueryShape>(shape: Q, query: string): Read<Q
       for (const issue of read.error.issues)
         errors.push(inputError(['query', name, ...(parameter.isRepeated ? issue.path : [])], issue));
   }
-  return errors.length > 0 ? { value: undefined, errors } : { value: values as QueryOf<Q>, errors: [] };
+  return errors.length > 0 ? { errors } : { value: values as QueryOf<Q> };
 }
 
 /** Reads path parameters, given still encoded. */
@@ -189,10 +194,10 @@ export function readPath<T>(schema: z.ZodType<T>, raw: Readonly<Record<string, s
     if (value === undefined) errors.push(undecodable(['path', name]));
     else values[name] = value;
   }
-  if (errors.length > 0) return { value: undefined, errors };
+  if (errors.length > 0) return { errors };
   const read = schema.safeParse(values);
-  if (read.success) return { value: read.data, errors: [] };
-  return { value: undefined, errors: read.error.issues.map((issue) => inputError(['path', ...issue.path], issue)) };
+  if (read.success) return { value: read.data };
+  return { errors: read.error.issues.map((issue) => inputError(['path', ...issue.path], issue)) };
 }
 
 /** A zod issue as an error of the interface. */

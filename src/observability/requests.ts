@@ -1,10 +1,9 @@
-/** What is told of a request: a measurement of each, and a log line of those worth one. */
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
+/** Metrics of every request, and a log line for those worth one. */
 import type { Logger } from './log.ts';
 import { inFlight, requestSeconds } from './metrics.ts';
 import { traceId } from './tracing.ts';
 
-/** A read that takes longer is worth a line although it went well. */
+/** A read that takes longer is worth a line even if it succeeded. */
 const SLOW_MS = 1_000;
 /** Paths hold a repository's name and ids; longer ones are cut. */
 const PATH_LENGTH_MAX = 300;
@@ -19,26 +18,20 @@ export interface ServedRequest {
 }
 
 /**
- * Measures a request and logs it: what changes something, what was refused and what was slow at `info`, every other read at
- * `debug`, because a service that is asked by every CI job would write of little else.
- *
- * @param serve answers whatever happens: it neither throws nor rejects
+ * Begins to measure a request. Call the result with the response, exactly once: it logs what changes something, what was refused and
+ * what was slow at `info`, every other read at `debug`, because the log of a service that every CI job asks would hold little else.
  */
-export function observeRequest(
-  log: Logger,
-  served: ServedRequest,
-  serve: () => MaybePromise<Response>,
-): MaybePromise<Response> {
+export function startRequest(log: Logger, served: ServedRequest): (response: Response) => Response {
   const startedAt = performance.now();
   inFlight.requests++;
-  return andThen(serve(), (response) => {
+  return (response) => {
     inFlight.requests--;
-    tell(log, served, response.status, performance.now() - startedAt);
+    report(log, served, response.status, performance.now() - startedAt);
     return response;
-  });
+  };
 }
 
-function tell(
+function report(
   log: Logger,
   { route, operation, request, requestId }: ServedRequest,
   status: number,

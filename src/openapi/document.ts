@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 description of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
-import type { MountedOperation, Operation } from '../http/operation.ts';
+import type { MountedOperation, OperationDescription } from '../http/operation.ts';
 import type { ResponseDescription } from '../http/reply.ts';
 
 type Json = Record<string, unknown>;
@@ -114,7 +114,7 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
   return { paths, components: { schemas, securitySchemes } };
 }
 
-function describe(operation: Operation, isGet: boolean, schemas: Json): Json {
+function describe(operation: OperationDescription, isGet: boolean, schemas: Json): Json {
   const isPublic = operation.access === 'public';
   const parameters = [...pathParameters(operation, schemas), ...queryParameters(operation)];
   const body = requestBody(operation, schemas);
@@ -130,7 +130,7 @@ function describe(operation: Operation, isGet: boolean, schemas: Json): Json {
   };
 }
 
-function pathParameters({ params }: Operation, schemas: Json): Json[] {
+function pathParameters({ params }: OperationDescription, schemas: Json): Json[] {
   if (!params) return [];
   const { properties = {} } = jsonSchema(params, 'input', schemas) as { properties?: Record<string, Json> };
   return Object.entries(properties).map(([name, { description, example, ...schema }]) => ({
@@ -143,7 +143,7 @@ function pathParameters({ params }: Operation, schemas: Json): Json[] {
   }));
 }
 
-const queryParameters = ({ query = {} }: Operation): Json[] =>
+const queryParameters = ({ query = {} }: OperationDescription): Json[] =>
   Object.entries(query).map(([name, { schema, description, required, isRepeated, example }]) => ({
     name,
     in: 'query',
@@ -154,7 +154,7 @@ const queryParameters = ({ query = {} }: Operation): Json[] =>
     ...(example === undefined ? {} : { example }),
   }));
 
-function requestBody({ body, bodyExample, rawBody }: Operation, schemas: Json): Json | undefined {
+function requestBody({ body, bodyExample, rawBody }: OperationDescription, schemas: Json): Json | undefined {
   if (rawBody) return { required: true, ...rawBody };
   if (!body) return undefined;
   const schema = jsonSchema(body, 'input', schemas);
@@ -164,7 +164,7 @@ function requestBody({ body, bodyExample, rawBody }: Operation, schemas: Json): 
   };
 }
 
-function responses(operation: Operation, isConditional: boolean, schemas: Json): Json {
+function responses(operation: OperationDescription, isConditional: boolean, schemas: Json): Json {
   const described: Json = {};
   for (const [status, response] of Object.entries(operation.responses))
     described[status] = success(response, isConditional && status === '200', schemas);

@@ -1,11 +1,10 @@
-/** Application keys: made, listed, revoked, and looked up by the token of a request. Tokens are stored as SHA-256 only. */
+/** Application keys: create, list, revoke, and look up by the token of a request. Tokens are stored as SHA-256 only. */
 import { hash, randomBytes } from 'node:crypto';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import { Remembered } from '../remembered.ts';
+import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
@@ -21,20 +20,20 @@ export interface NewKey {
   expiresAt: Date | null;
 }
 
-/** Tells our tokens from a repository host's at a glance, and lets secret scanners find one that leaked. */
+/** Distinguishes our tokens from a repository host's, and lets secret scanners find one that leaked. */
 const TOKEN_PREFIX = 'cii_';
 const TOKEN_BYTES = 32;
-/** How long a key, or that there is none, is served from memory: a revocation is seen everywhere within this time. */
+/** How long a key, or its absence, is served from memory: a revocation takes effect everywhere within this time. */
 const CACHE_MS = 2_000;
 const CACHE_ENTRIES_MAX = 10_000;
-/** The last use is worth knowing to the minute, not a write a request. */
+/** The last use is kept to the minute: more is not worth a write per request. */
 const LAST_USE_MS = 60_000;
 
-/** One call for the digest: made step by step it took a twentieth of a read from memory. */
+/** The one-call digest: step by step it took a twentieth of a read from memory. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
 
 export class KeyStore {
-  readonly #remembered = new Remembered<ApplicationKey | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
+  readonly #cache = new TtlCache<ApplicationKey | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
   readonly #usedAt = new Map<string, number>();
 
   constructor(
@@ -42,7 +41,7 @@ export class KeyStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a key. The token is in this answer and nowhere else. */
+  /** Creates a key. The token is returned here and kept nowhere. */
   async create(key: NewKey): Promise<{ key: ApplicationKey; token: string }> {
     const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
     const [row] = await onPostgres(() =>
@@ -61,7 +60,7 @@ export class KeyStore {
     return { key: made, token };
   }
 
-  /** All keys, revoked and expired ones too, oldest first. */
+  /** All keys, including revoked and expired ones, oldest first. */
   async list(): Promise<ApplicationKey[]> {
     const rows = await onPostgres(() =>
       this.db.select().from(applicationKeys).orderBy(asc(applicationKeys.createdAt), asc(applicationKeys.id)),
@@ -69,7 +68,7 @@ export class KeyStore {
     return rows.map(({ tokenHash: _, ...key }) => key);
   }
 
-  /** Revokes a key. Returns false when there is none with this id that is not revoked. */
+  /** Revokes a key. Returns false if there is no unrevoked key with this id. */
   async revoke(id: string): Promise<boolean> {
     const revoked = await onPostgres(() =>
       this.db
@@ -78,22 +77,27 @@ export class KeyStore {
         .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
         .returning({ id: applicationKeys.id }),
     );
-    this.#remembered.clear();
+    this.#cache.clear();
     return revoked.length > 0;
   }
 
-  /** The key of a token, if it is neither revoked nor expired. From memory for up to two seconds. */
-  authenticate(token: string): MaybePromise<ApplicationKey | undefined> {
+  /** The key of a token, unless it is revoked or expired. From memory for up to two seconds. */
+  async authenticate(token: string): Promise<ApplicationKey | undefined> {
     const tokenHash = hashOf(token);
-    const found = this.#remembered.get(tokenHash, () => this.#load(Buffer.from(tokenHash, 'base64')));
-    return andThen(found, (key) => (key && this.#isValid(key) ? key : undefined));
+    return this.#valid(await this.#cache.get(tokenHash, () => this.#load(Buffer.from(tokenHash, 'base64'))));
   }
 
-  #isValid(key: ApplicationKey): boolean {
+  /** The same, if it is in memory now. */
+  recall(token: string): ApplicationKey | undefined {
+    return this.#valid(this.#cache.recall(hashOf(token)));
+  }
+
+  #valid(key: ApplicationKey | undefined): ApplicationKey | undefined {
+    if (!key) return undefined;
     const now = this.clock.now();
-    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt.getTime() <= now)) return false;
+    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt.getTime() <= now)) return undefined;
     this.#noteUse(key, now);
-    return true;
+    return key;
   }
 
   async #load(tokenHash: Buffer): Promise<ApplicationKey | undefined> {
@@ -105,7 +109,7 @@ export class KeyStore {
     return key;
   }
 
-  /** Written beside the request, at most once a minute; a failure to write it is no failure of the request. */
+  /** Written outside of the request, at most once a minute; if the write fails, the request does not. */
   #noteUse(key: ApplicationKey, now: number): void {
     const last = this.#usedAt.get(key.id) ?? key.lastUsedAt?.getTime() ?? 0;
     if (now - last < LAST_USE_MS) return;

@@ -1,12 +1,18 @@
-/** Repositories: found by path without regard to case, recorded at their first write. */
+/**
+ * Repositories: looked up by path without regard to case, recorded at their first write.
+ *
+ * A service serves one repository host. Its addresses name owner and repository only, so look-ups do too: the first repository that is
+ * recorded with a path has it, and a job that names another host adds to that one. The host is recorded because the id is derived
+ * from it, which lets services for different hosts be merged one day.
+ */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { DEFAULT_BRANCH_SOURCES, type DefaultBranchSource } from '../domain/default-branch.ts';
-import { type NewEvent, newEvent } from '../domain/events.ts';
+import { newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
+import { autoQuarantineChange } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
-import { Remembered } from '../remembered.ts';
+import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import { repositories } from './schema.ts';
@@ -20,24 +26,29 @@ export interface RepositoryPath extends RepositoryName {
   host: string;
 }
 
-/** How long a found repository is served from memory: a change of a setting is seen everywhere within this time. */
+/** How long a repository is served from memory: a changed setting takes effect everywhere within this time. */
 const CACHE_MS = 1_000;
 const CACHE_ENTRIES_MAX = 10_000;
-/** How often a path may have been given to another repository. */
+/** How many repositories may have had the same path, one after the other. */
 const GENERATIONS_MAX = 100;
 const UNIQUE_VIOLATION = '23505';
 
 export class RepositoryStore {
-  readonly #remembered = new Remembered<Repository | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
+  readonly #cache = new TtlCache<Repository | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
 
   constructor(
     private readonly db: Database,
     private readonly clock: Clock,
   ) {}
 
-  /** The repository of a path, or undefined when it was never written to. From memory for up to a second. */
-  find(owner: string, name: string): MaybePromise<Repository | undefined> {
-    return this.#remembered.get(`${owner}/${name}`.toLowerCase(), () => this.#load(owner, name));
+  /** The repository of a path, or undefined if it was never written to. From memory for up to a second. */
+  find(owner: string, name: string): Promise<Repository | undefined> {
+    return this.#cache.get(cacheKey(owner, name), () => this.#load(owner, name));
+  }
+
+  /** The same, if it is in memory now. */
+  recall(owner: string, name: string): Repository | undefined {
+    return this.#cache.recall(cacheKey(owner, name));
   }
 
   async #load(owner: string, name: string): Promise<Repository | undefined> {
@@ -57,8 +68,8 @@ export class RepositoryStore {
   }
 
   /**
-   * The repository of a path, recorded now if it was not there. Safe to race. Where a repository that was renamed keeps the id that
-   * goes with the path, the new one gets the next generation's.
+   * The repository of a path, recorded now if there is none. Safe to race. If a renamed repository keeps the id derived from the
+   * path, the new one gets the id of the next generation.
    */
   async record({ host, owner, name }: RepositoryPath): Promise<Repository> {
     for (let generation = 0; generation < GENERATIONS_MAX; generation++) {
@@ -79,8 +90,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Gives a repository another path; its id, and so everything that is stored of it, stays. Undefined when there is none at the old
-   * path, 'taken' when another repository is recorded at the new one.
+   * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none at the old
+   * path, 'taken' if another repository is recorded at the new one.
    */
   async rename(from: RepositoryName, to: RepositoryName): Promise<Repository | 'taken' | undefined> {
     const repository = await this.#load(from.owner, from.name);
@@ -111,10 +122,10 @@ export class RepositoryStore {
   }
 
   /**
-   * Changes settings that are given; the default branch set here overrules every other source. A change of auto-quarantine writes
-   * its event in the same transaction.
+   * Changes the given settings. A default branch set here overrules every other source. A change of auto-quarantine writes its
+   * event in the same transaction.
    *
-   * @param trigger who or what sets them, for the event
+   * @param trigger who or what makes the change, for the event
    */
   async set(repository: Repository, settings: RepositorySettings, trigger: string): Promise<Repository> {
     const branch = settings.defaultBranch ? { defaultBranchSource: 'setting' as const } : {};
@@ -128,8 +139,12 @@ export class RepositoryStore {
           .where(isThis)
           .returning();
         if (!before || !after) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
-        const event = autoQuarantineEvent(before.autoQuarantine, after.autoQuarantine, trigger);
-        if (event) await recordEvents(tx, repository.id, [event], this.clock.now());
+        const change = autoQuarantineChange(before.autoQuarantine, after.autoQuarantine);
+        if (change) {
+          const metadata = { mode: after.autoQuarantine, previous_mode: before.autoQuarantine };
+          const event = newEvent(`ci_insights.auto_quarantine.${change}`, metadata, { trigger });
+          await recordEvents(tx, repository.id, [event], this.clock.now());
+        }
         return after;
       }),
     );
@@ -138,8 +153,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Learns the default branch from a source, unless the same or a stronger one has spoken before. The host may change its mind:
-   * it names what is set there now.
+   * Records the default branch that a source names, unless the same source or a stronger one has named one before. The host may name
+   * another one later: it reports what is set there now.
    */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
     const stronger = DEFAULT_BRANCH_SOURCES.slice(DEFAULT_BRANCH_SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));
@@ -161,16 +176,8 @@ export class RepositoryStore {
   }
 
   #forget(owner: string, name: string): void {
-    this.#remembered.forget(`${owner}/${name}`.toLowerCase());
+    this.#cache.forget(cacheKey(owner, name));
   }
 }
 
-function autoQuarantineEvent(
-  before: Repository['autoQuarantine'],
-  after: Repository['autoQuarantine'],
-  trigger: string,
-): NewEvent | undefined {
-  if (before === after) return undefined;
-  const change = before === 'off' ? 'enabled' : after === 'off' ? 'disabled' : 'modified';
-  return newEvent(`ci_insights.auto_quarantine.${change}`, { mode: after, previous_mode: before }, { trigger });
-}
+const cacheKey = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();

@@ -7,7 +7,6 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { EncodedBody } from '../http/reply.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import type { Notifications } from '../postgres/notifications.ts';
 import {
   QUARANTINES_CHANNEL,
@@ -26,6 +25,7 @@ const ENTRY_WEIGHT = 500;
 
 /** The quarantines of one repository at one moment. */
 export interface QuarantineList extends QuarantineSnapshot {
+  repositoryId: string;
   byId: ReadonlyMap<string, Quarantine>;
 }
 
@@ -67,14 +67,24 @@ export class QuarantineLists {
     });
   }
 
-  /** The repository's quarantines: no older than any list that was served, and than any change that was answered, before. */
-  get(repositoryId: string): MaybePromise<QuarantineList> {
+  /** The repository's quarantines: no older than any list that was served before, and than any change that was answered before. */
+  async get(repositoryId: string): Promise<QuarantineList> {
     let entry = this.#entries.get(repositoryId);
     if (!entry) {
       entry = { list: undefined, revisionMin: 0, checkedAt: Number.NEGATIVE_INFINITY, epoch: -1, loading: undefined };
       this.#entries.set(repositoryId, entry);
     }
-    return isNewEnough(entry) && this.#isWatched(entry) ? entry.list : this.#loaded(repositoryId, entry);
+    return this.#current(entry) ?? (await this.#loaded(repositoryId, entry));
+  }
+
+  /** The same, if it is in memory now and known to be current. */
+  recall(repositoryId: string): QuarantineList | undefined {
+    const entry = this.#entries.get(repositoryId);
+    return entry && this.#current(entry);
+  }
+
+  #current(entry: Entry): QuarantineList | undefined {
+    return isNewEnough(entry) && this.#isWatched(entry) ? entry.list : undefined;
   }
 
   async #loaded(repositoryId: string, entry: Entry): Promise<QuarantineList> {
@@ -87,9 +97,9 @@ export class QuarantineLists {
     return entry.list;
   }
 
-  /** An answer made of a list, encoded once: `query` names what else it depends on. */
-  answer(repositoryId: string, list: QuarantineList, query: string, encode: () => EncodedBody): EncodedBody {
-    const key = `${repositoryId}:${list.revision}:${query}`;
+  /** An answer made from a list, encoded once per `query`, which names what else the answer depends on. */
+  encoded(list: QuarantineList, query: string, encode: () => EncodedBody): EncodedBody {
+    const key = `${list.repositoryId}:${list.revision}:${query}`;
     const known = this.#answers.get(key);
     if (known) return known;
     const made = encode();
@@ -115,7 +125,7 @@ export class QuarantineLists {
     const isKept = isNewEnough(entry) && (await this.store.revision(repositoryId)) === entry.list.revision;
     if (!isKept) {
       const snapshot = await this.store.snapshot(repositoryId);
-      if (!entry.list || snapshot.revision >= entry.list.revision) entry.list = listOf(snapshot);
+      if (!entry.list || snapshot.revision >= entry.list.revision) entry.list = listOf(repositoryId, snapshot);
       entry.revisionMin = Math.max(entry.revisionMin, entry.list.revision);
       // What it weighs has changed, which is asked for only when it is put in anew.
       if (this.#entries.delete(repositoryId)) this.#entries.set(repositoryId, entry);
@@ -128,7 +138,8 @@ export class QuarantineLists {
 const isNewEnough = (entry: Entry): entry is Entry & { list: QuarantineList } =>
   entry.list !== undefined && entry.list.revision >= entry.revisionMin;
 
-const listOf = (snapshot: QuarantineSnapshot): QuarantineList => ({
+const listOf = (repositoryId: string, snapshot: QuarantineSnapshot): QuarantineList => ({
+  repositoryId,
   ...snapshot,
   byId: new Map(snapshot.quarantines.map((quarantine) => [quarantine.id, quarantine])),
 });

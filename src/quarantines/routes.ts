@@ -3,9 +3,9 @@ import type { AnyElysia } from 'elysia';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
+import type { QueryOf } from '../http/parameters.ts';
 import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
-import { encodeBody } from '../http/reply.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { type EncodedReply, encodeBody } from '../http/reply.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { appliesTo, beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
@@ -31,33 +31,28 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
 
 type RepositoryPath = { owner: string; repository: string };
 
-const NO_LIST: QuarantineList = { revision: 0, quarantines: [], byId: new Map() };
+const NO_LIST: QuarantineList = { repositoryId: '', revision: 0, quarantines: [], byId: new Map() };
 
 /** The list of a repository; an empty one for a repository that was never written to. */
-const listOf = (
-  { repositories, lists }: QuarantineDeps,
-  path: RepositoryPath,
-): MaybePromise<[repositoryId: string, list: QuarantineList]> =>
-  andThen(repositories.find(path.owner, path.repository), (repository) =>
-    repository ? andThen(lists.get(repository.id), (list) => [repository.id, list]) : ['', NO_LIST],
-  );
+async function listOf({ repositories, lists }: QuarantineDeps, path: RepositoryPath): Promise<QuarantineList> {
+  const repository = await repositories.find(path.owner, path.repository);
+  return repository ? lists.get(repository.id) : NO_LIST;
+}
 
 const unknownQuarantine = (): HttpProblem =>
   notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
 
+type ListQuery = QueryOf<typeof schemas.listQuery>;
+
+const filtersOf = ({ branch, test_id, source }: ListQuery): QuarantineFilters => ({ branch, testId: test_id, source });
+
+/** Without a page size or a cursor the whole list is wanted. */
+const isPaged = ({ per_page, cursor }: ListQuery): boolean => per_page !== undefined || (cursor ?? '') !== '';
+
 function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
-  const pageOfList = async (
-    path: RepositoryPath,
-    query: { cursor: string | undefined; per_page: number | undefined },
-    filters: QuarantineFilters,
-    url: URL,
-  ) => {
-    const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
-    const page = await readPage(pagedQuarantines, asked, async (request) => {
-      const [, { quarantines }] = await listOf(deps, path);
-      return beyondKey(filtered(quarantines, filters), request);
-    });
-    return { body: bodyOf(page.items, page.perPage), headers: page.headers };
+  const wholeList = (list: QuarantineList, filters: QuarantineFilters): EncodedReply => {
+    const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
+    return { encoded: deps.lists.encoded(list, JSON.stringify(filters), encode) };
   };
 
   mount(app, http, 'GET', BASE, {
@@ -70,14 +65,21 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     params: schemas.repositoryPath,
     query: schemas.listQuery,
     responses: { 200: { description: 'The quarantines.', schema: schemas.listSchema, headers: LINK } },
-    handle: ({ params: path, query, url }) => {
-      const filters: QuarantineFilters = { branch: query.branch, testId: query.test_id, source: query.source };
-      const isPaged = query.per_page !== undefined || (query.cursor ?? '') !== '';
-      if (isPaged) return pageOfList(path, query, filters, url);
-      return andThen(listOf(deps, path), ([repositoryId, list]) => {
-        const encode = () => encodeBody(schemas.listSchema, bodyOf(filtered(list.quarantines, filters), null));
-        return { encoded: deps.lists.answer(repositoryId, list, JSON.stringify(filters), encode) };
+    handle: async ({ params: path, query, url }) => {
+      const filters = filtersOf(query);
+      if (!isPaged(query)) return wholeList(await listOf(deps, path), filters);
+      const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+      const page = await readPage(pagedQuarantines, asked, async (request) => {
+        const { quarantines } = await listOf(deps, path);
+        return beyondKey(filtered(quarantines, filters), request);
       });
+      return { body: bodyOf(page.items, page.perPage), headers: page.headers };
+    },
+    recall: ({ params: path, query }) => {
+      if (isPaged(query)) return undefined;
+      const repository = deps.repositories.recall(path.owner, path.repository);
+      const list = repository && deps.lists.recall(repository.id);
+      return list && wholeList(list, filtersOf(query));
     },
   });
 }
@@ -129,7 +131,7 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     params: schemas.quarantinePath,
     responses: { 200: { description: 'The quarantine.', schema: schemas.quarantineSchema } },
     handle: async ({ params: path }) => {
-      const [, list] = await listOf(deps, path);
+      const list = await listOf(deps, path);
       const quarantine = list.byId.get(path.quarantine_id);
       if (!quarantine) throw unknownQuarantine();
       return { body: schemas.quarantineJson(quarantine) };
@@ -182,7 +184,7 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       200: { description: 'The names, split by whether they are quarantined.', schema: schemas.checkedSchema },
     },
     handle: async ({ params: path, body: { tests_names: names, branch } }) => {
-      const [, list] = await listOf(deps, path);
+      const list = await listOf(deps, path);
       const applying = list.quarantines.filter((quarantine) =>
         branch === null ? quarantine.branch === null : appliesTo(quarantine, branch),
       );

@@ -193,10 +193,10 @@ describe('where host tokens are on', () => {
     expect(t.host.count('/user')).toBe(0);
   });
 
-  test('there is no application key to describe: 403 that says so', async () => {
+  test('a host token cannot be described as an application key: 403 says so', async () => {
     const response = await t.ask(READER, '/v1/application');
     expect(response.status).toBe(403);
-    expect(await response.json()).toMatchObject({ detail: expect.stringContaining('no application key') });
+    expect(await response.json()).toMatchObject({ detail: expect.stringContaining('not an application key') });
   });
 
   test('names that a URL would take for a step in the path are not asked for', async () => {

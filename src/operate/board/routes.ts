@@ -4,8 +4,7 @@ import type { AnyElysia } from 'elysia';
 import { requestIdOf } from '../../http/edge.ts';
 import { type Http, problemFor } from '../../http/operation.ts';
 import { HttpProblem } from '../../http/problems.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { observeRequest } from '../../observability/requests.ts';
+import { startRequest } from '../../observability/requests.ts';
 import type { KeyStore } from '../../postgres/keys.ts';
 import { createBoard } from './board.ts';
 
@@ -43,11 +42,12 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
     return response;
   };
 
-  const serve = (request: Request): MaybePromise<Response> => {
+  const serve = (request: Request): Promise<Response> => {
     const requestId = requestIdOf(request);
-    return observeRequest(http.log, { route: `${PATH}/*`, operation: 'getQueues', request, requestId }, () =>
-      answer(request).catch((error) => problemFor(error, http.log, requestId)),
-    );
+    const finish = startRequest(http.log, { route: `${PATH}/*`, operation: 'getQueues', request, requestId });
+    return answer(request)
+      .catch((error) => problemFor(error, http.log, requestId))
+      .then(finish);
   };
   for (const path of [PATH, `${PATH}/`, `${PATH}/*`])
     app.get(path, (context) => serve(context.request as Request), { detail: { hide: true } });
