@@ -105,7 +105,8 @@ class Client implements ClickHouse {
     params: NoInfer<ValuesOf<P>>,
     signal?: AbortSignal,
   ): Promise<R[]> {
-    const rows = await this.#rows(`/* ${query.name} */ ${query.sql}`, params, LIMITS_MS.select, signal);
+    const limitMs = query.isLong ? LIMITS_MS.long : LIMITS_MS.select;
+    const rows = await this.#rows(`/* ${query.name} */ ${query.sql}`, params, limitMs, signal);
     return rows.map((row) => query.row.parse(row));
   }
 

@@ -1,6 +1,6 @@
-/** Named queries: a file of `sql/queries` with the types of its parameters and its rows. */
+/** The statements of `sql/` with the types of their parameters and, for queries, of their rows. */
 import type { z } from 'zod';
-import { type ParameterTypes, placeholdersOf } from './parameters.ts';
+import { type Parameters, type ParameterTypes, placeholdersOf, type ValuesOf } from './parameters.ts';
 import { readSqlFile, type SqlFile, type Variant } from './sql-files.ts';
 
 /** `P` are the ClickHouse types of the parameters by name, `R` is one row of the answer. */
@@ -9,6 +9,7 @@ export interface Query<P extends ParameterTypes, R> extends SqlFile {
   readonly name: string;
   readonly params: P;
   readonly row: z.ZodType<R>;
+  readonly isLong?: boolean;
 }
 
 /**
@@ -28,6 +29,36 @@ export function defineQuery<const P extends ParameterTypes, R>(
   const file = readSqlFile(`queries/${name}`, variant);
   assertDeclared(name, file.sql, params);
   return { name, params, row, ...file };
+}
+
+/** A query that reads whole months or tables: it may take as long as a rebuild. */
+export const defineLongQuery = <const P extends ParameterTypes, R>(
+  name: string,
+  params: P,
+  row: z.ZodType<R>,
+): Query<P, R> => ({ ...defineQuery(name, params, row), isLong: true });
+
+/** A statement with its parameters: a command, or the SELECT of an insert. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: Parameters;
+}
+
+/**
+ * A file of `sql/` outside `sql/queries`, checked like a query. Gives a function from its parameters to the statement.
+ *
+ * @example
+ * const forgetHealth = defineStatement('maintenance/forget_health', { repository_ids: 'Array(UUID)' });
+ * const { sql, params } = forgetHealth({ repository_ids: [repository.id] });
+ * await clickhouse.command(sql, params);
+ */
+export function defineStatement<const P extends ParameterTypes>(
+  path: string,
+  declared: P,
+): (params: ValuesOf<P>) => Statement {
+  const { sql } = readSqlFile(path);
+  assertDeclared(path, sql, declared);
+  return (params) => ({ sql, params });
 }
 
 function assertDeclared(name: string, sql: string, params: ParameterTypes): void {

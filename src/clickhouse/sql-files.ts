@@ -2,12 +2,15 @@
  * Reads the statements of `sql/`.
  *
  * A file begins with the reason for its shape and with `SET param_<name> = …;` lines: sample parameters, so that the whole file can be
- * pasted into a console. They are not part of the statement; tests run EXPLAIN with them.
+ * pasted into a console. Neither is part of the statement; tests run it with the samples. `/*include <path>*\/` stands for the
+ * statement of another file, so that a definition that several need is written once.
  */
 import { readFileSync } from 'node:fs';
 
 const SQL = new URL('../../sql/', import.meta.url);
-const SAMPLE = /^SET param_(\w+) = (.+);$/gm;
+const REASON = /^(?:--.*\n)+/;
+const SAMPLE = /^SET param_(\w+) = (.+);\n/gm;
+const INCLUDE = /\/\*include ([\w/]+)\*\//g;
 
 /**
  * A page is read forward or backward along the order of its list. The file is written for forward and marks the places that depend on the
@@ -27,5 +30,6 @@ export function readSqlFile(path: string, variant: Variant = 'forward'): SqlFile
   const text = variant === 'forward' ? file : file.replaceAll('/*order*/ ASC', 'DESC').replaceAll('/*beyond*/ >', '<');
   const samples: Record<string, string> = {};
   for (const [, parameter, value] of text.matchAll(SAMPLE)) if (parameter && value) samples[parameter] = value;
-  return { sql: text.replace(SAMPLE, '').trim().replace(/;$/, ''), samples };
+  const statement = text.replace(REASON, '').replace(SAMPLE, '').trim();
+  return { sql: statement.replace(INCLUDE, (_, included: string) => readSqlFile(included).sql), samples };
 }

@@ -1,6 +1,7 @@
 /** Before a month leaves, every fold that a late execution could start anew is moved up past it: health outlives retention. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -10,16 +11,17 @@ import { EvaluationStore, type HealthRow, identityKey } from './store.ts';
 
 const TESTS_AT_ONCE = 500;
 
+const testsOfMonth = defineLongQuery(
+  'maintenance/tests_of_month',
+  { month: 'UInt32' },
+  z.object({ repository_id: z.string(), test_id: z.string() }),
+);
+
 /** Folds the month that begins at `monthStart` into the baselines of all identities that ran in it. */
 export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
   const monthEnd = endOfMonth(monthStart);
-  const rows = await clickhouse.rows(
-    `SELECT repository_id, test_id FROM ci.executions
-     WHERE on_default AND toYYYYMM(finished_at) = {month: UInt32} AND status != 'skipped'
-     GROUP BY repository_id, test_id ORDER BY repository_id, test_id`,
-    { month: Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', '')) },
-  );
-  const tests = z.array(z.object({ repository_id: z.string(), test_id: z.string() })).parse(rows);
+  const month = Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', ''));
+  const tests = await clickhouse.select(testsOfMonth, { month });
   for (const [repositoryId, group] of Map.groupBy(tests, (test) => test.repository_id)) {
     await lockEvaluation(tx, repositoryId);
     const store = new EvaluationStore(clickhouse, repositoryId);

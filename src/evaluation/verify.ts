@@ -1,6 +1,7 @@
 /** Computes verdicts and health of every test anew from the raw executions and compares them with what is stored. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
 import { judge } from '../domain/judge.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
@@ -10,6 +11,7 @@ import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
+import { testsOnDefaultBranches } from './all-tests.ts';
 import { isSameEvidence, rulesOf } from './evaluate.ts';
 import { FigureStore } from './figures.ts';
 import { beginning, continueFold } from './fold.ts';
@@ -27,19 +29,19 @@ import {
 } from './store.ts';
 import { judgeAllRuns, Troubles } from './troubles.ts';
 
-const TESTS_AT_ONCE = 2_000;
-const EXECUTIONS_AT_ONCE = 100_000;
 /** Runs of one commit lie within this time of each other, as good as always; so does all that makes a failure a repetition. */
 const EDGE_MS = REPETITION_REACH_MS;
 
-/** When the newest month ended that the baselines of a repository have left behind; far back when none has. */
+const baselineEnd = defineLongQuery(
+  'verify/baseline_end',
+  { repository_id: 'UUID' },
+  z.object({ newest_at_ms: z.number() }),
+);
+
+/** The end of the newest month that a repository's baselines have moved past; far back when there is none. */
 async function lastMonthGone(clickhouse: ClickHouse, repositoryId: string): Promise<number> {
-  const rows = await clickhouse.rows(
-    "SELECT max(JSONExtractInt(baseline, 'at', 'finishedAt')) AS at FROM ci.health FINAL WHERE repository_id = {id: UUID}",
-    { id: repositoryId },
-  );
-  const [row] = z.array(z.object({ at: z.number() })).parse(rows);
-  return row && row.at > 0 ? endOfMonth(row.at) : -TROUBLE_REACH_MS;
+  const [row] = await clickhouse.select(baselineEnd, { repository_id: repositoryId });
+  return row && row.newest_at_ms > 0 ? endOfMonth(row.newest_at_ms) : -TROUBLE_REACH_MS;
 }
 
 /** A sentence for every difference. */
@@ -69,34 +71,6 @@ export async function verifyJudgements(
     differences.push(...(await recoveryDifferences(new FigureStore(clickhouse, id), found.ends, open)));
   }
   return differences;
-}
-
-/** All tests with conclusive executions on a default branch, in groups of one repository that fit into memory. */
-export async function* testsOnDefaultBranches(clickhouse: ClickHouse, repositoryId?: string) {
-  const scope = repositoryId === undefined ? '' : 'AND repository_id = {repository_id: UUID}';
-  const rows = z.array(z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() })).parse(
-    await clickhouse.rows(
-      `SELECT repository_id, test_id, count() AS executions FROM ci.executions
-       WHERE on_default AND status != 'skipped' ${scope}
-       GROUP BY repository_id, test_id ORDER BY repository_id, test_id`,
-      repositoryId === undefined ? {} : { repository_id: repositoryId },
-    ),
-  );
-  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id)) {
-    let testIds: string[] = [];
-    let executions = 0;
-    for (const test of tests) {
-      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > EXECUTIONS_AT_ONCE;
-      if (testIds.length > 0 && isFull) {
-        yield { repositoryId: id, testIds };
-        testIds = [];
-        executions = 0;
-      }
-      testIds.push(test.test_id);
-      executions += test.executions;
-    }
-    yield { repositoryId: id, testIds };
-  }
 }
 
 async function differencesOf(

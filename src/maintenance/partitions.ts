@@ -1,31 +1,39 @@
-/** Swaps whole partitions: a reader meets either the old or the new ones. */
+/** Replaces whole partitions of a table: a reader sees either the old ones or the new ones. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/parameters.ts';
+import type { Statement } from '../clickhouse/query.ts';
+
+/** What is replaced: the whole table, or only the partitions that the statements fill. */
+export type Extent = 'table' | 'partitions';
 
 /**
- * Fills a table beside the named one and swaps its partitions in. Partitions of the named table that the new one does not
- * have are dropped, unless the statement was about one month only (executions, failures).
+ * Fills a second table with the rows of the statements and swaps its partitions in. Of a whole table, the partitions that the second one
+ * does not have are dropped. The inserts carry no token: the second table is new, and equal rows of two statements must both be kept.
  */
 export async function replacePartitions(
   clickhouse: ClickHouse,
   table: string,
-  select: string,
-  parameters: Parameters = {},
+  extent: Extent,
+  ...statements: Statement[]
 ): Promise<void> {
-  const beside = `${table}_rebuild`;
-  await clickhouse.command(`DROP TABLE IF EXISTS ci.${beside} SYNC`);
-  await clickhouse.command(`CREATE TABLE ci.${beside} AS ci.${table}`);
-  await clickhouse.command(`INSERT INTO ci.${beside} SETTINGS insert_deduplicate = 0 ${select}`, parameters);
-  const made = await partitionsOf(clickhouse, beside);
-  for (const partition of made)
-    await clickhouse.command(`ALTER TABLE ci.${table} REPLACE PARTITION ID '${partition}' FROM ci.${beside}`);
-  if (table !== 'executions' && table !== 'failures')
+  const second = `${table}_rebuild`;
+  await dropTable(clickhouse, second);
+  await clickhouse.command(`CREATE TABLE ci.${second} AS ci.${table}`);
+  for (const { sql, params } of statements)
+    await clickhouse.command(`INSERT INTO ci.${second} SETTINGS insert_deduplicate = 0 ${sql}`, params);
+  const filled = await partitionsOf(clickhouse, second);
+  for (const partition of filled)
+    await clickhouse.command(`ALTER TABLE ci.${table} REPLACE PARTITION ID '${partition}' FROM ci.${second}`);
+  if (extent === 'table')
     for (const partition of await partitionsOf(clickhouse, table))
-      if (!made.includes(partition))
+      if (!filled.includes(partition))
         await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${partition}'`);
-  await clickhouse.command(`DROP TABLE ci.${beside} SYNC`);
+  await dropTable(clickhouse, second);
 }
+
+/** At once: its name can be used again when this returns. */
+export const dropTable = (clickhouse: ClickHouse, table: string): Promise<void> =>
+  clickhouse.command(`DROP TABLE IF EXISTS ci.${table} SYNC`);
 
 async function partitionsOf(clickhouse: ClickHouse, table: string): Promise<string[]> {
   const rows = await clickhouse.rows(

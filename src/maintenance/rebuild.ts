@@ -9,8 +9,11 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/parameters.ts';
+import type { ValuesOf } from '../clickhouse/parameters.ts';
+import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
+import { scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { evaluateAnew } from '../evaluation/evaluate.ts';
 import { FigureStore } from '../evaluation/figures.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
@@ -18,19 +21,28 @@ import { judgeQuarantines } from '../evaluation/quarantines.ts';
 import { RunStore } from '../evaluation/run-store.ts';
 import { EvaluationStore } from '../evaluation/store.ts';
 import { judgeRunsAnew } from '../evaluation/troubles.ts';
-import { testsOnDefaultBranches } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
+import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
 import { regroupFailures } from './regroup.ts';
 
-/** {@link isOnDefaultBranch} in SQL; a test compares the two. */
-const ON_DEFAULT = `(branch != '' AND base_ref = '' AND pull_request = 0
-  AND NOT match(branch, '^(gh-readonly-queue|mergify/merge-queue)/')
-  AND branch = transform(toString(repository_id), {repository_ids: Array(String)}, {branches: Array(String)}, ''))`;
+/** Each repository's default branch as it is set now. */
+const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
+const ofMonth = { ...branchesOf, is_every_month: 'Bool', month: 'UInt32' } as const;
+
+const misplacedExecutions = defineLongQuery(
+  'maintenance/misplaced_executions',
+  ofMonth,
+  z.object({ month: z.number(), executions: z.number(), repositories: z.array(z.string()) }),
+);
+const movedExecutions = defineStatement('maintenance/moved_executions', ofMonth);
+const movedFailures = defineStatement('maintenance/moved_failures', { month: 'UInt32' });
+const forgetHealth = defineStatement('maintenance/forget_health', { repository_ids: 'Array(UUID)' });
+const rememberedFirstFailures = defineStatement('maintenance/remembered_first_failures', {});
 
 export interface RebuildDeps {
   clickhouse: ClickHouse;
@@ -52,17 +64,19 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
       const known = await tx.select().from(repositories);
-      const branches: Parameters = {
+      const branches = {
         repository_ids: known.map((repository) => repository.id),
         branches: known.map((repository) => repository.defaultBranch ?? ''),
       };
       const moved = await moveToDefaultBranch(deps.clickhouse, branches);
       deps.log.info({ moved }, 'executions are on the default branch or not as the settings say');
-      await rebuildCatalog(deps.clickhouse);
-      await rebuildFirstFailures(deps.clickhouse);
-      await rebuildRuns(deps.clickhouse);
+      const everything = scopeOf();
+      await replacePartitions(deps.clickhouse, 'catalog', 'table', derived.catalog(everything));
+      const firstFailures = [derived.first_failures(everything), rememberedFirstFailures({})];
+      await replacePartitions(deps.clickhouse, 'first_failures', 'table', ...firstFailures);
+      await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
       const regrouped = await regroupFailures(deps.clickhouse, fingerprintVersion);
-      await rebuildVerdictsWithinRuns(deps.clickhouse);
+      await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
       for (const { id } of known)
         await deps.postgres.db.transaction(async (evaluation) => {
           await lockEvaluation(evaluation, id);
@@ -93,83 +107,18 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
   );
 }
 
-/** Rewrites the partitions in which an execution stands on the wrong side. Returns how many did. */
-async function moveToDefaultBranch(clickhouse: ClickHouse, branches: Parameters): Promise<number> {
-  const wrong = z
-    .array(z.object({ month: z.number(), executions: z.number(), repositories: z.array(z.string()) }))
-    .parse(
-      await clickhouse.rows(
-        `SELECT toYYYYMM(finished_at) AS month, count() AS executions, groupUniqArray(toString(repository_id)) AS repositories
-         FROM ci.executions WHERE on_default != ${ON_DEFAULT} GROUP BY month ORDER BY month`,
-        branches,
-      ),
-    );
+/** Rewrites the partitions with executions on the wrong side. Returns how many there were. */
+async function moveToDefaultBranch(clickhouse: ClickHouse, branches: ValuesOf<typeof branchesOf>): Promise<number> {
+  const wrong = await clickhouse.select(misplacedExecutions, { ...branches, is_every_month: true, month: 0 });
   for (const { month } of wrong) {
-    await replacePartitions(
-      clickhouse,
-      'executions',
-      `SELECT * REPLACE (${ON_DEFAULT} AS on_default) FROM ci.executions WHERE toYYYYMM(finished_at) = ${month}`,
-      branches,
-    );
-    await replacePartitions(
-      clickhouse,
-      'failures',
-      `SELECT * REPLACE ((repository_id, execution_id) IN (
-         SELECT repository_id, execution_id FROM ci.executions WHERE on_default AND toYYYYMM(finished_at) = ${month}
-       ) AS on_default) FROM ci.failures WHERE toYYYYMM(failed_at) = ${month}`,
-    );
+    const executions = movedExecutions({ ...branches, is_every_month: false, month });
+    await replacePartitions(clickhouse, 'executions', 'partitions', executions);
+    await replacePartitions(clickhouse, 'failures', 'partitions', movedFailures({ month }));
   }
   const repositoryIds = [...new Set(wrong.flatMap((row) => row.repositories))];
-  // Their healths are of another branch: all of the repository are folded anew from what is retained.
-  if (repositoryIds.length > 0)
-    await clickhouse.command(
-      `ALTER TABLE ci.health DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2`,
-      { repository_ids: repositoryIds },
-    );
+  if (repositoryIds.length > 0) {
+    const { sql, params } = forgetHealth({ repository_ids: repositoryIds });
+    await clickhouse.command(sql, params);
+  }
   return wrong.reduce((sum, row) => sum + row.executions, 0);
-}
-
-async function rebuildCatalog(clickhouse: ClickHouse): Promise<void> {
-  await replacePartitions(
-    clickhouse,
-    'catalog',
-    `SELECT repository_id, test_id, pipeline_name, job_name, toStartOfMonth(toDate(finished_at, 'UTC')) AS month,
-       anyLast(test_name), count(), maxIf(finished_at, status = 'passed'), maxIf(finished_at, status = 'failed'),
-       max((finished_at, execution_id, status, toString(framework), toString(framework_version), toString(language), filepath,
-         function))
-     FROM ci.executions WHERE on_default GROUP BY repository_id, test_id, pipeline_name, job_name, month`,
-  );
-}
-
-/** What is remembered from before the oldest retained month stands; the rest follows from the executions. */
-async function rebuildFirstFailures(clickhouse: ClickHouse): Promise<void> {
-  await replacePartitions(
-    clickhouse,
-    'first_failures',
-    `SELECT repository_id, test_id, min((finished_at, execution_id, commit_sha, pull_request))
-     FROM ci.executions WHERE on_default AND status = 'failed' GROUP BY repository_id, test_id
-     UNION ALL
-     SELECT repository_id, test_id, min(first) AS earliest FROM ci.first_failures GROUP BY repository_id, test_id
-     HAVING tupleElement(earliest, 1) < (SELECT toStartOfMonth(min(finished_at)) FROM ci.executions)`,
-  );
-}
-
-async function rebuildRuns(clickhouse: ClickHouse): Promise<void> {
-  await replacePartitions(
-    clickhouse,
-    'runs',
-    `SELECT repository_id, toDate(finished_at, 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
-       min(finished_at), max(finished_at), countIf(status = 'passed'), countIf(status = 'failed')
-     FROM ci.executions WHERE on_default AND status != 'skipped'
-     GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt`,
-  );
-}
-
-async function rebuildVerdictsWithinRuns(clickhouse: ClickHouse): Promise<void> {
-  await replacePartitions(
-    clickhouse,
-    'flaky_verdicts',
-    `SELECT repository_id, test_id, finished_at, execution_id, true, 'within_run', 0
-     FROM ci.executions WHERE on_default AND is_flaky AND status != 'skipped'`,
-  );
 }

@@ -4,19 +4,39 @@
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
+import { NIL_ID, scope, scopeOf } from '../clickhouse/scope.ts';
 import { normaliseMessage } from '../domain/fingerprint.ts';
 import { failureIdOf } from '../domain/identity.ts';
-import { replacePartitions } from './partitions.ts';
+import { dropTable, replacePartitions } from './partitions.ts';
 
 /** Distinct messages read in one statement: of 64 KiB at most each, usually of a hundred bytes. */
 const MESSAGES_AT_ONCE = 10_000;
+/** The table of the groups that change; it exists only while failures are regrouped. */
+const REGROUP = 'regroup';
 
-const groupRow = z.object({
-  test_id: z.string(),
-  failure_id: z.string(),
-  exception_type: z.string(),
-  exception_message: z.string(),
-});
+const failureTexts = defineLongQuery(
+  'maintenance/failure_texts',
+  {
+    ...scope,
+    is_every_month: 'Bool',
+    month: 'UInt32',
+    test_id: 'UUID',
+    failure_id: 'UUID',
+    type: 'String',
+    message: 'String',
+    rows: 'UInt32',
+  },
+  z.object({
+    test_id: z.string(),
+    failure_id: z.string(),
+    exception_type: z.string(),
+    exception_message: z.string(),
+  }),
+);
+const failureMonths = defineLongQuery('maintenance/failure_months', {}, z.object({ month: z.number() }));
+const createRegroup = defineStatement('maintenance/create_regroup', {});
+const regroupedFailures = defineStatement('maintenance/regrouped_failures', { month: 'UInt32' });
 
 export interface Regrouped {
   testId: string;
@@ -26,39 +46,29 @@ export interface Regrouped {
   exceptionMessage: string;
 }
 
-/** Failures, one of every text, that stand in another group than the fingerprint gives them; of everything or of one repository. */
+/** One failure per message whose stored group differs from its fingerprint, in a month or all and in one repository or all. */
 export async function* wronglyGrouped(
   clickhouse: ClickHouse,
   fingerprintVersion: number,
-  scope: { month?: string; repositoryId?: string } = {},
+  { month, repositoryId }: { month?: number; repositoryId?: string } = {},
 ): AsyncGenerator<Regrouped[]> {
-  const where = [
-    ...(scope.month === undefined ? [] : ['toYYYYMM(failed_at) = {month: UInt32}']),
-    ...(scope.repositoryId === undefined ? [] : ['repository_id = {repository_id: UUID}']),
-    '(test_id, failure_id, exception_type, exception_message) > ({test_id: UUID}, {failure_id: UUID}, {type: String}, {message: String})',
-  ];
-  let last: z.infer<typeof groupRow> | undefined = {
-    test_id: '00000000-0000-0000-0000-000000000000',
-    failure_id: '00000000-0000-0000-0000-000000000000',
+  let last: { test_id: string; failure_id: string; exception_type: string; exception_message: string } | undefined = {
+    test_id: NIL_ID,
+    failure_id: NIL_ID,
     exception_type: '',
     exception_message: '',
   };
   while (last) {
-    const rows: z.infer<typeof groupRow>[] = z.array(groupRow).parse(
-      await clickhouse.rows(
-        `SELECT test_id, failure_id, exception_type, exception_message FROM ci.failures WHERE ${where.join(' AND ')}
-         GROUP BY test_id, failure_id, exception_type, exception_message
-         ORDER BY test_id, failure_id, exception_type, exception_message LIMIT ${MESSAGES_AT_ONCE}`,
-        {
-          month: Number(scope.month ?? 0),
-          repository_id: scope.repositoryId ?? last.test_id,
-          test_id: last.test_id,
-          failure_id: last.failure_id,
-          type: last.exception_type,
-          message: last.exception_message,
-        },
-      ),
-    );
+    const rows: (typeof last)[] = await clickhouse.select(failureTexts, {
+      ...scopeOf(repositoryId),
+      is_every_month: month === undefined,
+      month: month ?? 0,
+      test_id: last.test_id,
+      failure_id: last.failure_id,
+      type: last.exception_type,
+      message: last.exception_message,
+      rows: MESSAGES_AT_ONCE,
+    });
     yield rows.flatMap((row) => {
       const to = failureIdOf(
         row.test_id,
@@ -78,19 +88,14 @@ export async function* wronglyGrouped(
 
 /** Moves every failure into its group. Returns how many texts changed groups. */
 export async function regroupFailures(clickhouse: ClickHouse, fingerprintVersion: number): Promise<number> {
-  const months = z
-    .array(z.object({ month: z.number() }))
-    .parse(await clickhouse.rows('SELECT DISTINCT toYYYYMM(failed_at) AS month FROM ci.failures ORDER BY month'));
   let texts = 0;
-  for (const { month } of months) {
-    await clickhouse.command('DROP TABLE IF EXISTS ci.regroup SYNC');
-    await clickhouse.command(
-      `CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String, message String, to_id UUID)
-       ENGINE = MergeTree ORDER BY (test_id, from_id)`,
-    );
+  for (const { month } of await clickhouse.select(failureMonths, {})) {
+    await dropTable(clickhouse, REGROUP);
+    const { sql } = createRegroup({});
+    await clickhouse.command(sql);
     let part = 0;
     let inMonth = 0;
-    for await (const found of wronglyGrouped(clickhouse, fingerprintVersion, { month: String(month) })) {
+    for await (const found of wronglyGrouped(clickhouse, fingerprintVersion, { month })) {
       if (found.length === 0) continue;
       const lines = found.map((one) =>
         JSON.stringify({
@@ -101,20 +106,12 @@ export async function regroupFailures(clickhouse: ClickHouse, fingerprintVersion
           to_id: one.to,
         }),
       );
-      await clickhouse.insert('ci.regroup', `${lines.join('\n')}\n`, `regroup-${month}-${part++}`);
+      await clickhouse.insert(`ci.${REGROUP}`, `${lines.join('\n')}\n`, `regroup-${month}-${part++}`);
       inMonth += found.length;
     }
-    if (inMonth > 0)
-      await replacePartitions(
-        clickhouse,
-        'failures',
-        `SELECT f.* REPLACE (if(g.type = '' AND g.message = '', f.failure_id, g.to_id) AS failure_id)
-         FROM (SELECT * FROM ci.failures WHERE toYYYYMM(failed_at) = ${month}) AS f
-         LEFT ANY JOIN ci.regroup AS g ON g.test_id = f.test_id AND g.from_id = f.failure_id
-           AND g.type = f.exception_type AND g.message = f.exception_message`,
-      );
+    if (inMonth > 0) await replacePartitions(clickhouse, 'failures', 'partitions', regroupedFailures({ month }));
     texts += inMonth;
   }
-  await clickhouse.command('DROP TABLE IF EXISTS ci.regroup SYNC');
+  await dropTable(clickhouse, REGROUP);
   return texts;
 }

@@ -5,7 +5,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Parameters } from '../clickhouse/parameters.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
+import { scope, scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
@@ -14,94 +15,21 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { wronglyGrouped } from './regroup.ts';
 
-/**
- * A comparison: a statement that returns a row for every difference, with a sentence about it. `scope` is the condition on the
- * repository: one of two constants.
- */
-interface Check {
-  name: string;
-  statement(scope: string): string;
-}
-
-const EVERYWHERE = 'true';
-const IN_REPOSITORY = 'repository_id = {repository_id: UUID}';
-
 const DIFFERENCES_SHOWN_MAX = 20;
 
-const CHECKS: readonly Check[] = [
-  {
-    name: 'executions: each is stored once',
-    statement: (scope) => `
-      SELECT format('execution {} of repository {} is stored {} times', toString(execution_id), toString(repository_id), toString(count())) AS difference
-      FROM ci.executions WHERE ${scope} GROUP BY repository_id, execution_id HAVING count() > 1`,
-  },
-  {
-    name: 'failures: as many as their executions say',
-    statement: (scope) => `
-      SELECT format('execution {} of repository {} says {} failures, {} are stored', toString(execution_id), toString(repository_id), toString(said), toString(stored)) AS difference
-      FROM (
-        SELECT repository_id, execution_id, sum(failures) AS said, sum(events) AS stored
-        FROM (
-          SELECT repository_id, execution_id, toInt64(failures) AS failures, toInt64(0) AS events FROM ci.executions WHERE ${scope}
-          UNION ALL
-          SELECT repository_id, execution_id, 0, 1 FROM ci.failures WHERE ${scope}
-        )
-        GROUP BY repository_id, execution_id
-      )
-      WHERE said != stored`,
-  },
-  {
-    name: 'catalog: totals and newest executions',
-    statement: (scope) => `
-      SELECT format('{} in {} / {} ({}): the catalog has {}, the executions give {}', toString(test_id), pipeline_name, job_name, toString(month), anyIf(row, from = 'catalog'), anyIf(row, from = 'raw')) AS difference
-      FROM (
-        SELECT 'catalog' AS from, repository_id, test_id, pipeline_name, job_name, month,
-          toString((anyLast(test_name), sum(executions), max(last_success_at), max(last_failure_at), max(last))) AS row
-        FROM ci.catalog WHERE ${scope} GROUP BY repository_id, test_id, pipeline_name, job_name, month
-        UNION ALL
-        SELECT 'raw', repository_id, test_id, pipeline_name, job_name, toStartOfMonth(toDate(finished_at, 'UTC')) AS month,
-          toString((anyLast(test_name), count(), maxIf(finished_at, status = 'passed'), maxIf(finished_at, status = 'failed'),
-            max((finished_at, execution_id, status, toString(framework), toString(framework_version), toString(language), filepath, function))))
-        FROM ci.executions WHERE on_default AND ${scope} GROUP BY repository_id, test_id, pipeline_name, job_name, month
-      )
-      GROUP BY repository_id, test_id, pipeline_name, job_name, month
-      HAVING count() != 2 OR uniqExact(row) != 1`,
-  },
+/** A sentence about one difference. */
+const difference = z.object({ difference: z.string() });
+const CHECKS = [
+  { name: 'executions: each is stored once', query: defineLongQuery('verify/executions', scope, difference) },
+  { name: 'failures: as many as their executions had', query: defineLongQuery('verify/failures', scope, difference) },
+  { name: 'catalog: totals and newest executions', query: defineLongQuery('verify/catalog', scope, difference) },
   {
     name: 'first failures: no retained failure is earlier',
-    statement: (scope) => `
-      SELECT format('test {} failed at {} first, remembered is {}', toString(test_id), toString(raw), toString(remembered)) AS difference
-      FROM (
-        SELECT repository_id, test_id, min(least_raw) AS raw, min(least_remembered) AS remembered, count() AS sides
-        FROM (
-          SELECT repository_id, test_id, min(finished_at) AS least_raw, toDateTime64('2100-01-01', 3, 'UTC') AS least_remembered
-          FROM ci.executions WHERE on_default AND status = 'failed' AND ${scope} GROUP BY repository_id, test_id
-          UNION ALL
-          SELECT repository_id, test_id, toDateTime64('2100-01-01', 3, 'UTC'), tupleElement(min(first), 1)
-          FROM ci.first_failures WHERE ${scope} GROUP BY repository_id, test_id
-        )
-        GROUP BY repository_id, test_id
-      )
-      WHERE remembered > raw`,
+    query: defineLongQuery('verify/first_failures', scope, difference),
   },
-  {
-    name: 'runs: totals of each day',
-    statement: (scope) => `
-        SELECT format('run {} attempt {} of {} / {} on {}: stored is {}, the executions give {}', run_id, toString(run_attempt), pipeline_name, job_name, toString(day), anyIf(row, from = 'runs'), anyIf(row, from = 'raw')) AS difference
-        FROM (
-          SELECT 'runs' AS from, repository_id, day, pipeline_name, job_name, run_id, run_attempt,
-            toString((min(first_at), max(last_at), sum(passed), sum(failed))) AS row
-          FROM ci.runs WHERE ${scope} GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-          UNION ALL
-          SELECT 'raw', repository_id, toDate(finished_at, 'UTC') AS day, pipeline_name, job_name, run_id, run_attempt,
-            toString((min(finished_at), max(finished_at), countIf(status = 'passed'), countIf(status = 'failed')))
-          FROM ci.executions WHERE on_default AND status != 'skipped' AND ${scope}
-          GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-        )
-        GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
-        HAVING count() != 2 OR uniqExact(row) != 1`,
-  },
+  { name: 'runs: totals of each day', query: defineLongQuery('verify/runs', scope, difference) },
 ];
+const storedExecutions = defineLongQuery('verify/stored', {}, z.object({ executions: z.number() }));
 
 export interface VerifyReport {
   isConsistent: boolean;
@@ -123,13 +51,9 @@ export async function verify(
   { clickhouse, postgres, quarantines }: VerifyDeps,
   repositoryId?: string,
 ): Promise<VerifyReport> {
-  const scope = repositoryId === undefined ? EVERYWHERE : IN_REPOSITORY;
-  const parameters: Parameters = repositoryId === undefined ? {} : { repository_id: repositoryId };
   const checks: VerifyReport['checks'] = [];
-  for (const { name, statement } of CHECKS) {
-    const rows = z
-      .array(z.object({ difference: z.string() }))
-      .parse(await clickhouse.rows(statement(scope), parameters));
+  for (const { name, query } of CHECKS) {
+    const rows = await clickhouse.select(query, scopeOf(repositoryId));
     checks.push({
       name,
       count: rows.length,
@@ -160,9 +84,7 @@ export async function verify(
 
 /** The raw table holds no more than what stored blocks claim; less only by months that have left. */
 async function compareLedger(clickhouse: ClickHouse, db: Database) {
-  const [raw] = z
-    .array(z.object({ executions: z.number() }))
-    .parse(await clickhouse.rows('SELECT count() AS executions FROM ci.executions'));
+  const [raw] = await clickhouse.select(storedExecutions, {});
   const ledger = await onPostgres(() =>
     db.execute<{ claimed: string; unstored: string; pending: string }>(sql`
       select coalesce(sum(executions) filter (where stored_at is not null), 0) as claimed,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import { readSqlFile } from '../../src/clickhouse/sql-files.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -9,7 +10,10 @@ import { makeJob } from '../support/jobs.ts';
 import { explainable, sqlFiles } from '../support/queries.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
-const queries = sqlFiles('queries').map((path) => path.replace('queries/', ''));
+/** Those that name one repository. */
+const queries = sqlFiles('queries')
+  .map((path) => path.replace('queries/', ''))
+  .filter((name) => 'repository_id' in readSqlFile(`queries/${name}`).samples);
 
 /**
  * Both shards of this cluster are one engine with the same rows: a read that asks both sees everything twice, and a read of one

@@ -9,32 +9,40 @@ import { readSqlFile } from '../../src/clickhouse/sql-files.ts';
 import { sqlFiles } from '../support/queries.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Modules that define queries, and the names of those. */
+/** Modules that define statements, and the files of those. */
 const defining = [...new Glob('{src,workers}/**/*.ts').scanSync(ROOT)].flatMap((file) => {
-  const text = readFileSync(`${ROOT}${file}`, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
-  const names = Array.from(text.matchAll(/\bdefineQuery\(\s*'([^']+)'/g), ([, name = '']) => name);
-  return names.length > 0 ? [{ file, names }] : [];
+  const text = readFileSync(`${ROOT}${file}`, 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '');
+  const definitions = text.matchAll(/\bdefine(Query|LongQuery|Statement)\(\s*'([^']+)'/g);
+  const paths = Array.from(definitions, ([, kind, name = '']) => (kind === 'Statement' ? name : `queries/${name}`));
+  return paths.length > 0 ? [{ file, paths }] : [];
 });
+const files = ['queries', 'derived', 'maintenance'].flatMap(sqlFiles);
+const included = files.flatMap((path) =>
+  Array.from(readFileSync(`${ROOT}sql/${path}.sql`, 'utf8').matchAll(/\/\*include (.+)\*\//g), ([, of = '']) => of),
+);
 const row = z.object({ fingerprint: z.string() });
 const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 
-describe('queries', () => {
-  test.each(defining)('$file declares the parameters of its queries as their files have them', async ({ file }) => {
+describe('statements', () => {
+  test.each(defining)('$file declares the parameters of its statements as their files have them', async ({ file }) => {
     // A definition that differs from its file throws.
     await import(`${ROOT}${file}`);
   });
 
-  test('every file of sql/queries is a query of one module', () => {
-    const files = sqlFiles('queries').map((path) => path.replace('queries/', ''));
+  test('every file of sql is defined in one module, or is part of another file', () => {
     const owners = Map.groupBy(
-      defining.flatMap(({ file, names }) => [...new Set(names)].map((name) => ({ file, name }))),
-      ({ name }) => name,
+      defining.flatMap(({ file, paths }) => [...new Set(paths)].map((path) => ({ file, path }))),
+      ({ path }) => path,
     );
-    expect([...owners.keys()].sort()).toEqual(files);
+    expect([...new Set([...owners.keys(), ...included])].sort()).toEqual(files.toSorted());
     expect([...owners].filter(([, modules]) => modules.length > 1)).toEqual([]);
   });
 
-  test.each(sqlFiles('queries'))('%s has a sample for each of its parameters and no other', (path) => {
+  test.each(files)('%s begins with its reason', (path) => {
+    expect(readFileSync(`${ROOT}sql/${path}.sql`, 'utf8')).toStartWith('-- ');
+  });
+
+  test.each(files)('%s has a sample for each of its parameters and no other', (path) => {
     const { sql, samples } = readSqlFile(path);
     const names = new Set(placeholdersOf(sql).map(([name]) => name));
     expect(Object.keys(samples).sort()).toEqual([...names].sort());

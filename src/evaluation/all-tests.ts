@@ -1,0 +1,42 @@
+/** All tests with passed or failed executions on a default branch, for verification and rebuild. */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
+import { scope, scopeOf } from '../clickhouse/scope.ts';
+
+const TESTS_AT_ONCE = 2_000;
+const EXECUTIONS_AT_ONCE = 100_000;
+
+const allTests = defineLongQuery(
+  'maintenance/tests',
+  scope,
+  z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() }),
+);
+
+export interface TestGroup {
+  repositoryId: string;
+  testIds: string[];
+}
+
+/** In groups of one repository that fit into memory, with all their executions. */
+export async function* testsOnDefaultBranches(
+  clickhouse: ClickHouse,
+  repositoryId?: string,
+): AsyncGenerator<TestGroup> {
+  const rows = await clickhouse.select(allTests, scopeOf(repositoryId));
+  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id)) {
+    let testIds: string[] = [];
+    let executions = 0;
+    for (const test of tests) {
+      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > EXECUTIONS_AT_ONCE;
+      if (testIds.length > 0 && isFull) {
+        yield { repositoryId: id, testIds };
+        testIds = [];
+        executions = 0;
+      }
+      testIds.push(test.test_id);
+      executions += test.executions;
+    }
+    yield { repositoryId: id, testIds };
+  }
+}
