@@ -1,5 +1,5 @@
--- Executions and everything derived from them. Statements end with a semicolon at the end of a line and are each safe to
--- run twice. `ci` is the one database; Atomic, so that tables are swapped and dropped without waiting.
+-- Executions and everything derived from them. Statements end with a semicolon at the end of a line and are each safe
+-- to run twice. `ci` is the one database; Atomic, so that tables are swapped and dropped without waiting.
 CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic;
 
 -- One row per chunk, columns as arrays. Null keeps nothing: its views fill the stores, all under the insert's one

@@ -1,10 +1,10 @@
 /**
- * The one place through which every ClickHouse statement goes, embedded or over HTTP, on one server or a cluster.
+ * Every ClickHouse statement passes through here: embedded or over HTTP, on one server or a cluster.
  *
- * Reads and writes have connections of their own, so that a large insert does not hold up a read.
+ * Reads and writes use separate connections, so that a large insert does not hold up a read.
  *
- * Sent again, once and at once, where the connection breaks: reads, and inserts, which their token makes harmless. A command is not:
- * its caller knows whether it may run twice.
+ * When a connection breaks, reads and inserts are repeated once, immediately; the token of an insert makes that
+ * harmless. Commands are not repeated: only the caller knows whether one may run twice.
  */
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -17,38 +17,43 @@ import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query } from './query.ts';
 import { singleServer, type Topology } from './topology.ts';
-import { classified, isDropped, isForeign } from './trouble.ts';
+import { classified, isAuthenticationFailure, isDropped } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
-/** Two of each: one connection of the embedded engine runs one statement at a time, and there are two cores to a laptop. */
+/**
+ * Two of each: a connection of the embedded engine runs one statement at a time, and a laptop has at least two cores.
+ */
 const READ_CONNECTIONS = 2;
 const WRITE_CONNECTIONS = 2;
 
-/** How long a statement may take. Verifying, rebuilding and migrating read and write whole months at a time. */
+/** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */
 const LIMITS_MS = { select: 30_000, insert: 120_000, long: 3_600_000, ping: 5_000 };
 
-/** Parameters of a command travel in the URL, which may be 1 MiB long with everything escaped; larger ones become part of the statement. */
+/**
+ * A command sends its parameters in the URL, which may be 1 MiB long after escaping; longer ones become part of the
+ * statement.
+ */
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface ClickHouse {
   /**
-   * Runs a named query and decodes its rows. Throws {@link StoreUnavailable} when there is no answer within 30 s, and the signal's
-   * reason when it is aborted; a server is then told to stop.
+   * Runs a named query and decodes its rows. Throws {@link StoreUnavailable} when there is no answer within 30 s (an
+   * hour for long queries), and the signal's reason when it is aborted, which also stops the query on the server.
    */
   select<P extends ParameterTypes, R>(
     query: Query<P, R>,
     params: NoInfer<ValuesOf<P>>,
     signal?: AbortSignal,
   ): Promise<R[]>;
-  /** Runs a statement that is made at run time (migrations, verify, tests); rows undecoded. */
+  /** Runs a statement composed at run time (migrations, partitions, tests); the rows are not decoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
-  /** Runs a statement without an answer. */
+  /** Runs a statement that returns no rows. */
   command(sql: string, params?: Parameters): Promise<void>;
   /**
-   * Inserts lines of JSONEachRow. The token makes repeats harmless in the table and in all that its views fill; it must
-   * name exactly these lines. Returns when ClickHouse has acknowledged.
+   * Inserts lines of JSONEachRow. The token makes repeats harmless, in the table and in every table its views fill; it
+   * must identify exactly these lines. Returns once ClickHouse has acknowledged the insert.
    */
   insert(table: string, lines: string, token: string): Promise<void>;
   ping(): Promise<boolean>;
@@ -56,15 +61,15 @@ export interface ClickHouse {
 }
 
 export interface ClickHouseOptions {
-  /** HTTP address with user and password, or undefined for the embedded engine. */
+  /** HTTP address with user and password; undefined for the embedded engine. */
   url: string | undefined;
   /** Data folder of the embedded engine. */
   path: string;
-  /** Name of the cluster that the server belongs to; undefined: all is on that one server. */
+  /** Name of the cluster the server belongs to; undefined for a single server. */
   cluster?: string | undefined;
 }
 
-/** Throws a {@link UserError} when a server does not accept the user or password of the address. */
+/** Throws a {@link UserError} when the server rejects the user or password in the address. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
   const clients = options.url
@@ -72,17 +77,17 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     : await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS);
   const split = Math.min(READ_CONNECTIONS, clients.length - 1);
   const client = new Client(split === 0 ? clients : clients.slice(0, split), clients.slice(split), topology);
-  if (options.url) await refuseForeign(client);
+  if (options.url) await checkCredentials(client);
   return client;
 }
 
-async function refuseForeign(client: ClickHouse): Promise<void> {
+async function checkCredentials(client: ClickHouse): Promise<void> {
   try {
     await client.rows('SELECT 1');
   } catch (error) {
     await client.close();
-    if (!isForeign(error)) throw error;
-    throw new UserError('ClickHouse refuses the user or the password of CLICKHOUSE_URL.', { cause: error });
+    if (!isAuthenticationFailure(error)) throw error;
+    throw new UserError('ClickHouse rejects the user or password in CLICKHOUSE_URL.', { cause: error });
   }
 }
 
@@ -138,9 +143,9 @@ class Client implements ClickHouse {
   }
 
   async insert(table: string, lines: string, token: string): Promise<void> {
-    if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token is made of letters, digits, - and _');
-    // Settings are written into the statement: given to a call they would stay on an embedded connection. Parallel parsing
-    // would cut the block in pieces, and a replay might be cut otherwise.
+    if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token may contain letters, digits, - and _ only');
+    // The settings are part of the statement: passed with the call, they would stay on an embedded connection. Parallel
+    // parsing would split the block, and a replay might be split differently.
     const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1, async_insert = 0, input_format_parallel_parsing = 0, max_insert_block_size = 1000000 FORMAT JSONEachRow`;
     await this.#repeatable(this.#writes, LIMITS_MS.insert, undefined, async (client, abort_signal) => {
       const values = Readable.from([lines], { objectMode: false });
@@ -151,7 +156,7 @@ class Client implements ClickHouse {
     if (after) await this.#command(after, {});
   }
 
-  /** Whether statements are answered; a server's own `/ping` does not look at the password. */
+  /** Whether the store answers statements; a server's own `/ping` does not check the password. */
   async ping(): Promise<boolean> {
     const [lane] = this.#reads;
     if (!lane) return false;
@@ -178,7 +183,7 @@ class Client implements ClickHouse {
     }
   }
 
-  /** Runs on the least busy connection; ties go around. */
+  /** Runs on the least busy connection; round-robin among equals. */
   async #on<T>(lanes: readonly Lane[], limitMs: number, signal: AbortSignal | undefined, run: Run<T>): Promise<T> {
     this.#next++;
     const ordered = lanes.map((_, i) => lanes[(i + this.#next) % lanes.length] as Lane);

@@ -1,23 +1,28 @@
 /**
- * The topology of `CLICKHOUSE_CLUSTER`: every table of `ci` becomes a replicated table of `ci_shard` on each shard, and a
- * `Distributed` table of its old name in `ci`, so that reads and inserts are sent as they are written.
+ * The topology behind `CLICKHOUSE_CLUSTER`. Every table of `ci` becomes a replicated table in `ci_shard` on each shard,
+ * plus a `Distributed` table of the original name in `ci`, so that reads and inserts are sent as written.
  *
- * Rows are sharded by repository: all rows of one repository are on one shard. Every read of a request names one repository, so one
- * shard answers it whole, subqueries and joins included; a block is cut by repository, and each piece is deduplicated on its shard
- * under the block's token, however often and from wherever the block is sent. docs/operations.md has the reasons and what a loss does.
+ * Rows are sharded by repository. Every read that serves a request names one repository, so one shard can answer it,
+ * subqueries and joins included. A block is split by repository, and each piece is deduplicated on its shard under the
+ * block's token, however often and from wherever the block is sent. docs/operations.md explains why, and what happens
+ * when a host is lost.
  *
- * A table without a `repository_id` (migrations, the list of a regrouping) is small: all hosts hold all of it.
+ * Tables without a `repository_id` (migrations, the list used by regrouping) are small and stored in full on every
+ * host.
  */
 import type { Topology } from './topology.ts';
 
 const SHARD_DATABASE = 'ci_shard';
 const SHARDING_KEY = 'cityHash64(repository_id)';
-/** Longer than any block waits to be sent again; ClickHouse's own default has been an hour and a week. */
+/**
+ * A week, longer than any block waits for a replay. ClickHouse's default was an hour in some versions and a week in
+ * others.
+ */
 const DEDUPLICATION_SECONDS = 604_800;
 
 /**
- * Acknowledged means: on every shard that is concerned, by most of its replicas. Reads and inserts go to the first replica of a shard
- * that works, so that a read finds what was inserted before it; a replica that is late is not read.
+ * An insert is acknowledged once a quorum of replicas of every shard involved has it. Reads and inserts go to the first
+ * working replica of a shard, so that a read sees earlier inserts; replicas that lag behind are not read.
  */
 const SETTINGS = {
   distributed_foreground_insert: 1,
@@ -28,9 +33,9 @@ const SETTINGS = {
   max_replica_delay_for_distributed_queries: 5,
   fallback_to_stale_replicas_for_distributed_queries: 0,
   optimize_skip_unused_shards: 1,
-  // Within a repository everything is on one shard: what a subquery looks for is where the query runs.
+  // All rows of a repository are on one shard, so a subquery finds its rows where the query runs.
   distributed_product_mode: 'local',
-  // A host that is down carries out what it missed when it is back; the others need not wait for it.
+  // A host that is down catches up when it returns; the others need not wait for it.
   distributed_ddl_task_timeout: 60,
   distributed_ddl_output_mode: 'null_status_on_timeout',
 } as const;
@@ -44,7 +49,7 @@ const DROP = /^DROP TABLE (?:IF EXISTS )?ci\.(\w+)( SYNC)?$/;
 const TRUNCATE = /^TRUNCATE TABLE ci\.(\w+)$/;
 const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
 
-/** Changes of columns: the `Distributed` table has them too. */
+/** Changes of columns, which apply to the `Distributed` table, too. */
 const COLUMN_CHANGES = new Set(['ADD COLUMN', 'DROP COLUMN', 'MODIFY COLUMN', 'RENAME COLUMN']);
 
 export class Cluster implements Topology {
@@ -52,13 +57,13 @@ export class Cluster implements Topology {
 
   /**
    * @param name the cluster in `remote_servers`; letters, digits and `_`
-   * @param definitions the `CREATE TABLE` statements of the migrations: what a table is made like has its engine from there
+   * @param definitions the `CREATE TABLE` statements of the migrations, which give the engine for `CREATE TABLE … AS …`
    */
   constructor(
     private readonly name: string,
     private readonly definitions: readonly string[],
   ) {
-    if (!/^\w+$/.test(name)) throw new TypeError('the name of a cluster is made of letters, digits and _');
+    if (!/^\w+$/.test(name)) throw new TypeError('the name of a cluster may contain letters, digits and _ only');
   }
 
   commands(sql: string): string[] {
@@ -84,7 +89,7 @@ export class Cluster implements Topology {
     if (truncated?.[1]) return [`TRUNCATE TABLE ${SHARD_DATABASE}.${truncated[1]} ${onCluster}`];
     const alter = ALTER.exec(statement);
     if (alter?.[1] && alter[2]) return this.#alter(statement, alter[2]);
-    throw new TypeError(`no rule for a cluster: ${statement.slice(0, 80)}`);
+    throw new TypeError(`no cluster rule for this statement: ${statement.slice(0, 80)}`);
   }
 
   read(sql: string): string {
@@ -93,7 +98,7 @@ export class Cluster implements Topology {
       .replace(/\bdatabase = 'ci'/g, `database = '${SHARD_DATABASE}'`);
   }
 
-  /** Who reads a table of all hosts reads it where the statement runs: every host must have the rows. */
+  /** A table that is stored on every host is read wherever the statement runs, so every host must have the rows. */
   afterInsert(table: string): string | undefined {
     return this.#isOnAllHosts(table) ? `SYSTEM SYNC REPLICA ON CLUSTER ${this.name} ${table}` : undefined;
   }
@@ -104,12 +109,12 @@ export class Cluster implements Topology {
 
   #table(name: string, rest: string, ifNotExists: string): string[] {
     const isSharded = /\brepository_id\b/.test(rest.slice(0, rest.search(/\bENGINE =/)));
-    // Permanent tables stand at a path of their own name, so that a replica that is added later finds them there. Temporary ones
-    // stand at one that is used once: what a lost host still holds of the last is not taken for the new.
+    // A permanent table is found under its name in Keeper, so that replicas added later join it. A temporary one gets a
+    // path that is used once, so that leftovers on a lost host are not taken for the new table.
     const place = ifNotExists === '' ? '{uuid}' : `${this.name}/${name}`;
     if (!isSharded) {
       if (!ALL_HOSTS.has(`ci.${name}`))
-        throw new TypeError(`ci.${name} has no repository_id and is not known to be small`);
+        throw new TypeError(`ci.${name} has no repository_id and is not listed as a small table`);
       const engine = replicated(rest, `/clickhouse/tables/${place}/all`, '{shard}-{replica}');
       return [`CREATE TABLE ${ifNotExists}ci.${name} ON CLUSTER ${this.name} ${engine}`];
     }
@@ -120,11 +125,11 @@ export class Cluster implements Topology {
     ];
   }
 
-  /** Columns and indexes as they are now, the engine as the migration gave it, at a path of its own. */
+  /** Columns and indexes as they are now, the engine as in the migration, at a path that is used once. */
   #tableLike(name: string, model: string): string[] {
     const definition = this.definitions.find((one) => CREATE_TABLE.exec(one)?.[2] === model);
     const rest = definition?.slice(definition.search(/\bENGINE =/));
-    if (!rest) throw new TypeError(`no migration makes ci.${model}`);
+    if (!rest) throw new TypeError(`no migration creates ci.${model}`);
     const engine = replicated(rest, '/clickhouse/tables/{uuid}/{shard}', '{replica}');
     return [
       `CREATE TABLE ${SHARD_DATABASE}.${name} ON CLUSTER ${this.name} AS ${SHARD_DATABASE}.${model} ${engine}`,
@@ -140,18 +145,18 @@ export class Cluster implements Topology {
   #alter(statement: string, change: string): string[] {
     const everywhere = statement.replace(/^(ALTER TABLE [\w.]+)/, `$1 ON CLUSTER ${this.name}`);
     if (COLUMN_CHANGES.has(change)) return [onShard(everywhere), withoutCodecs(everywhere)];
-    // What is read next is read from another replica, perhaps.
+    // The next read may go to another replica.
     const waiting = change === 'REPLACE PARTITION' ? ' SETTINGS alter_sync = 2' : '';
     return [`${onShard(everywhere)}${waiting}`];
   }
 }
 
-/** Small tables without a repository. */
+/** Small tables without a repository_id. */
 const ALL_HOSTS: ReadonlySet<string> = new Set(['ci.migrations', 'ci.regroup']);
 
 const onShard = (sql: string): string => sql.replace(/\bci\.(?=\w)/g, `${SHARD_DATABASE}.`);
 
-/** A `Distributed` table stores nothing, and takes no codec. */
+/** A `Distributed` table stores nothing and accepts no codecs. */
 const withoutCodecs = (sql: string): string => sql.replace(/ CODEC\((?:[^()]|\([^()]*\))*\)/g, '');
 
 function replicated(definition: string, path: string, replica: string): string {

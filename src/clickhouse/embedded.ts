@@ -1,7 +1,7 @@
 /**
- * The embedded ClickHouse: chdb, the real engine in this process, behind the same `@clickhouse/client`.
+ * The embedded ClickHouse: chdb, the real engine inside this process, behind the same `@clickhouse/client`.
  *
- * chdb is an optional dependency and loads 500 MB of code, so it is imported only here and only when it is used.
+ * chdb is an optional dependency and loads 500 MB of code, so it is imported only here, and only when it is used.
  */
 import { mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
@@ -12,11 +12,11 @@ import type { Parameters } from './parameters.ts';
 type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
 type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
 
-/** Clients that share one data folder; statements on one of them run one after another, so parallel work wants several. */
+/** Clients that share one data folder. Each runs one statement at a time, so parallel work needs several. */
 export async function openEmbedded(path: string, count: number): Promise<ClickHouseClient[]> {
   const chdb = await import('chdb/connection').catch((cause) => {
     throw new UserError(
-      'The embedded ClickHouse (the optional dependency chdb) is not installed here: set CLICKHOUSE_URL, or install it.',
+      'The embedded ClickHouse (optional dependency chdb) is not installed. Install it, or set CLICKHOUSE_URL.',
       { cause },
     );
   });
@@ -29,7 +29,10 @@ export async function openEmbedded(path: string, count: number): Promise<ClickHo
   return clients;
 }
 
-/** Parameters are part of the statement here; 255 names of 10,000 characters make a long one. A setting stays on its connection. */
+/**
+ * Parameters become part of the statement, and 255 names of 10,000 characters make a long one. The setting stays on its
+ * connection.
+ */
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 interface Statement {
@@ -37,7 +40,7 @@ interface Statement {
   query_params?: Record<string, unknown>;
 }
 
-/** The connection with parameters bound before the engine sees them. */
+/** The same connection, with parameters bound before the engine sees them. */
 function withLiterals(connection: Connection): Connection {
   const bound = <S extends Statement>(statement: S): S => {
     const { query_params: parameters, ...rest } = statement;

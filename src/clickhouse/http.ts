@@ -2,10 +2,13 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Topology } from './topology.ts';
 
-/** Of sockets; statements have limits of their own (client.ts). A rebuild of a large month is one statement. */
+/** Limits the socket; statements have their own limits (client.ts). Rebuilding a large month is one statement. */
 const SOCKET_TIMEOUT_MS = 3_600_000;
 const CONNECTIONS_MAX = 16;
-/** Below the server's keep_alive_timeout, 10 s as it comes, or a request meets a socket that is being closed. */
+/**
+ * Below the server's keep_alive_timeout, 10 s by default; otherwise a request can hit a socket that is just being
+ * closed.
+ */
 const IDLE_SOCKET_MS = 5_000;
 
 export function overHttp(url: string, topology: Topology): ClickHouseClient {
@@ -16,16 +19,16 @@ export function overHttp(url: string, topology: Topology): ClickHouseClient {
     max_open_connections: CONNECTIONS_MAX,
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS },
     compression: { request: true, response: true },
-    // 255 names of 10,000 characters do not fit into a URL.
+    // 255 names of 10,000 characters do not fit in a URL.
     use_multipart_params_auto: true,
-    // What goes wrong is thrown; the client would print it beside, with its stack.
+    // Errors are thrown; the client would also print them, with a stack trace.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       ...topology.settings,
       output_format_json_quote_64bit_integers: 0,
-      // A statement that fails half way answers with an error, not with half of its rows under status 200.
+      // A statement that fails halfway is answered with an error, not with half its rows under status 200.
       wait_end_of_query: 1,
-      // A reader who has gone, or whom we stopped waiting for, costs no more.
+      // A read that is no longer waited for stops on the server, too.
       cancel_http_readonly_queries_on_client_close: 1,
     },
   });

@@ -1,13 +1,13 @@
 /**
  * Numbered, forward-only migrations of ClickHouse (`sql/clickhouse/NNNN_name.sql`).
  *
- * Every statement is safe to run twice, so several replicas may migrate at once, and a migration that was cut short is
- * simply run again; the ledger only saves the work.
+ * Every statement is safe to run twice. So several replicas may migrate at the same time, and an interrupted migration
+ * is simply run again; `ci.migrations` only saves the repetition.
  */
 import type { ClickHouse } from './client.ts';
 import { loadMigrations } from './migrations.ts';
 
-/** Brings the database to the newest version and returns the versions that were run. */
+/** Brings the database up to date. Returns the versions it ran. */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[]> {
   await clickhouse.command('CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic');
   await clickhouse.command(

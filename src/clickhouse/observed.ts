@@ -1,4 +1,4 @@
-/** A ClickHouse whose statements are measured and traced by name. Values of parameters go nowhere. */
+/** Measures and traces each statement by name. The values of its parameters are not recorded. */
 import { statementSeconds } from '../observability/metrics.ts';
 import { inChildSpan } from '../observability/tracing.ts';
 import type { ClickHouse } from './client.ts';

@@ -1,6 +1,9 @@
-/** Parameters of statements: `{name: Type}` in SQL, and what TypeScript gives for each type. */
+/**
+ * Parameters of statements: `{name: Type}` in SQL, and the TypeScript type of the value that each ClickHouse type
+ * takes.
+ */
 
-/** What a parameter of each ClickHouse type takes. The integers' bounds are checked when they are bound (literals.ts). */
+/** Bounds of integers are checked when they are bound (literals.ts). */
 interface ScalarValues {
   Bool: boolean;
   Float64: number;
@@ -10,7 +13,7 @@ interface ScalarValues {
   UInt8: number;
   UInt16: number;
   UInt32: number;
-  /** Above 2^53 as text. */
+  /** As text above 2^53. */
   UInt64: number | string;
   UUID: string;
 }
@@ -28,13 +31,13 @@ type ValueOf<T> = T extends `Array(${infer Item extends ScalarType})`
 /** The values that parameters of these types take. */
 export type ValuesOf<P extends ParameterTypes> = { readonly [Name in keyof P]: ValueOf<P[Name]> };
 
-/** Any value that a parameter may have; `@clickhouse/client` binds them over HTTP the way `bindLiterals` does. */
+/** Any value a parameter may have. Over HTTP, `@clickhouse/client` binds them as `bindLiterals` does. */
 export type ParameterValue = string | number | bigint | boolean | readonly ParameterValue[];
 export type Parameters = Readonly<Record<string, ParameterValue>>;
 
-/** A placeholder: its name, then its type. */
+/** Captures the name, then the type. */
 export const PLACEHOLDER = /\{(\w+)\s*:\s*([A-Za-z0-9_(), ']+)\}/g;
 
-/** The placeholders of a statement in order, as often as each is there. */
+/** The placeholders of a statement in order, repetitions included. */
 export const placeholdersOf = (sql: string): [name: string, type: string][] =>
   Array.from(sql.matchAll(PLACEHOLDER), ([, name = '', type = '']) => [name, type.trim()]);

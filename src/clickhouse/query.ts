@@ -1,20 +1,21 @@
-/** The statements of `sql/` with the types of their parameters and, for queries, of their rows. */
+/** Statements from files in `sql/`, with the types of their parameters and, for queries, of their rows. */
 import type { z } from 'zod';
 import { type Parameters, type ParameterTypes, placeholdersOf, type ValuesOf } from './parameters.ts';
 import { readSqlFile, type SqlFile, type Variant } from './sql-files.ts';
 
-/** `P` are the ClickHouse types of the parameters by name, `R` is one row of the answer. */
+/** `P`: the ClickHouse types of the parameters by name. `R`: one row of the result. */
 export interface Query<P extends ParameterTypes, R> extends SqlFile {
-  /** `feature/name`: also the statement's log comment and its label in the metrics. */
+  /** `feature/name`; also the comment sent with the statement, and its label in the metrics. */
   readonly name: string;
   readonly params: P;
   readonly row: z.ZodType<R>;
+  /** May take an hour, where other queries have 30 s. */
   readonly isLong?: boolean;
 }
 
 /**
- * Reads the file of a query once, at start, and holds its placeholders against the declared parameters: a missing file or a parameter of
- * another type fails the start, not a request.
+ * Reads `sql/queries/<name>.sql` once, at start, and compares its placeholders with the declared parameters. So a
+ * missing file or a wrong type fails the start, not a request.
  *
  * @example
  * const countTests = defineQuery('insights/count', { repository_id: 'UUID' }, z.object({ tests: z.number() }));
@@ -31,7 +32,7 @@ export function defineQuery<const P extends ParameterTypes, R>(
   return { name, params, row, ...file };
 }
 
-/** A query that reads whole months or tables: it may take as long as a rebuild. */
+/** A query that reads whole months or tables, and may take as long as a rebuild. */
 export const defineLongQuery = <const P extends ParameterTypes, R>(
   name: string,
   params: P,
@@ -45,7 +46,8 @@ export interface Statement {
 }
 
 /**
- * A file of `sql/` outside `sql/queries`, checked like a query. Gives a function from its parameters to the statement.
+ * Reads a file outside `sql/queries` and checks it like a query. Returns a function from its parameters to the
+ * statement.
  *
  * @example
  * const forgetHealth = defineStatement('maintenance/forget_health', { repository_ids: 'Array(UUID)' });
@@ -65,7 +67,7 @@ function assertDeclared(name: string, sql: string, params: ParameterTypes): void
   const placeholders = placeholdersOf(sql);
   for (const [parameter, type] of placeholders)
     if (params[parameter] !== type)
-      throw new TypeError(`${name}.sql has {${parameter}: ${type}}, declared is ${params[parameter] ?? 'nothing'}`);
+      throw new TypeError(`${name}.sql has {${parameter}: ${type}}, but ${params[parameter] ?? 'nothing'} is declared`);
   for (const parameter of Object.keys(params))
     if (!placeholders.some(([placeholder]) => placeholder === parameter))
       throw new TypeError(`${name}.sql has no parameter ${parameter}`);

@@ -1,9 +1,10 @@
 /**
- * Reads the statements of `sql/`.
+ * Reads the files in `sql/`.
  *
- * A file begins with the reason for its shape and with `SET param_<name> = …;` lines: sample parameters, so that the whole file can be
- * pasted into a console. Neither is part of the statement; tests run it with the samples. `/*include <path>*\/` stands for the
- * statement of another file, so that a definition that several need is written once.
+ * A file begins with the reason for its shape, followed by `SET param_<name> = …;` lines: sample parameters, so that
+ * the whole file can be pasted into a console. Neither is part of the statement; tests run it with the samples.
+ * `/*include <path>*\/` stands for the statement of another file, so that a definition several statements need is
+ * written once.
  */
 import { readFileSync } from 'node:fs';
 
@@ -13,14 +14,14 @@ const SAMPLE = /^SET param_(\w+) = (.+);\n/gm;
 const INCLUDE = /\/\*include ([\w/]+)\*\//g;
 
 /**
- * A page is read forward or backward along the order of its list. The file is written for forward and marks the places that depend on the
- * direction, because neither an order nor a comparison can be a parameter.
+ * Pages are read forward or backward in the order of their list. The file is written for forward and marks the places
+ * that depend on the direction, because neither a sort order nor a comparison can be a parameter.
  */
 export type Variant = 'forward' | 'backward';
 
 export interface SqlFile {
   readonly sql: string;
-  /** The sample parameters as the file has them: SQL literals by name. */
+  /** The sample parameters: SQL literals, by name. */
   readonly samples: Readonly<Record<string, string>>;
 }
 

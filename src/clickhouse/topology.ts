@@ -1,14 +1,14 @@
 /**
- * Where tables stand: all on one server, or spread over a cluster. The rest of the code and the files of `sql/clickhouse` speak of
- * `ci.<table>` only; a topology says what is sent instead.
+ * Where tables live: on one server, or spread over a cluster. Everywhere else, code and SQL name `ci.<table>` only; the
+ * topology says which statements are sent instead.
  */
 export interface Topology {
-  /** A definition or a change (CREATE, ALTER, DROP) as the statements that carry it out; an INSERT stays as it is. */
+  /** The statements that carry out a definition or change (CREATE, ALTER, DROP). An INSERT is sent unchanged. */
   commands(sql: string): string[];
   read(sql: string): string;
-  /** What must be run when an insert into that table has been acknowledged; undefined: nothing. */
+  /** The statement to run after an insert into that table was acknowledged, if any. */
   afterInsert(table: string): string | undefined;
-  /** Settings that go with every statement. */
+  /** Settings sent with every statement. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
 

@@ -1,9 +1,12 @@
-/** What goes wrong with a statement: refused for what is in it, or the store's trouble, which passes. */
+/**
+ * Classifies errors of statements: refused because of their content, or failed because of trouble with the store, which
+ * passes.
+ */
 import { StoreUnavailable } from '../errors.ts';
 
 /**
- * Errors that the same statement meets again however often it is sent: the block holds something that cannot be
- * inserted. All other errors are the store's trouble and are retried.
+ * Errors that the same insert will always meet: the block contains something that cannot be inserted. All other errors
+ * count as trouble with the store, and are retried.
  */
 const PERMANENT_INSERT_ERRORS = new Set([
   '6', // CANNOT_PARSE_TEXT
@@ -24,7 +27,10 @@ const PERMANENT_INSERT_ERRORS = new Set([
   '691', // UNKNOWN_ELEMENT_OF_ENUM
 ]);
 
-/** Errors of a healthy statement on a store that is overloaded, read-only, without its keeper, short of replicas, or does not know us. */
+/**
+ * Errors that a valid statement meets while the store is overloaded, read-only, without Keeper, short of replicas, or
+ * rejects our user.
+ */
 const UNAVAILABLE_ERRORS = new Set([
   '159', // TIMEOUT_EXCEEDED
   '164', // READONLY
@@ -49,13 +55,13 @@ const UNAVAILABLE_ERRORS = new Set([
 const MESSAGE_LENGTH_MAX = 300;
 
 /**
- * ClickHouse answered, and the answer is an error. The message is shortened and the original left behind: the engine quotes
- * the data it could not read, which is no business of a log.
+ * ClickHouse answered with an error. The message is shortened and the original dropped, because the engine quotes the
+ * data it could not read, and that does not belong in a log.
  */
 export class StatementRefused extends Error {
   override name = 'StatementRefused';
   constructor(
-    /** ClickHouse's number of the error. */
+    /** ClickHouse's error number. */
     readonly code: string,
     message: string,
   ) {
@@ -66,13 +72,13 @@ export class StatementRefused extends Error {
 export const isPermanentInsertError = (error: unknown): error is StatementRefused =>
   error instanceof StatementRefused && PERMANENT_INSERT_ERRORS.has(error.code);
 
-/** The server was reached and does not let us in. */
-export const isForeign = (error: unknown): boolean =>
+/** The server answers, but rejects our user or password. */
+export const isAuthenticationFailure = (error: unknown): boolean =>
   error instanceof StoreUnavailable && error.cause instanceof StatementRefused && error.cause.code === '516';
 
 /**
- * By the number on it, not by its class: chdb and the client each come with a ClickHouseError of their own. Messages of
- * several lines reach us unparsed.
+ * Goes by the error's number, not its class: chdb and the client each bring a ClickHouseError class. Multi-line
+ * messages arrive unparsed.
  */
 export function classified(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -91,8 +97,8 @@ function isConnectionTrouble(error: Error): boolean {
 }
 
 /**
- * The connection was there and broke: a server that restarts, or that closed an idle connection at the moment in which it was used
- * again. What may be sent twice is sent again at once.
+ * An established connection broke: the server restarted, or closed an idle connection just as it was used again.
+ * Whatever may be sent twice is repeated immediately.
  */
 export function isDropped(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

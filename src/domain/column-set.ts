@@ -1,4 +1,7 @@
-/** What follows from a declaration of columns (columns.ts): the shape of the job, its arrays, and the line that is inserted. */
+/**
+ * What follows from a declaration of columns (columns.ts): the shape of the job, its arrays, and the line that is
+ * inserted.
+ */
 import type { z } from 'zod';
 
 export interface Column {
@@ -100,7 +103,9 @@ export class ColumnSet<const C extends Columns> {
     return line;
   }
 
-  /** The values of some rows of the job by their columns in `ci.ingest`; null is a row of which nothing was reported. */
+  /**
+   * The values of some rows of the job by their columns in `ci.ingest`; null is a row of which nothing was reported.
+   */
   lines(
     arrays: Readonly<Record<string, readonly unknown[] | undefined>>,
     rows: readonly (number | null)[],

@@ -1,6 +1,7 @@
 /**
- * The columns of an execution, of its failures and of its run: each is declared here once. From the declaration follow the type of a parsed
- * row, its place in the `test-runs` job, the cut of its text on both sides of the queue, and its column in `ci.ingest`.
+ * The columns of an execution, of its failures and of its run: each is declared here once. From the declaration follow
+ * the type of a parsed row, its place in the `test-runs` job, the cut of its text on both sides of the queue, and its
+ * column in `ci.ingest`.
  *
  * What is added later is optional in the job (`texts.optional()`), because producers of older releases do not send it.
  */

@@ -1,6 +1,6 @@
 /**
- * Why a test's verdicts are what they are, as of any moment: the same rules over the same executions as the evaluation, from the
- * beginning, with a note of what decided. Reads only.
+ * Why a test's verdicts are what they are, as of any moment: the same rules over the same executions as the evaluation,
+ * from the beginning, with a note of what decided. Reads only.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';

@@ -1,7 +1,7 @@
 /**
- * The checks and cuts that every parser's rows pass on their way into a `ParsedUpload` (design §6 "Limits").
- * A row that cannot be stored is counted with its reason, the others stay; NUL or half a surrogate pair in a name refuses
- * the whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
+ * The checks and cuts that every parser's rows pass on their way into a `ParsedUpload` (design §6 "Limits"). A row that
+ * cannot be stored is counted with its reason, the others stay; NUL or half a surrogate pair in a name refuses the
+ * whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
  */
 
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';

@@ -22,7 +22,9 @@ export interface TouchedTest {
 /** By repository id, then by test id. */
 export type Touched = Map<string, Map<string, TouchedTest>>;
 
-/** One line of JSONEachRow: a chunk's executions that are new. A test holds its columns against those of `ci.ingest`. */
+/**
+ * One line of JSONEachRow: a chunk's executions that are new. A test holds its columns against those of `ci.ingest`.
+ */
 export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
   const failures = executions.flatMap((execution, index) => execution.failures.map((failure) => ({ index, failure })));
   const { origin, columns } = chunk;

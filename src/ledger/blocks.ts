@@ -1,4 +1,7 @@
-/** Blocks after they are claimed: which ones are unfinished, what they hold, and when they are done. The ledger makes and stores them. */
+/**
+ * Blocks after they are claimed: which ones are unfinished, what they hold, and when they are done. The ledger makes
+ * and stores them.
+ */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';

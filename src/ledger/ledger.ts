@@ -1,6 +1,6 @@
 /**
- * Exactly once in effect: executions are claimed in PostgreSQL in the transaction that writes their block down; the block
- * is then inserted, and replayed by anyone, under a deduplication token of its own.
+ * Exactly once in effect: executions are claimed in PostgreSQL in the transaction that writes their block down; the
+ * block is then inserted, and replayed by anyone, under a deduplication token of its own.
  *
  *     claimed and written down ──insert, own token──► stored ──evaluation──► evaluated (the body is dropped)
  *
@@ -97,7 +97,8 @@ export class Ledger {
       this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
     );
     executionsDuplicate.inc(duplicates);
-    // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to claim.
+    // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to
+    // claim.
     for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
     if (written) await this.#store(written.blockId, written);
     await this.#confirm(chunks);
@@ -142,7 +143,10 @@ export class Ledger {
       : { written: { blockId, lines: text, touched }, pending, duplicates };
   }
 
-  /** Inserts a block that is not stored yet. The row lock keeps others from doing the same work; the token makes it harmless. */
+  /**
+   * Inserts a block that is not stored yet. The row lock keeps others from doing the same work; the token makes it
+   * harmless.
+   */
   async #store(blockId: number, known?: WrittenBlock): Promise<void> {
     try {
       const done = await onPostgres(() =>

@@ -1,4 +1,6 @@
-/** From a job to rows: names become identifiers, times are settled, and what cannot be stored is rejected with a reason. */
+/**
+ * From a job to rows: names become identifiers, times are settled, and what cannot be stored is rejected with a reason.
+ */
 import { failureColumns } from '../domain/columns.ts';
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';

@@ -1,4 +1,6 @@
-/** What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before. */
+/**
+ * What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before.
+ */
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';

@@ -7,8 +7,9 @@ import type { Statement } from '../clickhouse/query.ts';
 export type Extent = 'table' | 'partitions';
 
 /**
- * Fills a second table with the rows of the statements and swaps its partitions in. Of a whole table, the partitions that the second one
- * does not have are dropped. The inserts carry no token: the second table is new, and equal rows of two statements must both be kept.
+ * Fills a second table with the rows of the statements and swaps its partitions in. Of a whole table, the partitions
+ * that the second one does not have are dropped. The inserts carry no token: the second table is new, and equal rows of
+ * two statements must both be kept.
  */
 export async function replacePartitions(
   clickhouse: ClickHouse,

@@ -1,10 +1,10 @@
 /**
- * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first failures, failure
- * groups, totals of runs, verdicts and health. For a default branch that has changed, a rule or fingerprint that has, or a `verify` that
- * found a difference.
+ * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first
+ * failures, failure groups, totals of runs, verdicts and health. For a default branch that has changed, a rule or
+ * fingerprint that has, or a `verify` that found a difference.
  *
- * Partitions are made anew beside the tables and swapped in whole, so that a reader meets either the old or the new one.
- * Inserts wait meanwhile: they share the lock that a rebuild holds alone.
+ * Partitions are made anew beside the tables and swapped in whole, so that a reader meets either the old or the new
+ * one. Inserts wait meanwhile: they share the lock that a rebuild holds alone.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * Regroups failures: their groups are computed anew from the stored type and message. For a fingerprint that has changed; the new
- * groups stand in for the old ones in one swap a month.
+ * Regroups failures: their groups are computed anew from the stored type and message. For a fingerprint that has
+ * changed; the new groups stand in for the old ones in one swap a month.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -46,7 +46,10 @@ export interface Regrouped {
   exceptionMessage: string;
 }
 
-/** One failure per message whose stored group differs from its fingerprint, in a month or all and in one repository or all. */
+/**
+ * One failure per message whose stored group differs from its fingerprint, in a month or all and in one repository or
+ * all.
+ */
 export async function* wronglyGrouped(
   clickhouse: ClickHouse,
   fingerprintVersion: number,

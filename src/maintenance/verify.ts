@@ -1,6 +1,7 @@
 /**
- * Compares everything derived with the raw executions, and says where they differ: the one oracle of the tests and of an
- * operator who wants to know. Reads only. What is still on its way (written down, not evaluated) is reported as pending.
+ * Compares everything derived with the raw executions, and says where they differ: the one oracle of the tests and of
+ * an operator who wants to know. Reads only. What is still on its way (written down, not evaluated) is reported as
+ * pending.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';

@@ -66,7 +66,7 @@ PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, replicated
   });
 
   test('a statement without a rule is refused, and so is a table that is neither sharded nor known to be small', () => {
-    expect(() => cluster.commands('OPTIMIZE TABLE ci.executions')).toThrow('no rule for a cluster');
+    expect(() => cluster.commands('OPTIMIZE TABLE ci.executions')).toThrow('no cluster rule for this statement');
     expect(() => cluster.commands('CREATE TABLE ci.x (a UInt8) ENGINE = MergeTree ORDER BY a')).toThrow(
       'no repository_id',
     );

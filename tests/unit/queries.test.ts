@@ -52,8 +52,8 @@ describe('statements', () => {
     const define = (params: Parameters<typeof defineQuery>[1]) => () =>
       defineQuery('evaluation/fingerprints', params, row);
     expect(define({ ...tests, since_ms: 'Int64' })).not.toThrow();
-    expect(define(tests)).toThrow('{since_ms: Int64}, declared is nothing');
-    expect(define({ ...tests, since_ms: 'UInt32' })).toThrow('{since_ms: Int64}, declared is UInt32');
+    expect(define(tests)).toThrow('{since_ms: Int64}, but nothing is declared');
+    expect(define({ ...tests, since_ms: 'UInt32' })).toThrow('{since_ms: Int64}, but UInt32 is declared');
     expect(define({ ...tests, since_ms: 'Int64', until_ms: 'Int64' })).toThrow('no parameter until_ms');
   });
 });

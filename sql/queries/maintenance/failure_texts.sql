@@ -1,4 +1,5 @@
--- A page of the distinct texts of failures, with the failure group each is stored in; by key, from the last one read on.
+-- A page of the distinct texts of failures, with the failure group each is stored in; by key, from the last one read
+-- on.
 SET param_is_every_month = false;
 SET param_month = 202611;
 SET param_is_all = false;
