@@ -1,24 +1,22 @@
-/** Work that PostgreSQL knows of and that is not finished: for metrics and `ci-insights doctor`. One statement, bounded. */
+/** Unfinished work that PostgreSQL knows about, for metrics and `ci-insights doctor`. One bounded statement. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { type Executor, onPostgres } from './client.ts';
+import { deadLetters, eventOutbox, ingestBlocks } from './schema.ts';
 
-/** What PostgreSQL knows of work that is not finished. */
 export interface BacklogReading {
-  /** Blocks that are written down and not stored, and those stored and not evaluated. */
+  /** Blocks written down but not stored, and blocks stored but not evaluated. */
   blocksUnstored: number;
   blocksUnevaluated: number;
-  /** Age of the oldest stored block that is not evaluated, in seconds; 0 without one. */
+  /** Age of the oldest block stored but not evaluated; 0 if there is none. */
   evaluationLagSeconds: number;
-  /** Events in the outbox, and the age of the oldest in seconds. */
+  /** Events in the outbox, and the age of the oldest. */
   eventsWaiting: number;
   relayLagSeconds: number;
   deadLettersWaiting: number;
 }
 
-import { type Executor, onPostgres } from './client.ts';
-import { deadLetters, eventOutbox, ingestBlocks } from './schema.ts';
-
-/** Counting further would cost more than it tells. */
+/** Counting further would cost more than the number is worth. */
 const COUNT_MAX = 10_000;
 
 const rowSchema = z.object({

@@ -8,16 +8,16 @@ import * as tables from './schema.ts';
 
 const POOL_CONNECTIONS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours takes long; a lock that never comes must not hold a connection for ever. */
+/** No statement takes long, and waiting for a lock must not hold a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 export type Database = NodePgDatabase<typeof tables>;
-/** What runs statements: the database, or a transaction of it. */
+/** Runs statements: the database, or one of its transactions. */
 export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
 
 /**
- * Where a session outlasts its transactions: LISTEN and a search path need one, and a pooler in transaction mode hands every
- * transaction another.
+ * The address of connections whose session outlasts a transaction. LISTEN and a search path need that, and a pooler in
+ * transaction mode gives every transaction another session.
  */
 export const sessionUrlOf = (config: { databaseDirectUrl: string | undefined }, databaseUrl: string): string =>
   config.databaseDirectUrl ?? databaseUrl;
@@ -29,7 +29,7 @@ export interface Postgres {
   close(): Promise<void>;
 }
 
-/** Does not connect yet: the first statement does. `onError` hears of idle connections that break. */
+/** Does not connect yet: the first statement does. `onError` is called when an idle connection breaks. */
 export function openPostgres(url: string, onError: (error: Error) => void): Postgres {
   const pool = new pg.Pool({
     connectionString: url,
@@ -56,8 +56,9 @@ export function openPostgres(url: string, onError: (error: Error) => void): Post
 }
 
 /**
- * Runs statements and turns a store that does not answer into {@link StoreUnavailable}. SQLSTATE classes: 08 connection,
- * 53 resources, 57 operator intervention (shutdown, cancelled), 58 system error; 40 asks for the transaction again.
+ * Runs statements, and throws {@link StoreUnavailable} if PostgreSQL does not respond. SQLSTATE classes: 08 connection,
+ * 53 resources, 57 operator intervention (shutdown, cancelled), 58 system error, 40 rollback: the transaction can be
+ * repeated.
  */
 export async function onPostgres<T>(run: () => Promise<T>): Promise<T> {
   try {
@@ -70,7 +71,7 @@ export async function onPostgres<T>(run: () => Promise<T>): Promise<T> {
 
 const POSTGRES_SPAN = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const;
 
-/** Drizzle wraps the driver's error; the SQLSTATE stands on the innermost cause. */
+/** Drizzle wraps the driver's error: the SQLSTATE is on the innermost cause. */
 export function sqlState(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

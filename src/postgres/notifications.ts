@@ -1,28 +1,29 @@
 /**
- * What PostgreSQL tells by NOTIFY, on a connection of its own: other processes' changes, at once.
+ * Notifications from PostgreSQL (NOTIFY) about changes made by other processes, on a separate connection.
  *
- * A notification is never the only way to hear of a change, because one may be missed (while the connection is down, or behind a
- * pooler in transaction mode, where LISTEN does nothing): whoever listens also looks by itself, less often while
- * {@link Notifications.isConnected}. That is true only as long as heartbeats, sent through the ordinary connections, arrive here.
+ * A notification is never the only way to learn of a change, because it may be missed: while the connection is down, or
+ * behind a pooler in transaction mode, where LISTEN has no effect. So every listener also polls, less often while
+ * {@link Notifications.isConnected}. That is true only while heartbeats, sent through the ordinary connections, arrive
+ * here.
  */
 import { randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import pg from 'pg';
 
 const RECONNECT_MS = 500;
-/** Notifications do not arrive at all, as behind some poolers: trying again and again would not help. */
+/** For when notifications never arrive, as behind some poolers: frequent retries would not help. */
 const RECONNECT_DEAF_MS = 30_000;
-/** A connection that broke without a word is found out within twice this time. */
+/** A connection that breaks silently is detected within twice this time. */
 const HEARTBEAT_MS = 3_000;
 
 export interface Listener {
   onNotify(payload: string): void;
-  /** Notifications may have been missed until now. */
+  /** Called when notifications arrive again: some may have been missed before. */
   onConnect?(): void;
 }
 
 export interface NotificationDeps {
-  /** Of a connection whose session lasts. */
+  /** Address of a connection whose session lasts. */
   url: string;
   /** Sends a notification through another connection. */
   notify(channel: string): Promise<unknown>;
@@ -34,23 +35,23 @@ export class Notifications {
   readonly #heartbeatChannel = `ci_insights_heartbeat_${randomUUID().replaceAll('-', '')}`;
   #client: pg.Client | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #heard: (() => void) | undefined;
+  #onHeartbeat: (() => void) | undefined;
   #isConnected = false;
   #isClosed = false;
 
   constructor(private readonly deps: NotificationDeps) {}
 
-  /** Whether changes are heard of by themselves now. */
+  /** Whether notifications are arriving. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
 
-  /** Registers a listener; before {@link connect}. */
+  /** Registers a listener. Call it before {@link connect}. */
   listen(channel: string, listener: Listener): void {
     this.#listeners.set(channel, [...(this.#listeners.get(channel) ?? []), listener]);
   }
 
-  /** Connects, and again whenever the connection breaks. Returns after the first try, also when it failed. */
+  /** Connects, and reconnects whenever the connection breaks. Returns after the first attempt, even if that failed. */
   async connect(): Promise<void> {
     if (this.#isClosed) return;
     const client = new pg.Client({ connectionString: this.deps.url, application_name: 'ci-insights listener' });
@@ -58,7 +59,7 @@ export class Notifications {
     client.on('error', (error) => this.#lost(client, error));
     client.on('end', () => this.#lost(client, new Error('the listening connection ended')));
     client.on('notification', ({ channel, payload }) => {
-      if (channel === this.#heartbeatChannel) this.#heard?.();
+      if (channel === this.#heartbeatChannel) this.#onHeartbeat?.();
       for (const listener of this.#listeners.get(channel) ?? []) listener.onNotify(payload ?? '');
     });
     try {
@@ -75,19 +76,19 @@ export class Notifications {
     this.#isClosed = true;
     this.#isConnected = false;
     clearTimeout(this.#timer);
-    this.#heard?.();
+    this.#onHeartbeat?.();
     const client = this.#client;
     this.#client = undefined;
     await client?.end().catch(() => {});
   }
 
-  /** Sends a heartbeat and waits for it; the next one follows by itself. */
+  /** Sends a heartbeat, waits for it and schedules the next one. */
   async #beat(client: pg.Client): Promise<void> {
-    const isHeard = await this.#hearsItself().catch(() => false);
+    const isReceived = await this.#isHeartbeatReceived().catch(() => false);
     if (this.#client !== client) return;
-    if (!isHeard) {
+    if (!isReceived) {
       const wait = this.#isConnected ? RECONNECT_MS : RECONNECT_DEAF_MS;
-      return this.#lost(client, new Error('notifications do not arrive; changes are looked for instead'), wait);
+      return this.#lost(client, new Error('notifications do not arrive; polling for changes instead'), wait);
     }
     if (!this.#isConnected) {
       this.#isConnected = true;
@@ -96,16 +97,16 @@ export class Notifications {
     this.#timer = setTimeout(() => this.#beat(client), HEARTBEAT_MS);
   }
 
-  async #hearsItself(): Promise<boolean> {
-    const heard = new Promise<void>((resolve) => {
-      this.#heard = resolve;
+  async #isHeartbeatReceived(): Promise<boolean> {
+    const received = new Promise<void>((resolve) => {
+      this.#onHeartbeat = resolve;
     });
     try {
       const sent = this.deps.notify(this.#heartbeatChannel);
-      const isHeard = Promise.all([heard, sent]).then(() => true);
-      return await pTimeout(isHeard, { milliseconds: HEARTBEAT_MS, fallback: () => false });
+      const isReceived = Promise.all([received, sent]).then(() => true);
+      return await pTimeout(isReceived, { milliseconds: HEARTBEAT_MS, fallback: () => false });
     } finally {
-      this.#heard = undefined;
+      this.#onHeartbeat = undefined;
     }
   }
 

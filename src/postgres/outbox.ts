@@ -1,9 +1,10 @@
 /**
- * The event log's outbox: events are written down in the transaction of the change that they tell of, and the relay
- * (workers/relay.ts) carries them to ClickHouse.
+ * The event log's outbox: events are written in the transaction of the change that they describe, and the relay
+ * (workers/relay.ts) sends them to ClickHouse.
  *
- * Events of a repository are written one transaction after another: its row is locked until the commit. So their ids and times go
- * up together and become visible in that order, which is what lets a poller follow the log (docs/api.md).
+ * Writing events locks the row of their repository until the commit, so only one transaction at a time writes events of
+ * a repository. Ids and times therefore increase together and become visible in that order, which lets a poller follow
+ * the log (docs/api.md).
  */
 import { eq, inArray, sql } from 'drizzle-orm';
 import type { NewEvent } from '../domain/events.ts';
@@ -14,10 +15,10 @@ import { eventBatches, eventKeys, eventOutbox, repositories } from './schema.ts'
 /** The relay listens here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
 
-/** Rows of one statement: it binds eight parameters a row, and there is room for 65,535. */
+/** Rows per statement: each row binds eight parameters, and a statement takes 65,535. */
 const ROWS_MAX = 5_000;
 
-/** Writes events down, in order. Call it last in a transaction: it holds the repository's row until the commit. */
+/** Writes events in order. Call it last in a transaction: it locks the repository's row until the commit. */
 export async function recordEvents(
   tx: Executor,
   repositoryId: string,
@@ -29,7 +30,7 @@ export async function recordEvents(
   await insertEvents(tx, repositoryId, events, receivedAt);
 }
 
-/** The same for events that may be sent again: each key counts once. Returns how many were new. */
+/** The same for events that may be resent: each key counts once. Returns how many were new. */
 export async function recordKeyedEvents(
   tx: Executor,
   repositoryId: string,
@@ -45,9 +46,9 @@ export async function recordKeyedEvents(
     .onConflictDoNothing()
     .returning({ key: eventKeys.key });
   const isNew = new Set(taken.map(({ key }) => key));
-  const fresh = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
-  await insertEvents(tx, repositoryId, fresh, receivedAt);
-  return fresh.length;
+  const newEvents = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
+  await insertEvents(tx, repositoryId, newEvents, receivedAt);
+  return newEvents.length;
 }
 
 /** Forgets the keys of events that have left the log. */
@@ -55,7 +56,7 @@ export async function forgetEventKeys(db: Executor, before: number): Promise<voi
   await db.delete(eventKeys).where(sql`${eventKeys.takenAt} < ${new Date(before).toISOString()}::timestamptz`);
 }
 
-/** Locks the repository's row; the time of its next event, which is never before that of its last one. */
+/** Locks the repository's row. Returns the time of its next event, which is never before its last event. */
 async function lockRepository(tx: Executor, repositoryId: string, now: number): Promise<Date> {
   const [row] = await tx
     .update(repositories)
@@ -91,8 +92,8 @@ const BATCH_EVENTS_MAX = 5_000;
 const BATCH_METADATA_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * The batch that is to be inserted next: the one that was written down and not finished, else one that is written down now, of
- * the oldest events. Undefined when nothing waits. The caller's transaction must commit before the batch is inserted.
+ * The batch to insert next: an unfinished one if there is one, or else a new one with the oldest events. Undefined if
+ * no event waits. The caller's transaction must commit before the batch is inserted.
  */
 export async function nextBatch(tx: Executor): Promise<number | undefined> {
   const [unfinished] = await tx
@@ -114,7 +115,7 @@ export async function nextBatch(tx: Executor): Promise<number | undefined> {
   return row && Number(row.batch_id);
 }
 
-/** The events of a batch, in order; none when somebody else has finished it. */
+/** The events of a batch, in order; none if another process has finished it. */
 export async function eventsOfBatch(tx: Executor, batchId: number): Promise<PendingEvent[]> {
   return tx
     .select()

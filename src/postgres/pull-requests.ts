@@ -1,4 +1,4 @@
-/** Pull requests, as host webhooks and `pr-events` tell of them. */
+/** Pull requests, as known from host webhooks and `pr-events`. */
 import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { pullRequests } from './schema.ts';
@@ -22,9 +22,9 @@ export async function pullRequestMergedAs(
   return row;
 }
 
-/** Keeps versions of pull requests: of two, the later one, in whatever order they come. */
+/** Keeps the latest version of each pull request, in whatever order versions arrive. */
 export async function keepPullRequests(tx: Executor, versions: readonly PullRequest[]): Promise<void> {
-  // One statement cannot change a row twice, and rows are locked in one order by everybody.
+  // One statement cannot change a row twice, and all processes must lock rows in the same order.
   const newest = new Map<number, PullRequest>();
   for (const version of versions) {
     const known = newest.get(version.number);

@@ -1,6 +1,6 @@
 /**
- * Quarantines: each change is one transaction with the event that tells of it, and with the repository's next revision, by which
- * everybody who keeps a list knows that theirs is old.
+ * Quarantines. Each change is one transaction, together with its event and the repository's next revision. By the
+ * revision, every holder of a list knows whether it is outdated.
  */
 import { and, asc, eq, inArray, isNotNull, isNull, max, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
@@ -12,7 +12,7 @@ import { type Database, type Executor, onPostgres } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import { quarantines, repositories } from './schema.ts';
 
-/** NOTIFY with `<repository id>:<revision>` when a repository's quarantines have changed. */
+/** The channel of NOTIFY: `<repository id>:<revision>` when the quarantines of a repository have changed. */
 export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
 
 export type Quarantine = Omit<typeof quarantines.$inferSelect, 'repositoryId' | 'removedAt' | 'removedBy'>;
@@ -23,13 +23,13 @@ export interface NewQuarantine {
   /** Branch or pattern; null: every branch. Never empty. */
   branch: string | null;
   source: QuarantineSource;
-  /** Who asks for it; also the event's trigger. */
+  /** Who creates it; also the trigger of the event. */
   actor: string;
 }
 
 /** All quarantines of a repository at one moment, in order of creation. */
 export interface QuarantineSnapshot {
-  /** Of two snapshots of a repository, the one with the higher revision is the newer one. */
+  /** Of two snapshots of a repository, the one with the higher revision is newer. */
   revision: number;
   quarantines: Quarantine[];
 }
@@ -61,12 +61,12 @@ export class QuarantineStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Hears of every change made through this store, as soon as it is committed and before whoever made it is answered. */
+  /** Called for every change made through this store, after the commit and before the caller gets its answer. */
   onChange(listener: (change: QuarantineChange) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** The open quarantines of a repository, of one statement: revision and list belong together. */
+  /** The open quarantines of a repository. One statement reads them, so revision and list belong together. */
   async snapshot(repositoryId: string): Promise<QuarantineSnapshot> {
     const rows = await onPostgres(() =>
       this.db
@@ -82,7 +82,7 @@ export class QuarantineStore {
     };
   }
 
-  /** The revision only: whether a snapshot is still the newest. */
+  /** Only the revision: it tells whether a snapshot is still the newest. */
   async revision(repositoryId: string): Promise<number> {
     const [row] = await onPostgres(() =>
       this.db
@@ -93,7 +93,7 @@ export class QuarantineStore {
     return row?.revision ?? 0;
   }
 
-  /** Quarantines a test; undefined when it is quarantined on that branch already, also by a request at the same moment. */
+  /** Quarantines a test. Undefined if it is already quarantined on that branch, even by a concurrent request. */
   async create(repositoryId: string, wanted: NewQuarantine): Promise<Quarantine | undefined> {
     const now = this.clock.now();
     const row = {
@@ -112,7 +112,7 @@ export class QuarantineStore {
     });
   }
 
-  /** Removes a quarantine and returns it as it was; undefined when there is none with this id, or no longer. */
+  /** Removes a quarantine and returns it as it was. Undefined if there is none with this id, or none any more. */
   async remove(repositoryId: string, id: string, actor: string): Promise<Quarantine | undefined> {
     const now = this.clock.now();
     return this.#change(repositoryId, async (tx) => {
@@ -132,7 +132,9 @@ export class QuarantineStore {
     });
   }
 
-  /** Writes whether the tests have recovered. Nothing changes, not even the revision, where it was so before. */
+  /**
+   * Stores whether the tests have recovered. If that is what is stored already, nothing changes, not even the revision.
+   */
   async setRecovered(repositoryId: string, changes: readonly Pick<Quarantine, 'id' | 'isRecovered'>[]): Promise<void> {
     if (changes.length === 0) return;
     await this.#change(repositoryId, async (tx) => {
@@ -170,7 +172,7 @@ export class QuarantineStore {
     );
   }
 
-  /** When each of the tests was last released from a quarantine; those that never were are not in it. */
+  /** When each test was last released from a quarantine, without those that never were. */
   async releasesOf(repositoryId: string, testIds: readonly string[]): Promise<Map<string, Date>> {
     if (testIds.length === 0) return new Map();
     const rows = await onPostgres(() =>
@@ -189,7 +191,7 @@ export class QuarantineStore {
     return new Map(rows.flatMap(({ testId, releasedAt }) => (releasedAt ? [[testId, releasedAt] as const] : [])));
   }
 
-  /** Runs a change; when it returns something, the next revision is part of it and everybody is told. */
+  /** Runs a change. If it returns something, the transaction also raises the revision, and listeners are notified. */
   async #change<T>(repositoryId: string, run: (tx: Executor) => Promise<T | undefined>): Promise<T | undefined> {
     const { result, revision } = await onPostgres(() =>
       this.db.transaction(async (tx) => {
