@@ -1,11 +1,11 @@
-/** One service a data folder: the embedded stores belong to one process. */
+/** Allows one service per data folder, because embedded stores belong to one process. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from './errors.ts';
 
 const FILE = 'service.lock';
 
-/** The process that serves from this folder, if it is alive. */
+/** The live process that holds this folder, or undefined. */
 export function lockHolder(dataDir: string): number | undefined {
   const file = join(dataDir, FILE);
   if (!existsSync(file)) return undefined;
@@ -13,7 +13,10 @@ export function lockHolder(dataDir: string): number | undefined {
   return Number(pid) > 0 && startTimeOf(Number(pid)) === startedAt ? Number(pid) : undefined;
 }
 
-/** Takes the folder for this process and returns what gives it back. Throws a {@link UserError} when another has it. */
+/**
+ * Locks the folder for this process and returns a function that unlocks it. Throws a {@link UserError} if another holds
+ * it.
+ */
 export function lockDataDir(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, FILE);
@@ -27,13 +30,13 @@ export function lockDataDir(dataDir: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** When a process was started, as its system tells; distinguishes it from a later one of the same number. */
+/** When a process was started, according to the system: tells it from a later one with the same pid. */
 function startTimeOf(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
     const stat = `/proc/${pid}/stat`;
     if (!existsSync(stat)) return 'alive';
-    // The command's name stands in brackets and may hold spaces; the start time is the 20th field after it.
+    // The command's name is in parentheses and may contain spaces; the start time is the 20th field after it.
     return readFileSync(stat, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[19];
   } catch {
     return undefined;

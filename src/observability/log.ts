@@ -1,15 +1,16 @@
-/** Structured logs: one JSON object a line on standard error, so that standard output stays free for answers. */
+/** Structured logs: one JSON object per line on standard error; standard output is for the answers of commands. */
 import pino from 'pino';
 import { withoutSecrets } from './secrets.ts';
 
 export type Logger = pino.Logger;
 
-/** Fields that could hold a secret are removed wherever a request or an error is logged. */
+/** Fields that may contain a secret; their values are removed from every line. */
 const SECRETS = ['authorization', '*.authorization', 'headers.authorization', 'token', '*.token', 'connectionString'];
 const CAUSES_MAX = 5;
 
 /**
- * @param secrets Exact values that no line may hold, such as the passwords of the stores; see `secretsOf` of the configuration.
+ * @param secrets Exact values that no line may contain, such as the passwords of the stores; see `secretsOf` in
+ *   config.ts.
  */
 export function createLogger(
   level: string,
@@ -24,7 +25,7 @@ export function createLogger(
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: SECRETS,
       serializers: { err: serializeError },
-      // The last place that every line passes, whoever wrote what into it.
+      // The last place that every line passes, whichever code wrote it.
       hooks: { streamWrite: scrub },
     },
     destination,
@@ -40,8 +41,8 @@ interface SerializedError {
 }
 
 /**
- * What is known to be harmless of an error, and no other field of it: drivers hang the statement's parameters, or the command
- * with which they authenticated, on theirs. Drizzle even writes parameters into the message, after "params:".
+ * Only the fields of an error that are known to be harmless: drivers attach the parameters of a statement, or the
+ * command that authenticated them. Drizzle even writes parameters into the message, after "params:".
  */
 function serializeError(error: unknown, depth = 0): SerializedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
@@ -55,5 +56,5 @@ function serializeError(error: unknown, depth = 0): SerializedError {
   };
 }
 
-/** In a stack, the lines after the message are kept. */
+/** In a stack, the lines after the message stay. */
 const withoutParameters = (text: string): string => text.replace(/\nparams: [\s\S]*?(?=\n {4}at |$)/, '');

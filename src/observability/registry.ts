@@ -1,9 +1,9 @@
-/** Where the metrics of this process are kept, and how they are shown. A process has one of each, however many apps it holds. */
+/** The metrics of this process. There is one registry per process, however many apps it runs. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export const registry = new Registry();
 
-/** Of what the library knows of a process; the rest of it means nothing on Bun. */
+/** The library's process metrics that mean something on Bun. */
 const PROCESS_METRICS = [
   'process_cpu_user_seconds_total',
   'process_cpu_system_seconds_total',
@@ -21,18 +21,18 @@ const everything = new Registry();
 collectDefaultMetrics({ register: everything });
 for (const name of PROCESS_METRICS) {
   const metric = everything.getSingleMetric(name);
-  // Open files are known on Linux only.
+  // The number of open files is known on Linux only.
   if (metric) registry.registerMetric(metric);
 }
 
 const buildInfo = new Gauge({
   name: 'ci_insights_build_info',
-  help: 'Always 1; the labels say what runs.',
+  help: 'Always 1; the labels say what is running.',
   labelNames: ['version', 'bun', 'role'],
   registers: [registry],
 });
 
-/** Tells what runs here. `role` is all, api or worker. */
+/** Publishes what is running here. `role` is all, api or worker. */
 export function setBuildInfo(version: string, role: string): void {
   buildInfo.reset();
   buildInfo.set({ version, bun: Bun.version, role }, 1);
@@ -40,5 +40,8 @@ export function setBuildInfo(version: string, role: string): void {
 
 export const METRICS_MEDIA_TYPE = registry.contentType;
 
-/** Every metric in the text format of Prometheus. Runs what gauges collect, so it never throws because of a store. */
+/**
+ * All metrics in the text format of Prometheus. Gauges that read a store catch its errors, so this does not fail with
+ * one.
+ */
 export const renderMetrics = (): Promise<string> => registry.metrics();

@@ -1,10 +1,10 @@
-/** Takes secrets out of text, by their value and by their look: the last line of defence of the log. */
+/** Removes secrets from text, by value and by pattern: the log's last line of defence. */
 
 const HIDDEN = '[secret]';
-/** Below this length a value is a word that lines may well hold for another reason. */
+/** A shorter value is likely to appear in a line for another reason. */
 const LENGTH_MIN = 8;
 
-/** What is told by its look: our keys, tokens of the repository host, headers, the user and password of an address. */
+/** Secrets with a known form: application keys, tokens of the repository host, headers, user and password in a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\bcii_[\w-]{8,}/g, HIDDEN],
   [/\b(?:gh[a-z]_|github_pat_)\w{8,}/g, HIDDEN],
@@ -12,7 +12,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],
 ];
 
-/** A function that hides these values, plain or as they stand in an address, and whatever looks like a secret. */
+/** A function that hides these values, plain or URL-encoded, and everything with the form of a secret. */
 export function withoutSecrets(values: readonly string[]): (text: string) => string {
   const known = [
     ...new Set(values.flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])),

@@ -1,23 +1,25 @@
-/** The shape of a tracer and its spans, apart from the SDK that fills it. */
+/** The interface of a tracer and its spans, without the SDK behind it. */
 
-/** Values of attributes. Names of repositories and routes are fine; parameters of statements, names of tests and secrets are not. */
+/**
+ * Attributes of a span. Repositories and routes are fine; parameters of statements, names of tests and secrets are not.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
   kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
   attributes?: Attributes;
-  /** `traceparent` of the caller, where it comes from outside of this process. */
+  /** `traceparent` of a caller outside this process. */
   parent?: string | null | undefined;
 }
 
-/** The span that runs. */
+/** The running span. */
 export interface ActiveSpan {
   set(attributes: Attributes): void;
-  /** It did not do what it was to do; exceptions say so by themselves. */
+  /** Marks the span as failed; an exception does so automatically. */
   fail(reason: string): void;
 }
 
-/** What the loaded SDK does. */
+/** Implemented by the SDK, once it is loaded. */
 export interface Tracer {
   run<T>(name: string, options: SpanOptions, run: (span: ActiveSpan) => Promise<T>): Promise<T>;
   traceparent(): string | undefined;
@@ -26,13 +28,15 @@ export interface Tracer {
 }
 
 export interface TracingOptions {
-  /** Of an OTLP/HTTP receiver, without `/v1/traces`. */
+  /** Address of an OTLP/HTTP receiver, without `/v1/traces`. */
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
   version: string;
-  /** The share of traces that begin here and are kept, 0 to 1; one that comes with a request is kept as its sender decided. */
+  /**
+   * The share, 0 to 1, of traces started here that are kept. For a trace that comes with a request, its sender decides.
+   */
   ratio: number;
-  /** Hears, at most once a minute, that spans were lost. */
+  /** Called when spans were lost, at most once a minute. */
   onLost(error: Error | undefined): void;
 }

@@ -1,4 +1,7 @@
-/** The OpenTelemetry SDK behind {@link Tracer}. Imported only when an endpoint is configured; registers nothing globally. */
+/**
+ * The OpenTelemetry SDK behind {@link Tracer}. Imported only when an endpoint is configured; registers nothing
+ * globally.
+ */
 import {
   type Context,
   defaultTextMapGetter,
@@ -27,9 +30,9 @@ import type { ActiveSpan, SpanOptions, Tracer, TracingOptions } from './span.ts'
 const PROPAGATOR = new W3CTraceContextPropagator();
 const EXPORT_TIMEOUT_MS = 5_000;
 const EXPORT_EVERY_MS = 2_000;
-/** Ending must not wait for an endpoint that is away. */
+/** Stopping must not wait for an endpoint that is down. */
 const STOP_MS_MAX = 2_000;
-const COMPLAINT_MS = 60_000;
+const LOSS_REPORT_MS = 60_000;
 const ATTRIBUTE_LENGTH_MAX = 500;
 
 const KINDS = {
@@ -73,7 +76,7 @@ export function startTracer({ endpoint, headers, serviceName, version, ratio, on
         try {
           return await run(active);
         } catch (error) {
-          // The kind alone: messages of drivers quote what they were given.
+          // Only the type: messages of drivers quote their input.
           const type = error instanceof Error ? error.name : typeof error;
           span.setAttribute('error.type', type);
           fail(type);
@@ -96,22 +99,22 @@ export function startTracer({ endpoint, headers, serviceName, version, ratio, on
   };
 }
 
-/** A parent that cannot be read is none. */
+/** An invalid parent is ignored. */
 function parentOf(traceparent: string | null | undefined, active: Context): Context {
   if (traceparent === undefined) return active;
   return PROPAGATOR.extract(ROOT_CONTEXT, { traceparent: traceparent ?? undefined }, defaultTextMapGetter);
 }
 
-/** The exporter, counting what the endpoint did not take. */
+/** The exporter, with a count of the spans that the endpoint did not accept. */
 function counting(exporter: SpanExporter, onLost: TracingOptions['onLost']): SpanExporter {
-  let complainedAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return {
     export: (batch: ReadableSpan[], done: (result: ExportResult) => void) =>
       exporter.export(batch, (result) => {
         if (result.code !== ExportResultCode.SUCCESS) {
           spansLost.inc(batch.length);
-          if (performance.now() - complainedAt >= COMPLAINT_MS) {
-            complainedAt = performance.now();
+          if (performance.now() - reportedAt >= LOSS_REPORT_MS) {
+            reportedAt = performance.now();
             onLost(result.error);
           }
         }
