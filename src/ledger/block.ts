@@ -1,9 +1,9 @@
-/** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation must look at afterwards. */
+/** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation has to judge afterwards. */
 import { z } from 'zod';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
-/** The part of a line that the evaluation needs; read back from a block whose process died before evaluating it. */
+/** What the evaluation needs of a line, read back from a block whose process died before it was evaluated. */
 const lineSchema = z.object({
   repository_id: z.string(),
   on_default: z.boolean(),
@@ -13,7 +13,7 @@ const lineSchema = z.object({
   e_finished_ms: z.array(z.number()),
 });
 
-/** What was new about one test on the default branch: since when, and on which commits. */
+/** What is new about one test on the default branch: from when on, and on which commits. */
 export interface TouchedTest {
   /** The earliest new execution; milliseconds since the epoch. */
   since: number;
@@ -22,9 +22,7 @@ export interface TouchedTest {
 /** By repository id, then by test id. */
 export type Touched = Map<string, Map<string, TouchedTest>>;
 
-/**
- * One line of JSONEachRow: a chunk's executions that are new. A test holds its columns against those of `ci.ingest`.
- */
+/** The new executions of a chunk as one line of JSONEachRow. A test compares its columns with those of `ci.ingest`. */
 export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
   const failures = executions.flatMap((execution, index) => execution.failures.map((failure) => ({ index, failure })));
   const { origin, columns } = chunk;
@@ -36,7 +34,7 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
     base_ref: origin.baseRef,
     pull_request: origin.pullRequest,
     received_ms: chunk.receivedAt,
-    // As text: a number would lose what is above 2^53.
+    // As text: a number is not exact above 2^53.
     e_execution_id: executions.map(({ id }) => id.toString()),
     e_test_id: executions.map(({ testId }) => testId),
     e_finished_ms: executions.map(({ finishedAt }) => finishedAt),
@@ -55,16 +53,18 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
   });
 }
 
-/** What a block's lines touch on default branches; skipped executions prove nothing and are left out. */
+/** What a block's lines touch on default branches. Skipped executions prove nothing and are left out. */
 export function touchedBy(lines: string): Touched {
   const touched: Touched = new Map();
   for (const text of lines.split('\n')) {
     if (text === '') continue;
     const line = lineSchema.parse(JSON.parse(text));
     if (!line.on_default) continue;
-    for (const [i, testId] of line.e_test_id.entries())
-      if (line.e_status[i] !== 'skipped')
-        touch(touched, line.repository_id, testId, line.e_finished_ms[i] as number, line.commit_sha);
+    for (const [i, testId] of line.e_test_id.entries()) {
+      const finishedAt = line.e_finished_ms[i];
+      if (finishedAt !== undefined && line.e_status[i] !== 'skipped')
+        touch(touched, line.repository_id, testId, finishedAt, line.commit_sha);
+    }
   }
   return touched;
 }
@@ -85,12 +85,12 @@ export function touch(
   if (test === undefined) tests.set(testId, { since: finishedAt, commits: [commit] });
   else {
     if (finishedAt < test.since) test.since = finishedAt;
-    // Few commits a test: an array is smaller and faster than a set, and there are thousands of tests a block.
+    // An array, because a block has thousands of tests and each has few commits: a set would be larger and slower.
     if (!test.commits.includes(commit)) test.commits.push(commit);
   }
 }
 
-/** Adds what `from` touches to `into`; what it holds belongs to `into` from then on. */
+/** Adds what `from` touches to `into`, which takes over its maps and arrays. */
 export function mergeTouched(into: Touched, from: Touched): void {
   for (const [repositoryId, tests] of from) {
     const known = into.get(repositoryId);

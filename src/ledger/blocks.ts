@@ -1,7 +1,4 @@
-/**
- * Blocks after they are claimed: which ones are unfinished, what they hold, and when they are done. The ledger makes
- * and stores them.
- */
+/** Recorded blocks: which of them are unfinished, what they contain, when they are done. The ledger records and stores them. */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
@@ -13,7 +10,7 @@ const decompress = promisify(zstdDecompress);
 export class BlockStore {
   constructor(private readonly db: Database) {}
 
-  /** Blocks that were left unstored or unevaluated for longer than `ageSeconds`, oldest first. */
+  /** Blocks older than `ageSeconds` that are not stored or not evaluated, oldest first. */
   async leftBehind(ageSeconds: number, limit: number): Promise<{ blockId: number; isStored: boolean }[]> {
     const rows = await onPostgres(() =>
       this.db
@@ -26,7 +23,7 @@ export class BlockStore {
     return rows.map((row) => ({ blockId: row.blockId, isStored: row.storedAt !== null }));
   }
 
-  /** The lines of a block that is not evaluated yet, or undefined. */
+  /** The lines of a block, or undefined once it is evaluated. */
   async lines(blockId: number): Promise<string | undefined> {
     const [block] = await onPostgres(() =>
       this.db.select({ body: ingestBlocks.body }).from(ingestBlocks).where(eq(ingestBlocks.blockId, blockId)),
@@ -46,7 +43,7 @@ export class BlockStore {
   }
 }
 
-/** Throws for a block that is evaluated: its body is gone. */
+/** Throws for an evaluated block, whose body has been deleted. */
 export async function linesOf(body: Uint8Array | null): Promise<string> {
   if (!body) throw new Error('a block without a body cannot be replayed');
   return (await decompress(body)).toString('utf8');

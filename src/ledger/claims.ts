@@ -1,6 +1,6 @@
-/** Claims: which executions of a source are in which block. Eight bytes an execution. */
+/** Claims: which executions of a source belong to which block, in eight bytes per execution. */
 
-/** The ids of a claim as PostgreSQL keeps them. */
+/** The ids of a claim as PostgreSQL stores them. */
 export function packIds(ids: readonly bigint[]): Buffer {
   const packed = Buffer.allocUnsafe(ids.length * 8);
   for (const [i, id] of ids.entries()) packed.writeBigUInt64BE(id, i * 8);
@@ -12,10 +12,10 @@ export function unpackIds(packed: Uint8Array): bigint[] {
   return Array.from({ length: packed.byteLength / 8 }, (_, i) => view.getBigUint64(i * 8));
 }
 
-/** Executions of a batch are locked by bucket of source key, so that a transaction takes a bounded number of locks. */
+/** Source keys are locked in buckets, so that a transaction takes a bounded number of locks. */
 const LOCK_BUCKETS = 1_024;
 
-/** The buckets of the source keys, in the one order in which every transaction takes them: no deadlock. */
+/** The buckets of the source keys in ascending order: every transaction locks in this order, so none can deadlock. */
 export function lockBuckets(sourceKeys: Iterable<string>): number[] {
   const buckets = new Set<number>();
   for (const key of sourceKeys) buckets.add(Number.parseInt(key.slice(0, 8), 16) % LOCK_BUCKETS);

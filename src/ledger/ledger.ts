@@ -1,14 +1,14 @@
 /**
- * Exactly once in effect: executions are claimed in PostgreSQL in the transaction that writes their block down; the
- * block is then inserted, and replayed by anyone, under a deduplication token of its own.
+ * Makes ingestion exactly-once in effect. One PostgreSQL transaction claims executions and records their block. The block
+ * is then inserted under its own deduplication token, and any process may replay it.
  *
- *     claimed and written down ──insert, own token──► stored ──evaluation──► evaluated (the body is dropped)
+ *     claimed and recorded ──insert, own token──► stored ──evaluation──► evaluated (the body is deleted)
  *
- * Invariants, on which everything else leans (docs/architecture.md says why each holds):
+ * Everything else relies on these invariants (docs/architecture.md says why each holds):
  * 1. An execution is claimed by at most one block: claims of a source are read and written under its lock.
  * 2. A block's lines never change between its first insert and its last replay.
  * 3. A job completes only when every block that claims one of its executions is stored.
- * 4. A block that is not stored can be taken back whole, claims and all: by (3) its jobs are still in the queue.
+ * 4. A block that is not stored can be retracted whole, claims included: by (3) its jobs are still in the queue.
  */
 import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
@@ -33,7 +33,7 @@ import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 
 const compress = promisify(zstdCompress);
 
-/** A chunk that ClickHouse will refuse however often it is sent: it belongs with the dead letters. */
+/** ClickHouse will always refuse this chunk: it becomes a dead letter. */
 export class UnstorableChunk extends Error {
   override name = 'UnstorableChunk';
 }
@@ -43,18 +43,18 @@ export interface StoredBlock {
   touched: Touched;
 }
 
-/** What became of one chunk; a rejected one is either unstorable or to be tried again. */
+/** What became of one chunk. With an error, it is either unstorable or will be retried. */
 export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 
-interface WrittenBlock {
+interface RecordedBlock {
   blockId: number;
   lines: string;
   touched: Touched;
 }
 
 interface Claimed {
-  written?: WrittenBlock;
-  /** Unstored blocks of others that hold some of it. */
+  recorded?: RecordedBlock;
+  /** Other blocks, not stored yet, that claim some of the executions. */
   pending: number[];
   duplicates: number;
 }
@@ -73,8 +73,8 @@ export class Ledger {
   constructor(private readonly deps: LedgerDeps) {}
 
   /**
-   * Stores what is new in the chunks as one block. Returns when everything in them, new or claimed before, is stored.
-   * Throws {@link StoreUnavailable} when a store does not answer: the same call finishes the work later.
+   * Stores what is new in the chunks as one block. Returns once everything in them, new or claimed before, is stored.
+   * Throws {@link StoreUnavailable} when a store does not answer; repeating the call finishes the work.
    */
   async write(chunks: readonly PreparedChunk[]): Promise<WriteOutcome[]> {
     try {
@@ -85,7 +85,7 @@ export class Ledger {
       const [only] = chunks;
       if (chunks.length === 1 && only)
         return [{ chunk: only, error: new UnstorableChunk(error.message, { cause: error }) }];
-      // One of them spoils the block: each alone, so that the others do not go with it.
+      // One chunk spoils the block. Write each alone, so that the others are stored.
       const outcomes: WriteOutcome[] = [];
       for (const chunk of chunks) outcomes.push(...(await this.write([chunk])));
       return outcomes;
@@ -93,18 +93,17 @@ export class Ledger {
   }
 
   async #writeTogether(chunks: readonly PreparedChunk[]): Promise<void> {
-    const { written, pending, duplicates } = await onPostgres(() =>
+    const { recorded, pending, duplicates } = await onPostgres(() =>
       this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
     );
     executionsDuplicate.inc(duplicates);
-    // A block of somebody else's that ClickHouse refuses is taken back with its claims: what it held is now ours to
-    // claim.
+    // When ClickHouse refuses another process's block, it is retracted with its claims, and we claim its executions.
     for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
-    if (written) await this.#store(written.blockId, written);
+    if (recorded) await this.#store(recorded.blockId, recorded);
     await this.#confirm(chunks);
   }
 
-  /** Claims what is new and writes the block down; also names the unstored blocks that hold the rest. */
+  /** Claims what is new and records its block. Also returns the unstored blocks that claim the rest. */
   async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<Claimed> {
     const sourceKeys = [
       ...new Set(chunks.flatMap((chunk) => chunk.executions.map((execution) => execution.sourceKey))),
@@ -113,11 +112,11 @@ export class Ledger {
       sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from unnest(${sql.param(lockBuckets(sourceKeys))}::int[]) as bucket`,
     );
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
-    const fresh = new FreshExecutions(claimed);
+    const unclaimed = new UnclaimedExecutions(claimed);
     const lines: string[] = [];
     const touched: Touched = new Map();
     const receipts = chunks.map((chunk) => {
-      const executions = fresh.of(chunk);
+      const executions = unclaimed.of(chunk);
       if (executions.length > 0) lines.push(lineOf(chunk, executions));
       if (chunk.isOnDefaultBranch)
         for (const execution of executions)
@@ -126,9 +125,9 @@ export class Ledger {
       return receiptOf(chunk, executions.length);
     });
     const text = lines.map((line) => `${line}\n`).join('');
-    const blockId = text === '' ? null : await writeDown(tx, text, fresh);
-    // A receipt that is there already was counted then: a job that is tried again has no duplicates of its own.
-    const made =
+    const blockId = text === '' ? null : await recordBlock(tx, text, unclaimed);
+    // An existing receipt was counted when it was made: a retried job does not count its own executions as duplicates.
+    const added =
       receipts.length === 0
         ? []
         : await tx
@@ -136,23 +135,20 @@ export class Ledger {
             .values(receipts.map((receipt) => ({ ...receipt, blockId })))
             .onConflictDoNothing()
             .returning({ duplicate: uploadChunks.duplicate });
-    const duplicates = made.reduce((sum, { duplicate }) => sum + duplicate, 0);
-    const pending = [...fresh.duplicatesIn(unstored)];
+    const duplicates = added.reduce((sum, { duplicate }) => sum + duplicate, 0);
+    const pending = [...unclaimed.duplicatesIn(unstored)];
     return blockId === null
       ? { pending, duplicates }
-      : { written: { blockId, lines: text, touched }, pending, duplicates };
+      : { recorded: { blockId, lines: text, touched }, pending, duplicates };
   }
 
-  /**
-   * Inserts a block that is not stored yet. The row lock keeps others from doing the same work; the token makes it
-   * harmless.
-   */
-  async #store(blockId: number, known?: WrittenBlock): Promise<void> {
+  /** Inserts a block that is not stored yet. The row lock saves others the same work, and the token makes it harmless. */
+  async #store(blockId: number, known?: RecordedBlock): Promise<void> {
     try {
       const done = await onPostgres(() =>
         this.deps.db.transaction(async (tx) => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
-          // Whoever has just written the block down has its lines; reading them back would cost as much as the insert.
+          // The process that recorded the block still has its lines; reading them back would cost as much as the insert.
           const [block] = await tx
             .select({ executions: ingestBlocks.executions, body: known ? sql<null>`null` : ingestBlocks.body })
             .from(ingestBlocks)
@@ -174,19 +170,19 @@ export class Ledger {
       blockBytes.observe(done.bytes);
       this.deps.onStored?.(done.stored);
     } catch (error) {
-      if (isPermanentInsertError(error)) await this.#takeBack(blockId);
+      if (isPermanentInsertError(error)) await this.#retract(blockId);
       throw error;
     }
   }
 
-  /** Names the block for ever, and among the blocks of every PostgreSQL that this ClickHouse has served. */
+  /** Identifies the block for good, and among the blocks of every PostgreSQL that this ClickHouse has ever served. */
   async #token(blockId: number): Promise<string> {
     this.#installation ??= await readInstallation(this.deps.db);
     return `b${blockId}-${this.#installation.id}`;
   }
 
-  /** Removes a block that ClickHouse refuses, with its claims and receipts: its jobs are written anew, one by one. */
-  async #takeBack(blockId: number): Promise<void> {
+  /** Removes a block that ClickHouse refuses, with its claims and receipts. Its jobs will be written again, one by one. */
+  async #retract(blockId: number): Promise<void> {
     await onPostgres(() =>
       this.deps.db.transaction(async (tx) => {
         const removed = await tx
@@ -200,7 +196,7 @@ export class Ledger {
     );
   }
 
-  /** Everything in the chunks is stored: their receipts say so. */
+  /** Marks the receipts of the chunks as stored. */
   async #confirm(chunks: readonly PreparedChunk[]): Promise<void> {
     await onPostgres(() =>
       this.deps.db.execute(sql`
@@ -212,7 +208,7 @@ export class Ledger {
     );
   }
 
-  /** Stores a block that a process left behind. Returns false when it was taken back because ClickHouse refuses it. */
+  /** Stores a block that another process left behind. Returns false when ClickHouse refused it and it was retracted. */
   async replay(blockId: number): Promise<boolean> {
     try {
       await this.#store(blockId);
@@ -224,8 +220,8 @@ export class Ledger {
   }
 }
 
-/** The executions of a batch that no block and no earlier chunk of the batch has claimed. */
-class FreshExecutions {
+/** Picks the executions of a batch that no block, and no earlier chunk of the batch, has claimed. */
+class UnclaimedExecutions {
   /** New claims by source key. */
   readonly taken = new Map<string, bigint[]>();
   count = 0;
@@ -250,7 +246,7 @@ class FreshExecutions {
     });
   }
 
-  /** Those unstored blocks that may hold a duplicate that was met. */
+  /** The unstored blocks that may claim one of the duplicates found. */
   duplicatesIn(unstored: Map<string, number[]>): Set<number> {
     return new Set([...this.#duplicateSources].flatMap((sourceKey) => unstored.get(sourceKey) ?? []));
   }
@@ -281,18 +277,18 @@ async function readClaims(
   return { claimed, unstored };
 }
 
-/** Writes the block and its claims down and returns the block's id. */
-async function writeDown(tx: Executor, lines: string, fresh: FreshExecutions): Promise<number> {
+/** Inserts the block and its claims. Returns the block's id. */
+async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExecutions): Promise<number> {
   const [block] = await tx
     .insert(ingestBlocks)
-    .values({ executions: fresh.count, body: await compress(Buffer.from(lines)) })
+    .values({ executions: unclaimed.count, body: await compress(Buffer.from(lines)) })
     .returning({ blockId: ingestBlocks.blockId });
-  if (!block) throw new Error('the block was not written');
+  if (!block) throw new Error('the block was not inserted');
   await tx.execute(sql`
     insert into ${ingestClaims} (source_key, block_id, ids)
     select source_key, ${block.blockId}::bigint, ids
-    from unnest(${sql.param([...fresh.taken.keys()])}::uuid[],
-                ${sql.param([...fresh.taken.values()].map(packIds))}::bytea[]) as claim (source_key, ids)`);
+    from unnest(${sql.param([...unclaimed.taken.keys()])}::uuid[],
+                ${sql.param([...unclaimed.taken.values()].map(packIds))}::bytea[]) as claim (source_key, ids)`);
   return block.blockId;
 }
 

@@ -1,6 +1,4 @@
-/**
- * From a job to rows: names become identifiers, times are settled, and what cannot be stored is rejected with a reason.
- */
+/** From a job to rows: names become identifiers, times are settled, and rows that cannot be stored are rejected. */
 import { failureColumns } from '../domain/columns.ts';
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
@@ -12,14 +10,14 @@ import type { Status } from '../domain/status.ts';
 import type { Run, TestRunsJob } from '../queue/test-runs.ts';
 
 export interface PreparedFailure {
-  /** Its place in the arrays of the job; null when the job reports no failure of a failed execution. */
+  /** Its index in the arrays of the job; null when the job reports no failure for a failed execution. */
   row: number | null;
   failureId: string;
 }
 
 /** What is worked out for an execution. The rest stays in the arrays of its job, from which its line is made. */
 export interface PreparedExecution {
-  /** Its place in the arrays of the job. */
+  /** Its index in the arrays of the job. */
   row: number;
   id: bigint;
   /** Its claim is looked up under this key. */
@@ -61,7 +59,7 @@ export const originOf = (run: Run): RunOrigin => ({
   pullRequest: run.pull_request ?? 0,
 });
 
-/** Shared by all executions without failures, which is most of them. */
+/** Shared by all executions without failures, which are most of them. */
 const NO_FAILURES: readonly PreparedFailure[] = [];
 
 const testIds = new TestIds();

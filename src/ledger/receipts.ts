@@ -1,6 +1,4 @@
-/**
- * What became of an upload, put together from its chunks: from the ledger when they are written, from the queue before.
- */
+/** Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that. */
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
@@ -12,10 +10,10 @@ import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import type { Producer } from '../queue/producer.ts';
 import { chunkJobId, rejectionSchema, type testRunsSchema } from '../queue/test-runs.ts';
 
-/** How long a receipt can be asked for: long after any job that waits for one. */
+/** How long a receipt can be read, far longer than any job waits for one. */
 const RECEIPT_DAYS = 30;
 
-/** Removes receipts that nobody asks for any more. What they were of stays. */
+/** Removes receipts that are too old to be read. What was uploaded stays. */
 export async function forgetOldReceipts(db: Database, now: number): Promise<void> {
   const before = new Date(now - RECEIPT_DAYS * DAY_MS);
   await onPostgres(() =>
@@ -23,7 +21,7 @@ export async function forgetOldReceipts(db: Database, now: number): Promise<void
   );
 }
 
-/** What became of an upload. Counts are null while anything of it is queued. */
+/** What became of an upload. Counts are null while part of it is queued. */
 export interface Receipt {
   id: string;
   status: UploadStatus;
@@ -53,7 +51,7 @@ export class ReceiptStore {
     const written = await this.#written(owner, name, uploadId);
     if (written) return written;
     const queued = await this.#queued(owner, name, uploadId);
-    // Between the two looks its only job may have been done.
+    // Its only job may have completed between the two reads.
     return queued ?? (await this.#written(owner, name, uploadId));
   }
 
@@ -121,4 +119,4 @@ export class ReceiptStore {
 }
 
 const NOTHING_ON_DEFAULT =
-  'Nothing of this upload was on the default branch, so no insight shows it. Name the branch, and set the default branch if it is not the one you expect.';
+  'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';
