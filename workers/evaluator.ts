@@ -5,8 +5,8 @@
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import { evaluate } from '../src/evaluation/evaluate.ts';
-import { FigureStore } from '../src/evaluation/figures.ts';
 import { drawVersion, lockEvaluation } from '../src/evaluation/lock.ts';
+import { QuarantineEvidenceStore } from '../src/evaluation/quarantine-evidence.ts';
 import { judgeQuarantines } from '../src/evaluation/quarantines.ts';
 import { RunStore, TESTS_MAX } from '../src/evaluation/run-store.ts';
 import { EvaluationStore } from '../src/evaluation/store.ts';
@@ -112,10 +112,10 @@ export class Evaluator {
             repositoryId,
             mode: repository?.autoQuarantine ?? 'off',
             quarantines,
-            figures: new FigureStore(clickhouse, repositoryId),
+            evidence: new QuarantineEvidenceStore(clickhouse, repositoryId),
           };
-          await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), options, (ends) =>
-            judgeQuarantines(context, ends),
+          await evaluate(stores, new Map(entries.slice(from, from + TESTS_MAX)), options, (identities) =>
+            judgeQuarantines(context, identities),
           );
         }),
       );

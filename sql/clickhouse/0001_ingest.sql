@@ -1,9 +1,9 @@
--- Executions and everything derived from them. Statements end with a semicolon at the end of a line and are each safe
--- to run twice. `ci` is the one database; Atomic, so that tables are swapped and dropped without waiting.
+-- Executions and everything derived from them. A semicolon at the end of a line ends a statement; every statement is safe
+-- to run twice. `ci` is the only database. It is Atomic, so that tables are swapped and dropped without waiting.
 CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic;
 
--- One row per chunk, columns as arrays. Null keeps nothing: its views fill the stores, all under the insert's one
--- deduplication token, so that a block that is replayed changes none of them.
+-- One row per chunk, with columns as arrays. The Null engine stores nothing: views fill the other tables, all under the one
+-- deduplication token of the insert, so that replaying a block changes none of them.
 CREATE TABLE IF NOT EXISTS ci.ingest
 (
   repository_id UUID,
@@ -42,10 +42,10 @@ CREATE TABLE IF NOT EXISTS ci.ingest
 )
 ENGINE = Null;
 
--- The raw table: what was reported, whole. The key serves every read of one test over a window (stats, executions,
--- ratios, the evaluation's history). `on_default` comes before the test because insights look at the default branch
--- only. Small granules because such a read wants a few hundred rows, not 8,192. Monthly partitions: few parts, and a
--- month leaves at once when its retention ends. Columns behind `pull_request` are read by rebuild only.
+-- The raw table: everything that was reported. The key serves every read of one test over a window (statistics, executions,
+-- ratios, the history for the evaluation). `on_default` precedes the test because insights cover the default branch only.
+-- Small granules, because such a read wants a few hundred rows rather than 8,192. Monthly partitions: few parts, and a
+-- month leaves in one step when its retention ends. Only a rebuild reads the columns after `pull_request`.
 CREATE TABLE IF NOT EXISTS ci.executions
 (
   repository_id UUID,
@@ -81,7 +81,7 @@ PARTITION BY toYYYYMM(finished_at)
 ORDER BY (repository_id, on_default, test_id, finished_at, execution_id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- One row per failed attempt, with its texts. The key serves the groups of a test and the newest events of a group.
+-- One row per failed attempt, with its texts. The key serves the groups of a test and the newest failures of a group.
 CREATE TABLE IF NOT EXISTS ci.failures
 (
   repository_id UUID,
@@ -103,8 +103,9 @@ PARTITION BY toYYYYMM(failed_at)
 ORDER BY (repository_id, on_default, test_id, failure_id, failed_at, execution_id, attempt)
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000;
 
--- One row per month and identity (test, pipeline, job) seen on the default branch. By month, so that a total leaves
--- together with the executions it counts. `last` is an argMax without a state: the greatest tuple begins with the time.
+-- One row per month and identity (test, pipeline, CI job) seen on the default branch. By month, so that a total leaves
+-- together with the executions it counts. `last` works like argMax without a state, because the greatest tuple is the one
+-- with the latest time.
 CREATE TABLE IF NOT EXISTS ci.catalog
 (
   repository_id UUID,
@@ -125,7 +126,8 @@ PARTITION BY month
 ORDER BY (repository_id, test_id, pipeline_name, job_name, month)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- The earliest failure ever stored of each test on the default branch. Outlives retention: no partitions to drop.
+-- The earliest failure ever stored of each test on the default branch. It outlives retention, so there are no partitions to
+-- drop.
 CREATE TABLE IF NOT EXISTS ci.first_failures
 (
   repository_id UUID,
@@ -137,8 +139,9 @@ ENGINE = AggregatingMergeTree
 ORDER BY (repository_id, test_id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- Which executions of the default branch are flaky. Version 0 comes with the execution (flagged by its source, or
--- passed after failed attempts); the evaluation adds and retracts verdicts with the newest block's id as version.
+-- Which executions of the default branch are flaky. Version 0 comes with the execution (flagged by its source, or passed
+-- after failed attempts). The evaluation adds and retracts verdicts under versions that it draws from PostgreSQL, each
+-- higher than the last.
 CREATE TABLE IF NOT EXISTS ci.flaky_verdicts
 (
   repository_id UUID,
@@ -154,8 +157,9 @@ PARTITION BY toYYYYMM(finished_at)
 ORDER BY (repository_id, test_id, finished_at, execution_id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- The health of each identity, and its fold (src/domain/health.ts) at two places: at a checkpoint some hours back, from
--- which it goes on, and at the end of the newest month that has left, from which it is folded anew. Outlives retention.
+-- The health of each identity and its fold (src/domain/health.ts) at two places: a checkpoint some hours back, from which
+-- it continues, and the baseline at the end of the newest month that has left, from which it can start over. Outlives
+-- retention.
 CREATE TABLE IF NOT EXISTS ci.health
 (
   repository_id UUID,

@@ -1,8 +1,8 @@
--- The event log. The key serves the only read there is: one repository's newest events of a window. Replacing, because
--- an operator who restores PostgreSQL from a backup sends again what was on its way then, past the deduplication
--- window; reads do not wait for the merge that drops such a repeat (sql/queries/events/log.sql). Monthly partitions
--- leave whole with the executions of their month. The bloom filters serve "this pull request" and "this branch" in a
--- log of millions.
+-- The event log. The key serves the only kind of read: the newest events of one repository in a window. Replacing, because
+-- after PostgreSQL is restored from a backup, the events that were on their way then are sent again, past the deduplication
+-- window; reads do not wait for the merge that drops such a repeat (sql/queries/events/log.sql). Monthly partitions leave
+-- together with the executions of their month. The bloom filters serve filters by pull request and by branch in a log of
+-- millions.
 CREATE TABLE IF NOT EXISTS ci.events
 (
   repository_id UUID,

@@ -1,5 +1,5 @@
--- When an execution was received: what an explanation as of a moment needs to tell which executions came in later. 0:
--- before this column was there.
+-- When an execution was received, so that an explanation as of a moment can tell which executions arrived later. 0 for
+-- executions stored before this column existed.
 ALTER TABLE ci.ingest ADD COLUMN IF NOT EXISTS received_ms Int64;
 
 ALTER TABLE ci.executions ADD COLUMN IF NOT EXISTS received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1));
@@ -17,9 +17,9 @@ ARRAY JOIN
   e_is_flaky AS is_flaky, e_is_quarantined AS is_quarantined, e_is_retried AS is_retried,
   e_is_time_replaced AS is_time_replaced, e_failures AS failures;
 
--- One row per attempt of a pipeline and job on the default branch, and UTC day: how much of it passed and failed. By it
--- a run in which much fails at once is found without a look at its executions. The day leads, because the newest runs
--- are looked at.
+-- One row per attempt of a pipeline and CI job on the default branch, and UTC day: how often it passed and failed. It shows
+-- a run in which much fails at once without reading its executions. The day leads the key, because the newest runs are
+-- read.
 CREATE TABLE IF NOT EXISTS ci.runs
 (
   repository_id UUID,
@@ -38,7 +38,7 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (repository_id, day, pipeline_name, job_name, run_id, run_attempt)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- A row for each day of a chunk, which is nearly always one: counted within the arrays, at half the cost of unfolding
+-- One row for each day of a chunk, which is almost always one. Counting within the arrays costs half as much as unfolding
 -- them.
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_runs TO ci.runs AS
 WITH
@@ -53,7 +53,7 @@ FROM ci.ingest
 ARRAY JOIN arrayDistinct(arrayMap(ms -> toUInt16(intDiv(ms, 86400000)), e_finished_ms)) AS day_number
 WHERE on_default AND notEmpty(times);
 
--- The runs that are troubled (src/domain/infrastructure.ts), by the evaluation. Few.
+-- Troubled runs (src/domain/infrastructure.ts), as judged by the evaluation. There are few.
 CREATE TABLE IF NOT EXISTS ci.troubled_runs
 (
   repository_id UUID,

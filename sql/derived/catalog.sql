@@ -1,5 +1,5 @@
 -- Per month and identity on the default branch: how often it ran, its newest execution, its last success and failure.
--- Skipped executions count: a test that is always skipped is found, too.
+-- Skipped executions count, so that a test that is always skipped can be found.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT

@@ -1,4 +1,4 @@
--- The earliest retained failure of each test on the default branch. The table also remembers earlier ones, whose
+-- The earliest retained failure of each test on the default branch. The table also remembers earlier failures, whose
 -- executions have left.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';

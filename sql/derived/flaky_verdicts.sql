@@ -1,5 +1,5 @@
--- What makes an execution flaky within its run: flagged by its source, or passed after failed attempts. Version 0, so
--- that every verdict of the evaluation counts more.
+-- Executions that are flaky within their run: flagged by their source, or passed after failed attempts. Version 0, so that
+-- any verdict of the evaluation overrides it.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT

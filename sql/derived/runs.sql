@@ -1,4 +1,4 @@
--- How much passed and failed in each run (an attempt of a CI job), by UTC day. Skipped executions prove nothing.
+-- How often each run (an attempt of a CI job) passed and failed, by UTC day. Skipped executions prove nothing.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT

@@ -1,5 +1,5 @@
--- Executions with whether they are of the default branch that their repository has now: isOnDefaultBranch
--- (src/domain/default-branch.ts) in SQL; a test compares the two. `on_default` is what it was when they were stored.
+-- Executions, with whether they belong to the current default branch of their repository: isOnDefaultBranch
+-- (src/domain/default-branch.ts) in SQL; a test compares the two. `on_default` is how they are stored.
 SET param_is_every_month = false;
 SET param_month = 202611;
 SET param_repository_ids = ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'];

@@ -1,4 +1,4 @@
--- The executions of a month, marked by the default branch that their repository has now.
+-- The executions of a month, marked by the current default branch of their repository.
 SET param_is_every_month = false;
 SET param_month = 202611;
 SET param_repository_ids = ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'];

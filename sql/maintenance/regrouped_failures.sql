@@ -1,4 +1,4 @@
--- The failures of a month, each in the group that ci.regroup names for its text; the others stay where they are.
+-- The failures of a month, each in the group that ci.regroup gives for its message. Others keep their group.
 SET param_month = 202611;
 SELECT f.* REPLACE (if(g.type = '' AND g.message = '', f.failure_id, g.to_id) AS failure_id)
 FROM (SELECT * FROM ci.failures WHERE toYYYYMM(failed_at) = {month: UInt32}) AS f

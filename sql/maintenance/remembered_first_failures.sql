@@ -1,4 +1,4 @@
--- First failures from before the oldest retained month: no execution tells of them any more, so a rebuild keeps them.
+-- First failures from before the oldest retained month. Their executions have left, so a rebuild keeps them.
 SELECT repository_id, test_id, min(f.first) AS first
 FROM ci.first_failures AS f
 GROUP BY repository_id, test_id

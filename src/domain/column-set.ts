@@ -7,11 +7,11 @@ import type { z } from 'zod';
 export interface Column {
   /** Its name in the job. */
   job: string;
-  /** What the job holds under that name. */
+  /** What the job contains under that name. */
   schema: z.ZodType;
-  /** Its column in `ci.ingest`. None: something else is made of it before it is stored. */
+  /** Its column in `ci.ingest`; none if something else is made of it before it is stored. */
   line?: string;
-  /** What is kept of a text; null drops it. */
+  /** What to keep of a text; null drops it. */
   clean?: (text: string) => string | null;
   /** Stored in place of a missing value or an empty text. */
   empty?: string | number;
@@ -30,9 +30,9 @@ export type RowOf<C extends Columns> = {
   [P in Exclude<keyof C, OptionalIn<C>>]: Item<z.infer<C[P]['schema']>>;
 } & { [P in OptionalIn<C>]?: Item<z.infer<C[P]['schema']>> };
 
-/** Everything is looked up once, at start: no row pays for it. */
+/** Looks everything up once, at start, so that no row pays for it. */
 export class ColumnSet<const C extends Columns> {
-  /** The columns as they stand in the job, for a zod object. */
+  /** The columns as they appear in the job, for a zod object. */
   readonly shape: Shape<C>;
   readonly #all: readonly { property: string; job: string }[];
   readonly #texts: readonly string[];
@@ -41,7 +41,7 @@ export class ColumnSet<const C extends Columns> {
 
   constructor(readonly columns: C) {
     const entries = Object.entries<Column>(columns);
-    // TypeScript does not follow names through fromEntries.
+    // TypeScript does not track names through fromEntries.
     this.shape = Object.fromEntries(entries.map(([, { job, schema }]) => [job, schema])) as Shape<C>;
     this.#all = entries.map(([property, { job }]) => ({ property, job }));
     this.#texts = entries.flatMap(([property, { schema }]) =>
@@ -53,7 +53,7 @@ export class ColumnSet<const C extends Columns> {
     );
   }
 
-  /** The row with its texts cut: the row itself where none is too long, which is nearly always. */
+  /** The row with its texts cut; almost always the row itself, because none is too long. */
   cleaned<R extends { readonly [P in keyof C]?: unknown }>(row: R): R {
     let texts: Record<string, string | null> | undefined;
     for (const { property, clean } of this.#cleaned) {
@@ -78,7 +78,7 @@ export class ColumnSet<const C extends Columns> {
     return length;
   }
 
-  /** Rows as the arrays of the job. Plain loops: with closures in their place this takes twice as long. */
+  /** Rows as the arrays of the job. In plain loops, because closures take twice as long. */
   arrays(rows: readonly RowOf<C>[]): Arrays<C> {
     const arrays: Record<string, unknown[]> = {};
     for (const { property, job } of this.#all) {
@@ -86,7 +86,7 @@ export class ColumnSet<const C extends Columns> {
       for (const row of rows as readonly Readonly<Record<string, unknown>>[]) values.push(row[property] ?? null);
       arrays[job] = values;
     }
-    // As above.
+    // As for the shape.
     return arrays as Arrays<C>;
   }
 
@@ -104,7 +104,8 @@ export class ColumnSet<const C extends Columns> {
   }
 
   /**
-   * The values of some rows of the job by their columns in `ci.ingest`; null is a row of which nothing was reported.
+   * The values of some rows of the job by their columns in `ci.ingest`. A row of null is one that nothing was reported
+   * about.
    */
   lines(
     arrays: Readonly<Record<string, readonly unknown[] | undefined>>,

@@ -1,9 +1,9 @@
 /**
- * The columns of an execution, of its failures and of its run: each is declared here once. From the declaration follow
- * the type of a parsed row, its place in the `test-runs` job, the cut of its text on both sides of the queue, and its
- * column in `ci.ingest`.
+ * The columns of an execution, of its failures and of its run, each declared once. The declaration determines the type of a
+ * parsed row, its place in the `test-runs` job, how long texts are cut on both sides of the queue, and the column of
+ * `ci.ingest`.
  *
- * What is added later is optional in the job (`texts.optional()`), because producers of older releases do not send it.
+ * A column that is added later must be optional in the job (`texts.optional()`), because older producers do not send it.
  */
 import { z } from 'zod';
 import { ColumnSet, type RowOf } from './column-set.ts';
@@ -11,7 +11,7 @@ import { DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX, UINT32_MAX, 
 import { STATUSES } from './status.ts';
 import { cutText } from './text.ts';
 
-/** Paths, exception types and the like are shown and grouped by: they are cut, not refused. */
+/** Paths, exception types and the like are shown and grouped by, so they are cut rather than refused. */
 const detail = (text: string): string => cutText(text, DETAIL_BYTES_MAX);
 
 const texts = z.array(z.string());
@@ -36,7 +36,7 @@ export const executionColumns = new ColumnSet({
 });
 export type ExecutionRow = RowOf<(typeof executionColumns)['columns']>;
 
-/** One value for each failed attempt. `empty` stands for what a failure does not report. */
+/** One value for each failed attempt. `empty` replaces what a failure does not report. */
 export const failureColumns = new ColumnSet({
   /** 1 for the first failed attempt within the execution. */
   attempt: { job: 'attempt', schema: z.array(z.int().min(1).max(65_535)), line: 'f_attempt', empty: 1 },

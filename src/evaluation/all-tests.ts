@@ -1,4 +1,4 @@
-/** All tests with passed or failed executions on a default branch, for verification and rebuild. */
+/** All tests that passed or failed on a default branch, for verification and rebuilds. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -18,7 +18,7 @@ export interface TestGroup {
   testIds: string[];
 }
 
-/** In groups of one repository that fit into memory, with all their executions. */
+/** In groups of one repository, each small enough to hold all its executions in memory. */
 export async function* testsOnDefaultBranches(
   clickhouse: ClickHouse,
   repositoryId?: string,

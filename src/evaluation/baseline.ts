@@ -1,4 +1,4 @@
-/** Before a month leaves, every fold that a late execution could start anew is moved up past it: health outlives retention. */
+/** Moves baselines past a month before it leaves, so that no fold needs its executions: health outlives retention. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -17,7 +17,7 @@ const testsOfMonth = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string() }),
 );
 
-/** Folds the month that begins at `monthStart` into the baselines of all identities that ran in it. */
+/** Folds the month beginning at `monthStart` into the baselines of all identities that ran in it. */
 export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
   const monthEnd = endOfMonth(monthStart);
   const month = Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', ''));
@@ -46,7 +46,7 @@ async function moved(
     const group = byIdentity.get(identityKey(fold));
     if (!group) return [];
     const { end } = continueFold(fold.baseline, group, verdicts);
-    // What the checkpoint still lacks of this month leaves with it: no fold may go on from behind the baseline.
+    // What the checkpoint lacks of this month leaves with it: no fold may continue from before the baseline.
     const isBehindBaseline =
       end.at !== null && (fold.checkpoint.at === null || comparePositions(fold.checkpoint.at, end.at) < 0);
     return [{ ...fold, baseline: end, checkpoint: isBehindBaseline ? end : fold.checkpoint }];

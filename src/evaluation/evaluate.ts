@@ -1,19 +1,20 @@
 /**
- * Judges what a block has brought: troubled runs first, then the verdicts on executions, then the health of every identity that they or
- * new executions concern. Reads what is stored, so it can be repeated at any time and in any order.
+ * Judges what a block has brought: first troubled runs, then the verdicts on executions, then the health of every
+ * identity that these or new executions affect. It reads what is stored, so it can be repeated at any time and in any
+ * order.
  */
 import { judge } from '../domain/judge.ts';
 import type { TouchedTest } from '../ledger/block.ts';
-import { type IdentityEnd, judgeHealth } from './health.ts';
+import { type IdentityState, judgeHealth } from './health.ts';
 import { type RunStore, TESTS_MAX } from './run-store.ts';
 import { type EvaluationStore, identityKey, isFlakyRule, type Verdict, type VerdictRule } from './store.ts';
 import { judgeRuns, Troubles } from './troubles.ts';
 import { judgeVerdicts } from './verdicts.ts';
 
 export interface EvaluateOptions {
-  /** Off: nothing is judged flaky. */
+  /** When off, nothing is judged flaky. */
   isFlakyDetectionEnabled: boolean;
-  /** Drawn under the repository's lock, so that a later evaluation has a higher one. */
+  /** Drawn under the repository's lock, so that later evaluations have higher versions. */
   version: number;
 }
 
@@ -23,63 +24,65 @@ export interface EvaluationStores {
 }
 
 /**
- * Judges what is new about the touched tests, and others whose evidence changes with a troubled run.
+ * Judges what is new about the touched tests, and about others whose evidence changes with a troubled run.
  *
- * What is written first is what a repetition finds out by what is written last: an evaluation that is cut off anywhere is made good
- * by evaluating the same once more. So health comes before the verdicts that it follows from, and both before the troubled runs.
+ * Results are written before what they follow from: health before verdicts, and both before troubled runs. So an evaluation
+ * that is interrupted anywhere can be repeated: it finds the same changes until the last of them is written.
  *
  * @param touched at most {@link TESTS_MAX}.
- * @param onJudged hears, before the troubled runs are written, where every identity of the tests stands; all of a test at once.
+ * @param onJudged receives the state of every identity before the troubled runs are written, all identities of a test at once.
  */
 export async function evaluate(
   stores: EvaluationStores,
   touched: ReadonlyMap<string, TouchedTest>,
   { isFlakyDetectionEnabled, nextVersion }: Omit<EvaluateOptions, 'version'> & { nextVersion(): Promise<number> },
-  onJudged: (ends: IdentityEnd[]) => Promise<void>,
+  onJudged: (states: IdentityState[]) => Promise<void>,
 ): Promise<void> {
   if (touched.size === 0) return;
   const { executions, runs } = stores;
   const oldest = [...touched.values()].reduce((least, { since }) => Math.min(least, since), Number.MAX_SAFE_INTEGER);
   const troubledRuns = await judgeRuns(runs, oldest);
-  // A troubled run may concern far more tests than the block that has made it one.
-  for (const tests of batchesOf(touched, troubledRuns.concerned)) {
+  // A troubled run may affect far more tests than the block that made it one.
+  for (const tests of batchesOf(touched, troubledRuns.affected)) {
     const since = new Map([...tests].map(([testId, test]) => [testId, test.since]));
     const folds = await executions.folds([...tests.keys()]);
     const changed = await judgeVerdicts(executions, tests, { troubledRuns, folds, isFlakyDetectionEnabled });
-    // A verdict that changes on an old execution changes the health from there on.
+    // A changed verdict on an old execution changes the health from there on.
     for (const { testId, finishedAt } of changed)
       since.set(testId, Math.min(since.get(testId) ?? finishedAt, finishedAt));
-    const { rows, ends } = await judgeHealth(executions, folds, since, changed);
+    const { rows, states } = await judgeHealth(executions, folds, since, changed);
     const version = await nextVersion();
     await executions.writeHealth(rows, version);
     await executions.writeVerdicts(changed, version);
-    await onJudged(ends);
+    await onJudged(states);
   }
   if (troubledRuns.changed.length > 0) await runs.write(troubledRuns.changed, await nextVersion());
 }
 
-/** The touched tests, then the others that are concerned; each with when the first change was. */
+/** The touched tests, then the others that are affected; each with the time of its first change. */
 function* batchesOf(
   touched: ReadonlyMap<string, TouchedTest>,
-  concerned: ReadonlyMap<string, number>,
+  affected: ReadonlyMap<string, number>,
 ): Generator<Map<string, TouchedTest>> {
   yield new Map(
     [...touched].map(([testId, { since, commits }]) => [
       testId,
-      { since: Math.min(since, concerned.get(testId) ?? since), commits },
+      { since: Math.min(since, affected.get(testId) ?? since), commits },
     ]),
   );
-  const others = [...concerned].filter(([testId]) => !touched.has(testId));
+  const others = [...affected].filter(([testId]) => !touched.has(testId));
   for (let from = 0; from < others.length; from += TESTS_MAX)
     yield new Map(others.slice(from, from + TESTS_MAX).map(([testId, since]) => [testId, { since, commits: [] }]));
 }
 
-/** Judges all retained executions of some tests anew: verdicts, then health from the baseline. The runs have been judged before. */
-export async function evaluateAnew(
+/**
+ * Judges all retained executions of some tests: verdicts, then health from the baseline. Runs must be judged before.
+ */
+export async function reevaluate(
   stores: EvaluationStores,
   testIds: string[],
   { isFlakyDetectionEnabled, version }: EvaluateOptions,
-): Promise<IdentityEnd[]> {
+): Promise<IdentityState[]> {
   const executions = await stores.executions.history(testIds, 0);
   const troubles = new Troubles((await stores.runs.troubled(0)).values());
   const fingerprints = await stores.executions.fingerprints(testIds, 0);
@@ -97,19 +100,21 @@ export async function evaluateAnew(
     }
   }
   const since = new Map(testIds.map((testId) => [testId, 0]));
-  const { rows, ends } = await judgeHealth(stores.executions, await stores.executions.folds(testIds), since, changed);
+  const { rows, states } = await judgeHealth(stores.executions, await stores.executions.folds(testIds), since, changed);
   await stores.executions.writeHealth(rows, version);
   await stores.executions.writeVerdicts(changed, version);
-  return ends;
+  return states;
 }
 
-/** As they are stored. */
+/** The verdicts as they are stored. */
 export function rulesOf({ flaky, holds }: ReturnType<typeof judge>): Map<bigint, VerdictRule> {
   const rules = new Map<bigint, VerdictRule>(flaky);
   for (const [id, hold] of holds) if (hold !== 'released') rules.set(id, hold);
   return rules;
 }
 
-/** Whether two verdicts are the same evidence; a failure that waits and one that was never confirmed both prove nothing. */
+/**
+ * Whether two verdicts are the same evidence. A pending failure and one that was never confirmed both prove nothing.
+ */
 export const isSameEvidence = (one: VerdictRule | undefined, other: VerdictRule | undefined): boolean =>
   (one === undefined) === (other === undefined) && isFlakyRule(one) === isFlakyRule(other);

@@ -1,6 +1,6 @@
 /**
- * Why a test's verdicts are what they are, as of any moment: the same rules over the same executions as the evaluation,
- * from the beginning, with a note of what decided. Reads only.
+ * Why a test's verdicts are what they are, as of any moment: applies the rules of the evaluation to the same
+ * executions, from the beginning, and notes what decided. Only reads.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -14,8 +14,8 @@ import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';
-import { FigureStore } from './figures.ts';
-import type { IdentityEnd } from './health.ts';
+import type { IdentityState } from './health.ts';
+import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { fullRunKey, RunStore, type TroubledRun } from './run-store.ts';
 import {
@@ -28,9 +28,9 @@ import {
 } from './store.ts';
 import { judgeRun, Troubles } from './troubles.ts';
 
-/** An execution with what an explanation shows of it. */
+/** An execution with what an explanation shows about it. */
 export interface ExplainedExecution extends IdentifiedExecution {
-  /** When it was received; 0 when that was not recorded. */
+  /** When it was received; milliseconds since the epoch, 0 if that was not recorded. */
   receivedAt: number;
 }
 
@@ -38,12 +38,12 @@ export interface Step {
   from: Health;
   to: Health;
   rule: string;
-  /** The one that moved it, last, after those that made it do so. */
+  /** The executions that led to the change; last, the one that caused it. */
   executions: ExplainedExecution[];
 }
 
-export interface IdentityExplanation extends IdentityEnd {
-  /** Whether the health and the recovery of the test look at it. */
+export interface IdentityExplanation extends IdentityState {
+  /** Whether the health and recovery of the test cover it. */
   isRecent: boolean;
   /** In order of finishing. */
   executions: ExplainedExecution[];
@@ -64,11 +64,11 @@ export interface ExplainOptions {
   repositoryId: string;
   testId: string;
   isFlakyDetectionEnabled: boolean;
-  /** What finished later is not looked at; milliseconds since the epoch. */
+  /** Executions that finished later do not count; milliseconds since the epoch. */
   asOf: number;
 }
 
-/** Each identity of the test on the default branch, from its retained executions; newest first. */
+/** Explains each identity of the test on the default branch from its retained executions; newest first. */
 export async function explainTest(clickhouse: ClickHouse, options: ExplainOptions): Promise<IdentityExplanation[]> {
   const { repositoryId, testId, asOf } = options;
   const all = await clickhouse.select(executions, { repository_id: repositoryId, test_id: testId, until_ms: asOf });
@@ -96,23 +96,23 @@ export interface RecoveryExplanation {
   identities: readonly (Identity & RecoveryEvidence)[];
 }
 
-/** How far each quarantine of an explained test has recovered by that moment: as the evaluation decides it. */
+/** How far each quarantine of an explained test had recovered by that moment, as the evaluation decides it. */
 export async function explainRecovery(
   clickhouse: ClickHouse,
   { repositoryId, asOf }: Pick<ExplainOptions, 'repositoryId' | 'asOf'>,
   identities: readonly IdentityExplanation[],
   quarantines: readonly Quarantine[],
 ): Promise<RecoveryExplanation[]> {
-  const figures = new FigureStore(clickhouse, repositoryId, asOf);
+  const evidence = new QuarantineEvidenceStore(clickhouse, repositoryId, asOf);
   const open = quarantines.filter(({ createdAt }) => createdAt.getTime() <= asOf);
-  return [...(await recoveryOf(figures, recentIdentities(identities), open))].map(([quarantine, found]) => ({
+  return [...(await recoveryOf(evidence, recentIdentities(identities), open))].map(([quarantine, found]) => ({
     quarantine,
-    isRecovered: isRecovered(found.map(({ evidence }) => evidence)),
-    identities: found.map(({ identity, evidence }) => ({ ...identity, ...evidence })),
+    isRecovered: isRecovered(found.map((one) => one.evidence)),
+    identities: found.map((one) => ({ ...one.identity, ...one.evidence })),
   }));
 }
 
-/** The troubled ones among the runs in which the test failed, as of the moment that the store looks from. */
+/** The troubled runs among those in which the test failed, as of the store's moment. */
 async function troublesOf(store: RunStore, all: readonly ExplainedExecution[]): Promise<TroubledRun[]> {
   const inTrouble = new Set(
     all.filter(isTrouble).map((one) => JSON.stringify([one.pipelineName, one.jobName, runKeyOf(one)])),
@@ -127,7 +127,7 @@ async function troublesOf(store: RunStore, all: readonly ExplainedExecution[]): 
   return [...new Map(troubled.map((run) => [fullRunKey(run), run])).values()];
 }
 
-/** The fold of health, step by step. */
+/** Folds the health and records every step. */
 function traced(
   ordered: readonly ExplainedExecution[],
   judged: Judged,
@@ -164,7 +164,7 @@ export const FLAKY_RULES: Readonly<Record<FlakyRule, string>> = {
   repeated: 'an isolated failure that came back with the same message',
 };
 
-/** What makes an execution flaky, beside itself. */
+/** The executions that make an execution flaky, other than itself. */
 function counterparts(
   ordered: readonly ExplainedExecution[],
   execution: ExplainedExecution,
@@ -191,7 +191,7 @@ function counterparts(
   return twins.sort((a, b) => distance(a) - distance(b)).slice(0, 1);
 }
 
-/** The executions before the last one that made a rule hold which asks for several. */
+/** For a rule that needs several executions, those before the last one. */
 function leadingTo(
   before: readonly ExplainedExecution[],
   from: Health,
@@ -202,6 +202,6 @@ function leadingTo(
   const counted = before.filter((one) => !heldBack.has(one.executionId));
   if (to === 'broken') return from === 'flaky' ? counted.slice(-(FLAKY_TO_BROKEN_COMMITS - 1)) : [];
   if (from === 'broken') return counted.slice(-1);
-  // Of the clean passes in a row, the first.
+  // The first of the clean passes in a row.
   return counted.slice(-(state.cleanPasses - 1)).slice(0, 1);
 }

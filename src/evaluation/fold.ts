@@ -1,4 +1,4 @@
-/** A fold of health that was stopped at a place and can go on from there. */
+/** A fold of health that was stopped somewhere and can continue from there. */
 import { z } from 'zod';
 import { comparePositions, type JudgedExecution, type Position } from '../domain/execution.ts';
 import { foldHealth, type HealthState, healthyState } from '../domain/health.ts';
@@ -6,8 +6,9 @@ import { HEALTHS } from '../domain/status.ts';
 import { HOUR_MS } from '../domain/time.ts';
 
 /**
- * How far behind its newest execution an identity's checkpoint stays: jobs of one run finish and arrive out of order, and
- * only what is older than the checkpoint costs a new fold. Less than a day, so that a hot test reads little each time.
+ * How far the checkpoint of an identity stays behind its newest execution. CI jobs of one run finish and arrive out of
+ * order, and only what is older than the checkpoint costs a fold from the baseline. Less than a day, so that a test
+ * that runs often reads little each time.
  */
 export const CHECKPOINT_LAG_MS = 6 * HOUR_MS;
 
@@ -36,32 +37,32 @@ export interface Fold {
 
 const foldJson = z.object({ at: positionSchema, state: stateSchema });
 
-/** As it is stored: nothing before the first execution. */
+/** The stored form; empty before the first execution. */
 export function writeFold({ at, state }: Fold): string {
   if (at === null) return '';
   const { finishedAt, runId, runAttempt, executionId } = at;
   return JSON.stringify({ at: { finishedAt, runId, runAttempt, executionId: executionId.toString() }, state });
 }
 
-/** Read back from what {@link writeFold} writes. */
+/** Reads what {@link writeFold} writes. */
 export const foldSchema = z
   .string()
   .transform((text): Fold => (text === '' ? beginning() : foldJson.parse(JSON.parse(text))));
 
 export const beginning = (): Fold => ({ at: null, state: healthyState() });
 
-/** Whether an execution finished at this time would have to be folded in before the place where the fold stands. */
+/** Whether an execution that finished at this time belongs before the last one folded. */
 export const isBehind = (fold: Fold, finishedAt: number): boolean =>
   fold.at !== null && finishedAt <= fold.at.finishedAt;
 
 export interface FoldResult {
   /** After every execution. */
   end: Fold;
-  /** Some hours behind the end: where the next fold goes on from. */
+  /** Some hours before the end: where the next fold continues. */
   checkpoint: Fold;
 }
 
-/** Goes on with the executions that come after the fold's place, in whatever order they are given. Held-back ones prove nothing. */
+/** Folds the executions that come after the last one folded, given in any order. Held-back executions prove nothing. */
 export function continueFold(
   from: Fold,
   executions: readonly JudgedExecution[],

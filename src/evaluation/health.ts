@@ -1,7 +1,11 @@
-/** The health of identities: folded on from their checkpoints, or anew where something came in behind one. */
+/**
+ * The health of identities. A fold continues from its checkpoint, or starts over from its baseline when something
+ * arrived behind the checkpoint.
+ */
 import { comparePositions } from '../domain/execution.ts';
 import type { HealthState } from '../domain/health.ts';
 import { beginning, continueFold, type Fold, isBehind } from './fold.ts';
+import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
   type HealthRow,
@@ -14,27 +18,26 @@ import {
   type Verdicts,
   verdictsOf,
 } from './store.ts';
-import { splitByTime } from './time-split.ts';
 
-/** Where the fold of an identity stands after all of its executions. */
-export interface IdentityEnd extends Identity {
+/** The state of an identity after all its executions. */
+export interface IdentityState extends Identity {
   state: HealthState;
   /** When its newest execution finished; milliseconds since the epoch. */
   newestAt: number;
 }
 
 export interface JudgedHealth {
-  /** Those that have changed. */
+  /** The rows that changed. */
   rows: HealthRow[];
   /** Every identity of the tests. */
-  ends: IdentityEnd[];
+  states: IdentityState[];
 }
 
 /**
- * The health of every identity of these tests, from what is stored of them.
+ * Judges the health of every identity of these tests from what is stored.
  *
- * @param known where the folds of these tests stand.
- * @param since when the first change of each test was; milliseconds since the epoch.
+ * @param known the stored folds of these tests.
+ * @param since when the first change of each test happened; milliseconds since the epoch.
  * @param changed verdicts that are not stored yet.
  */
 export async function judgeHealth(
@@ -44,10 +47,10 @@ export async function judgeHealth(
   changed: readonly Verdict[],
 ): Promise<JudgedHealth> {
   const folds = new Map(known.map((fold) => [identityKey(fold), fold]));
-  const { onward, anew } = splitByCheckpoint(known, since);
-  const { recent, older } = splitByTime(onward);
+  const { fromCheckpoint, fromBaseline } = splitByCheckpoint(known, since);
+  const { recent, older } = splitByRecency(fromCheckpoint);
   const rows: HealthRow[] = [];
-  const ends = new Map<string, IdentityEnd>(
+  const states = new Map<string, IdentityState>(
     known.map(({ testId, pipelineName, jobName, newestAt, checkpoint }) => [
       identityKey({ testId, pipelineName, jobName }),
       { testId, pipelineName, jobName, newestAt, state: checkpoint.state },
@@ -56,7 +59,7 @@ export async function judgeHealth(
   for (const [tests, start] of [
     [recent, 'checkpoint'],
     [older, 'checkpoint'],
-    [anew, 'baseline'],
+    [fromBaseline, 'baseline'],
   ] as const) {
     if (tests.size === 0) continue;
     const testIds = [...tests.keys()];
@@ -64,12 +67,12 @@ export async function judgeHealth(
     const [executions, stored] = await Promise.all([store.history(testIds, from), store.storedVerdicts(testIds, from)]);
     const verdicts = withChanges(stored, changed);
     for (const [key, group] of Map.groupBy(executions, identityKey)) {
-      const { row, end } = healthOf(group, folds.get(key), start, verdicts);
+      const { row, state } = healthOf(group, folds.get(key), start, verdicts);
       if (row) rows.push(row);
-      if (end) ends.set(key, end);
+      if (state) states.set(key, state);
     }
   }
-  return { rows, ends: [...ends.values()] };
+  return { rows, states: [...states.values()] };
 }
 
 function withChanges(stored: readonly StoredVerdict[], changed: readonly Verdict[]): Verdicts {
@@ -81,23 +84,23 @@ function withChanges(stored: readonly StoredVerdict[], changed: readonly Verdict
 }
 
 /**
- * Which tests go on from their checkpoints, and which are folded anew because something came in behind one of them; each
- * with the time from which their history is needed.
+ * Which tests continue from their checkpoints, and which start over because something arrived behind one of them; each
+ * with the time from which its history is needed.
  */
 function splitByCheckpoint(
   known: Iterable<{ testId: string; checkpoint: Fold; baseline: Fold }>,
   since: ReadonlyMap<string, number>,
-): { onward: Map<string, number>; anew: Map<string, number> } {
-  const onward = new Map(since);
-  const anew = new Map<string, number>();
+): { fromCheckpoint: Map<string, number>; fromBaseline: Map<string, number> } {
+  const fromCheckpoint = new Map(since);
+  const fromBaseline = new Map<string, number>();
   for (const { testId, checkpoint, baseline } of known) {
     const changedAt = since.get(testId) ?? 0;
     if (isBehind(checkpoint, changedAt))
-      anew.set(testId, Math.min(anew.get(testId) ?? Number.MAX_SAFE_INTEGER, baseline.at?.finishedAt ?? 0));
-    else onward.set(testId, Math.min(onward.get(testId) ?? changedAt, checkpoint.at?.finishedAt ?? 0));
+      fromBaseline.set(testId, Math.min(fromBaseline.get(testId) ?? Infinity, baseline.at?.finishedAt ?? 0));
+    else fromCheckpoint.set(testId, Math.min(fromCheckpoint.get(testId) ?? changedAt, checkpoint.at?.finishedAt ?? 0));
   }
-  for (const testId of anew.keys()) onward.delete(testId);
-  return { onward, anew };
+  for (const testId of fromBaseline.keys()) fromCheckpoint.delete(testId);
+  return { fromCheckpoint, fromBaseline };
 }
 
 function healthOf(
@@ -105,7 +108,7 @@ function healthOf(
   known: HealthRow | undefined,
   start: 'checkpoint' | 'baseline',
   verdicts: Verdicts,
-): { row?: HealthRow; end?: IdentityEnd } {
+): { row?: HealthRow; state?: IdentityState } {
   const baseline = known?.baseline ?? beginning();
   const from = known?.[start] ?? baseline;
   const { end, checkpoint } = continueFold(from, executions, verdicts);
@@ -115,6 +118,6 @@ function healthOf(
   const identity = { testId, pipelineName, jobName, newestAt: end.at.finishedAt };
   return {
     row: { ...identity, health: end.state.health, checkpoint, baseline },
-    end: { ...identity, state: end.state },
+    state: { ...identity, state: end.state },
   };
 }

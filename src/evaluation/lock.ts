@@ -1,18 +1,21 @@
-/** Evaluations of one repository run one after another, in whatever process, and a later one has a higher version. */
+/**
+ * Evaluations of a repository run one at a time, in whatever process, and each draws a higher version than the last.
+ */
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../postgres/client.ts';
 import { readInstallation } from '../postgres/installation.ts';
 import { EVALUATION_LOCK } from '../postgres/locks.ts';
 import { evaluationVersion, nextValueOf } from '../postgres/schema.ts';
 
-/** Held to the end of the transaction. */
+/** Held until the end of the transaction. */
 export async function lockEvaluation(tx: Executor, repositoryId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${EVALUATION_LOCK}, hashtext(${repositoryId}))`);
 }
 
 /**
- * Drawn under the lock; a fold that lost its lock and comes late has a lower one and cannot win. Counted from when the
- * installation was made, in microseconds: a PostgreSQL that was made anew goes on above all that was drawn before it.
+ * Drawn under the lock, so an evaluation that lost its lock and finishes late has a lower version and cannot win.
+ * Versions count from the creation of the installation, in microseconds: a PostgreSQL that was set up again continues
+ * above every version drawn before.
  */
 export async function drawVersion(tx: Executor): Promise<number> {
   const { createdAt } = await readInstallation(tx);

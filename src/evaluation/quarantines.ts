@@ -1,6 +1,6 @@
 /**
- * What the verdicts do to quarantines: a test that has shown enough is quarantined, and one that has recovered is marked so. Runs under
- * the repository's evaluation lock; repeated or raced it comes to the same.
+ * Applies verdicts to quarantines: quarantines a test on enough evidence, and marks a quarantined test that has
+ * recovered. Runs under the repository's evaluation lock; repeating or racing it gives the same result.
  */
 import { FAILURE_SHARE_DAYS, HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import {
@@ -11,72 +11,76 @@ import {
 } from '../domain/quarantine-rules.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
-import type { FigureStore, Figures } from './figures.ts';
-import type { IdentityEnd } from './health.ts';
+import type { IdentityState } from './health.ts';
+import type { IdentityEvidence, QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { identityKey } from './store.ts';
 
-/** Who has made the quarantine: the actor of the record, and the trigger of its event. */
+/** Recorded as the actor of the quarantine and the trigger of its event. */
 export const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';
 
 export interface QuarantineContext {
   repositoryId: string;
   mode: AutoQuarantineMode;
   quarantines: QuarantineStore;
-  figures: FigureStore;
+  evidence: QuarantineEvidenceStore;
 }
 
-/** Looks at the tests of these identities; all identities of a test are to be among them. */
-export async function judgeQuarantines(context: QuarantineContext, ends: readonly IdentityEnd[]): Promise<void> {
-  const tests = recentIdentities(ends);
+/** Judges the tests of these identities, which must include every identity of each test. */
+export async function judgeQuarantines(
+  context: QuarantineContext,
+  identities: readonly IdentityState[],
+): Promise<void> {
+  const tests = recentIdentities(identities);
   const open = await context.quarantines.ofTests(context.repositoryId, [...tests.keys()]);
   await markRecovered(context, tests, open);
   await quarantineTests(context, tests, open);
 }
 
-/** By test: the identities that ran lately, as the test's health looks at them. */
-export function recentIdentities<I extends IdentityEnd>(ends: readonly I[]): Map<string, I[]> {
-  const byTest = Map.groupBy(ends, (end) => end.testId);
-  for (const [testId, identities] of byTest) {
-    const newest = newestOf(identities);
+/** By test: the identities that ran lately, which are those that the health of the test covers. */
+export function recentIdentities<I extends IdentityState>(identities: readonly I[]): Map<string, I[]> {
+  const byTest = Map.groupBy(identities, (identity) => identity.testId);
+  for (const [testId, all] of byTest) {
+    const newest = newestOf(all);
     byTest.set(
       testId,
-      identities.filter((one) => one.newestAt > newest - HEALTH_RECENT_DAYS * DAY_MS),
+      all.filter((one) => one.newestAt > newest - HEALTH_RECENT_DAYS * DAY_MS),
     );
   }
   return byTest;
 }
 
-const newestOf = (identities: readonly IdentityEnd[]): number =>
+const newestOf = (identities: readonly IdentityState[]): number =>
   identities.reduce((newest, one) => Math.max(newest, one.newestAt), 0);
 
 async function markRecovered(
-  { repositoryId, quarantines, figures }: QuarantineContext,
-  tests: ReadonlyMap<string, IdentityEnd[]>,
+  { repositoryId, quarantines, evidence }: QuarantineContext,
+  tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
 ): Promise<void> {
   const changes: { id: string; isRecovered: boolean }[] = [];
-  for (const [quarantine, evidence] of await recoveryOf(figures, tests, open)) {
-    const now = isRecovered(evidence.map((one) => one.evidence));
+  for (const [quarantine, recoveries] of await recoveryOf(evidence, tests, open)) {
+    const now = isRecovered(recoveries.map((one) => one.evidence));
     if (now !== quarantine.isRecovered) changes.push({ id: quarantine.id, isRecovered: now });
   }
   await quarantines.setRecovered(repositoryId, changes);
 }
 
-/** What speaks for the recovery of each quarantined test, by identity. */
+/** The evidence of recovery for each quarantine, by identity. */
 export async function recoveryOf(
-  figures: FigureStore,
-  tests: ReadonlyMap<string, IdentityEnd[]>,
+  evidence: QuarantineEvidenceStore,
+  tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
-): Promise<Map<Quarantine, { identity: IdentityEnd; evidence: RecoveryEvidence }[]>> {
-  const found = new Map<Quarantine, { identity: IdentityEnd; evidence: RecoveryEvidence }[]>();
-  // A test is quarantined once or, with branches, a few times: a round for each, most often one.
+): Promise<Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>> {
+  const found = new Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>();
+  // A test has one quarantine, or a few with branches; each round takes one of each test. Most often one round is
+  // enough.
   for (const round of roundsOf(open)) {
     const since = new Map(
       round
         .filter((quarantine) => isCounted(quarantine, tests.get(quarantine.testId) ?? []))
         .map((quarantine) => [quarantine.testId, quarantine.createdAt.getTime()]),
     );
-    const passes = await figures.passes(since);
+    const passes = await evidence.passes(since);
     for (const quarantine of round)
       found.set(
         quarantine,
@@ -103,19 +107,23 @@ function roundsOf(open: readonly Quarantine[]): Quarantine[][] {
   return rounds;
 }
 
-/** Whether its passes have to be counted: the row of clean ones began before the quarantine was made. */
-const isCounted = (quarantine: Quarantine, identities: readonly IdentityEnd[]): boolean =>
+/** Whether its passes must be counted, because the series of clean passes began before the quarantine was made. */
+const isCounted = (quarantine: Quarantine, identities: readonly IdentityState[]): boolean =>
   identities.some(({ state }) => state.cleanPasses > 0 && state.cleanSince <= quarantine.createdAt.getTime());
 
-function cleanPassesSince(quarantine: Quarantine, identity: IdentityEnd, counted: ReadonlyMap<string, number>): number {
+function cleanPassesSince(
+  quarantine: Quarantine,
+  identity: IdentityState,
+  counted: ReadonlyMap<string, number>,
+): number {
   const { cleanPasses, cleanSince } = identity.state;
   if (cleanPasses === 0 || cleanSince > quarantine.createdAt.getTime()) return cleanPasses;
   return counted.get(identityKey(identity)) ?? 0;
 }
 
 async function quarantineTests(
-  { repositoryId, mode, quarantines, figures }: QuarantineContext,
-  tests: ReadonlyMap<string, IdentityEnd[]>,
+  { repositoryId, mode, quarantines, evidence }: QuarantineContext,
+  tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
 ): Promise<void> {
   if (mode === 'off') return;
@@ -135,10 +143,10 @@ async function quarantineTests(
       Math.max(newestOf(identities) - FAILURE_SHARE_DAYS * DAY_MS, releases.get(testId)?.getTime() ?? 0),
     ]),
   );
-  for (const found of Map.groupBy(await figures.figures(since), (one) => one.testId).values()) {
+  for (const found of Map.groupBy(await evidence.since(since), (one) => one.testId).values()) {
     const [first] = found;
     if (!first) continue;
-    const reason = quarantineReason(mode, evidenceOf(found, tests.get(first.testId) ?? []));
+    const reason = quarantineReason(mode, withHealth(found, tests.get(first.testId) ?? []));
     if (reason === null) continue;
     await quarantines.create(repositoryId, {
       testName: first.testName,
@@ -150,9 +158,9 @@ async function quarantineTests(
   }
 }
 
-function evidenceOf(figures: readonly Figures[], identities: readonly IdentityEnd[]) {
+function withHealth(found: readonly IdentityEvidence[], identities: readonly IdentityState[]) {
   const health = new Map(identities.map((identity) => [identityKey(identity), identity.state.health]));
-  return figures.flatMap((one) => {
+  return found.flatMap((one) => {
     const known = health.get(identityKey(one));
     return known ? [{ ...one, health: known }] : [];
   });

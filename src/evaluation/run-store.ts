@@ -1,4 +1,6 @@
-/** What the evaluation knows of whole runs: their totals, and which of them are troubled (src/domain/infrastructure.ts). */
+/**
+ * Reads and writes what the evaluation knows about runs: totals, and which are troubled (src/domain/infrastructure.ts).
+ */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
@@ -6,7 +8,7 @@ import type { FailingTest, RunTotals, Trouble } from '../domain/infrastructure.t
 import { TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
 import { DAY_MS } from '../domain/time.ts';
 
-/** More tests in one statement make it long and gain nothing; over HTTP, ClickHouse takes no list of much more. */
+/** More tests make a statement longer and gain nothing; over HTTP, ClickHouse does not accept much longer lists. */
 export const TESTS_MAX = 2_000;
 
 /** One attempt of a pipeline and job on one UTC day. */
@@ -89,11 +91,11 @@ export class RunStore {
   constructor(
     private readonly clickhouse: ClickHouse,
     private readonly repositoryId: string,
-    /** Executions that finished after it are not looked at; by default all are. */
+    /** Executions that finished later do not count. By default, all count. */
     private readonly until = Number.MAX_SAFE_INTEGER,
   ) {}
 
-  /** Runs that something was added to since then and that failed often enough to be looked at. */
+  /** Runs with executions since then and enough failures to be worth judging. */
   candidates(since: number): Promise<Run[]> {
     return this.clickhouse.select(runTotals, {
       repository_id: this.repositoryId,
@@ -111,20 +113,20 @@ export class RunStore {
     return new Map(rows.map((row) => [fullRunKey(row), row]));
   }
 
-  /** A run with the totals of what is looked at of it; undefined when that is nothing. */
+  /** The run with its totals as of `until`; undefined when it had not begun. */
   async asOf(run: Run): Promise<Run | undefined> {
     if (this.until >= (run.day + 1) * DAY_MS) return run;
     const [totals] = await this.clickhouse.select(runAsOf, this.#run(run));
     return totals && totals.passed + totals.failed > 0 ? { ...run, ...totals } : undefined;
   }
 
-  /** The tests that failed in a run or passed in it only after failed attempts, and how often each failed. */
+  /** The tests that failed in a run, or passed only after failed attempts, and how often each failed. */
   async failuresIn(run: RunFields): Promise<Map<string, number>> {
     const rows = await this.clickhouse.select(runFailures, this.#run(run));
     return new Map(rows.map((row) => [row.test_id, row.failures]));
   }
 
-  /** The newest results before a run of the tests that fail in it. */
+  /** The newest results before a run of the tests that failed in it. */
   async before(run: Run, failures: ReadonlyMap<string, number>): Promise<FailingTest[]> {
     const testIds = [...failures.keys()];
     const found: FailingTest[] = [];

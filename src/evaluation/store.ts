@@ -1,4 +1,4 @@
-/** What the evaluation reads from ClickHouse and writes there. */
+/** Reads executions, verdicts and health for the evaluation, and writes what it finds. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
@@ -8,7 +8,7 @@ import type { Hold } from '../domain/infrastructure.ts';
 import { HEALTHS, type Health, STATUSES } from '../domain/status.ts';
 import { type Fold, foldSchema, writeFold } from './fold.ts';
 
-/** Which series of executions a health is of. */
+/** The series of executions that a health describes. */
 export interface Identity {
   testId: string;
   pipelineName: string;
@@ -20,7 +20,7 @@ export const identityKey = (identity: Identity): string =>
 
 export type IdentifiedExecution = JudgedExecution & Identity;
 
-/** The columns of an execution, as every query that judges executions names them. */
+/** The columns of an execution, named alike in every query whose executions are judged. */
 export const executionColumns = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
@@ -123,7 +123,7 @@ const folds = defineQuery(
     })),
 );
 
-/** A failed test: on the commits that were asked about, and how often since the moment that was. */
+/** A test that failed: whether on the given commits, and how often since the given moment. */
 export interface FailingTest {
   testId: string;
   isOnCommits: boolean;
@@ -131,7 +131,7 @@ export interface FailingTest {
   newestAt: number;
 }
 
-/** Why an execution is flaky, or that it is held back (infrastructure.ts). */
+/** Why an execution is flaky, or that it is held back (src/domain/infrastructure.ts). */
 export type VerdictRule = FlakyRule | Exclude<Hold, 'released'>;
 
 export const isFlakyRule = (rule: VerdictRule | undefined): rule is FlakyRule =>
@@ -144,10 +144,10 @@ export interface StoredVerdict {
   rule: VerdictRule;
 }
 
-/** A verdict to be written; without a rule it takes an earlier one back. */
+/** A verdict to write; without a rule, it retracts an earlier one. */
 export type Verdict = Omit<StoredVerdict, 'rule'> & { rule: VerdictRule | undefined };
 
-/** Verdicts by execution: which are flaky, and which are held back. */
+/** Executions that are flaky, and those that are held back. */
 export interface Verdicts {
   flaky: ReadonlySet<bigint>;
   heldBack: ReadonlySet<bigint>;
@@ -174,7 +174,7 @@ export class EvaluationStore {
     private readonly repositoryId: string,
   ) {}
 
-  /** Those of the tests that ever failed. */
+  /** The tests that ever failed, among those given. */
   failing(testIds: string[], commits: string[], since: number): Promise<FailingTest[]> {
     return this.clickhouse.select(failing, {
       repository_id: this.repositoryId,
@@ -192,7 +192,9 @@ export class EvaluationStore {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
-  /** What finished from `from` on, and of each identity at most so many of what finished between `since` and it. */
+  /**
+   * What finished since `from`, and for each identity up to `executions` of what finished between `since` and `from`.
+   */
   recentHistory(testIds: string[], since: number, from: number, executions: number): Promise<IdentifiedExecution[]> {
     return this.clickhouse.select(recentHistory, {
       repository_id: this.repositoryId,
@@ -203,7 +205,7 @@ export class EvaluationStore {
     });
   }
 
-  /** The failure group of each execution that failed since then. */
+  /** The failure group of each execution that failed since then, by execution id. */
   async fingerprints(testIds: string[], since: number): Promise<Map<bigint, string>> {
     const rows = await this.clickhouse.select(fingerprints, {
       repository_id: this.repositoryId,
@@ -213,7 +215,7 @@ export class EvaluationStore {
     return new Map(rows.map((row) => [BigInt(row.execution_id), row.fingerprint]));
   }
 
-  /** Executions finished since then that are flaky or held back. */
+  /** The executions since then that are flaky or held back. */
   async verdicts(testIds: string[], since: number): Promise<Verdicts> {
     return verdictsOf((await this.storedVerdicts(testIds, since)).map((row) => [row.executionId, row.rule]));
   }
@@ -226,7 +228,7 @@ export class EvaluationStore {
     });
   }
 
-  /** Where the fold of each identity of these tests stands. */
+  /** The stored fold of each identity of these tests. */
   folds(testIds: string[]): Promise<HealthRow[]> {
     return this.clickhouse.select(folds, { repository_id: this.repositoryId, test_ids: testIds });
   }
@@ -253,7 +255,7 @@ export class EvaluationStore {
     }));
   }
 
-  /** The version is drawn once and never again, so it also serves as the insert's token. */
+  /** A version is drawn only once, so it also serves as the insert's token. */
   async #insert<T>(table: string, version: number, rows: readonly T[], columns: (row: T) => object): Promise<void> {
     if (rows.length === 0) return;
     const lines = rows.map((row) => JSON.stringify({ repository_id: this.repositoryId, version, ...columns(row) }));
@@ -261,5 +263,5 @@ export class EvaluationStore {
   }
 }
 
-/** As ClickHouse reads a DateTime64(3, 'UTC'). */
+/** In the form that ClickHouse reads as DateTime64(3, 'UTC'). */
 const timestamp = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');

@@ -1,25 +1,30 @@
-/** Which runs are troubled: kept as of the newest executions, so that verdicts are judged with a look at a few rows. */
+/**
+ * Which runs are troubled. Kept up to date with the newest executions, so that judging verdicts reads only a few rows.
+ */
 import { dayOf, mayBeTroubled, runKey, type Trouble, troubleOf } from '../domain/infrastructure.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { fullRunKey, type Run, type RunFields, type RunStore, type TroubledRun } from './run-store.ts';
 
 export interface TroubledRuns {
-  /** All since {@link TROUBLE_REACH_MS} before the moment that was asked about, by `fullRunKey`. */
+  /** All since {@link TROUBLE_REACH_MS} before the given moment, by `fullRunKey`. */
   known: Map<string, TroubledRun>;
-  /** Those of which another thing was known before; `none` for one that is no longer troubled. */
+  /** Runs whose trouble differs from what is stored; `none` for one that is no longer troubled. */
   changed: TroubledRun[];
-  /** The tests that failed in a changed run, and when the first of these runs began. */
-  concerned: Map<string, number>;
+  /** The tests that failed in a changed run, and when the first such run began. */
+  affected: Map<string, number>;
 }
 
-/** Judges the runs that something was added to since then; in order of arrival these are the newest, and nearly always none. */
+/**
+ * Judges the runs that have executions since then. When results arrive in order, these are the newest runs, and hardly
+ * ever any.
+ */
 export async function judgeRuns(store: RunStore, since: number): Promise<TroubledRuns> {
   const [known, candidates] = await Promise.all([
     store.troubled(dayOf(since - TROUBLE_REACH_MS)),
     store.candidates(since),
   ]);
   const changed: TroubledRun[] = [];
-  const concerned = new Map<string, number>();
+  const affected = new Map<string, number>();
   for (const run of candidates) {
     const key = fullRunKey(run);
     const trouble = await judgeRun(store, run);
@@ -29,12 +34,12 @@ export async function judgeRuns(store: RunStore, since: number): Promise<Trouble
     if (trouble === 'none') known.delete(key);
     else known.set(key, judged);
     for (const testId of (await store.failuresIn(run)).keys())
-      concerned.set(testId, Math.min(concerned.get(testId) ?? Number.MAX_SAFE_INTEGER, run.startedAt));
+      affected.set(testId, Math.min(affected.get(testId) ?? Number.MAX_SAFE_INTEGER, run.startedAt));
   }
-  return { known, changed, concerned };
+  return { known, changed, affected };
 }
 
-/** The troubled runs among all that are retained, found anew. */
+/** The troubled runs among all retained runs, judged from the executions. */
 export async function judgeAllRuns(store: RunStore): Promise<Map<string, TroubledRun>> {
   const troubled = new Map<string, TroubledRun>();
   for (const run of await store.candidates(0)) {
@@ -44,8 +49,8 @@ export async function judgeAllRuns(store: RunStore): Promise<Map<string, Trouble
   return troubled;
 }
 
-/** Writes what all retained runs are, where something else is stored. */
-export async function judgeRunsAnew(store: RunStore, version: number): Promise<void> {
+/** Judges all retained runs, and writes those that differ from what is stored. */
+export async function rejudgeRuns(store: RunStore, version: number): Promise<void> {
   const stored = await store.troubled(0);
   const judged = await judgeAllRuns(store);
   const changed = [...judged].flatMap(([key, run]) => (stored.get(key)?.trouble === run.trouble ? [] : [run]));
@@ -66,7 +71,7 @@ export async function judgeRun(store: RunStore, run: Run): Promise<Trouble> {
   return troubleOf(run, await store.before(run, await store.failuresIn(run)));
 }
 
-/** The troubles of one pipeline and job, as the domain names their runs. */
+/** Troubled runs by pipeline and CI job; within these, by the run keys of the domain. */
 export class Troubles {
   readonly #byPlace = new Map<string, Map<string, Trouble>>();
 

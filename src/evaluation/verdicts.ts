@@ -1,6 +1,7 @@
 /**
- * Verdicts on executions as they come in: what is held back, and what is flaky. Looks only at what new executions can have changed, and
- * comes to what `judge` (src/domain/judge.ts) finds with a look at everything; `verify` compares the two.
+ * Verdicts on executions as they arrive: which are held back, and which are flaky. Reads only what new executions can
+ * have changed, and reaches the same verdicts as `judge` (src/domain/judge.ts) does from everything; `verify` compares
+ * the two.
  */
 import { comparePositions } from '../domain/execution.ts';
 import { type FlakyRule, flakyOnCommit } from '../domain/flakiness.ts';
@@ -9,6 +10,7 @@ import { REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-const
 import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { TouchedTest } from '../ledger/block.ts';
+import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
   type FailingTest,
@@ -18,25 +20,24 @@ import {
   type Verdict,
   type VerdictRule,
 } from './store.ts';
-import { splitByTime } from './time-split.ts';
 import { type TroubledRuns, Troubles } from './troubles.ts';
 
 export interface JudgeOptions {
   troubledRuns: TroubledRuns;
-  /** Where the folds of the touched tests stand: by it is known whether an execution came in late. */
+  /** The stored folds of the touched tests, which show whether an execution arrived late. */
   folds: readonly HealthRow[];
   isFlakyDetectionEnabled: boolean;
 }
 
-/** The verdicts that differ from what is stored. */
+/** Returns the verdicts that differ from what is stored. */
 export async function judgeVerdicts(
   store: EvaluationStore,
   touched: ReadonlyMap<string, TouchedTest>,
   options: JudgeOptions,
 ): Promise<Verdict[]> {
   const pass = new JudgingPass(store);
-  const held = await judgeHolds(pass, touched, options);
-  const tests = withChanges(touched, held);
+  const changed = await judgeHolds(pass, touched, options);
+  const tests = withChanges(touched, changed);
   if (!options.isFlakyDetectionEnabled) {
     await pass.readVerdicts([...tests.keys()], oldestOf(tests));
     return pass.changes(() => undefined);
@@ -47,22 +48,22 @@ export async function judgeVerdicts(
   return pass.changes((execution) => pass.flakyRuleOf(execution));
 }
 
-/** A repetition needs a failure whose neighbours or twin can still change, and another. */
+/** A repetition needs a failure whose neighbours or counterpart can still change, and a second failure. */
 const RECENT_MS = 4 * REPEATED_FAILURE_MS;
 const RECENT_EXECUTIONS = 2 * REPETITION_REACH_EXECUTIONS;
 
-/** What has been read and judged so far. */
+/** One pass of judging: what has been read and judged so far. */
 class JudgingPass {
   readonly #executions = new Map<bigint, { testId: string; finishedAt: number; isFlakyWithinRun: boolean }>();
   readonly #stored = new Map<bigint, VerdictRule>();
   readonly #holds = new Map<bigint, Hold>();
-  /** The rule that was found, or null for none, of executions whose commit was judged whole. */
+  /** The rule found, or null for none, for executions whose commit was judged as a whole. */
   readonly #contradictions = new Map<bigint, FlakyRule | null>();
   readonly #repetitions = new Map<bigint, boolean>();
 
   constructor(readonly store: EvaluationStore) {}
 
-  /** Reads what is stored of executions since then, also of those that are not judged here. */
+  /** Reads the stored verdicts since then, including those on executions that are not judged in this pass. */
   async readVerdicts(testIds: string[], since: number): Promise<void> {
     for (const { executionId, testId, finishedAt, rule } of await this.store.storedVerdicts(testIds, since)) {
       this.#stored.set(executionId, rule);
@@ -119,13 +120,13 @@ class JudgingPass {
 }
 
 /**
- * Holds back, and lets go: in runs whose trouble has changed, of failures that no later run had decided on yet, and where an
- * execution came in late. Returns the executions whose evidence has changed.
+ * Holds executions back or releases them: in runs whose trouble changed, among failures that no later run has decided
+ * yet, and where an execution arrived late. Returns the executions whose evidence changed.
  */
 async function judgeHolds(
   pass: JudgingPass,
   touched: ReadonlyMap<string, TouchedTest>,
-  { troubledRuns: { known, changed, concerned }, folds }: JudgeOptions,
+  { troubledRuns: { known, changed, affected }, folds }: JudgeOptions,
 ): Promise<IdentifiedExecution[]> {
   if (known.size === 0 && changed.length === 0) return [];
   const from = new Map<string, number>();
@@ -134,8 +135,8 @@ async function judgeHolds(
   };
   const days = [...known.values(), ...changed].map((run) => run.day);
   const start = Math.min(...days) * DAY_MS;
-  // What such a run decided about an earlier one is open again, too.
-  for (const [testId, at] of concerned)
+  // What such a run had decided about an earlier one is open again, too.
+  for (const [testId, at] of affected)
     if (touched.has(testId)) lookFrom(testId, Math.max(start, at - TROUBLE_REACH_MS));
   for (const { testId, finishedAt, rule } of await pass.store.storedVerdicts([...touched.keys()], start))
     if (rule === 'pending') lookFrom(testId, finishedAt);
@@ -151,7 +152,7 @@ async function judgeHolds(
   const oldest = oldestAmong(from.values());
   await pass.readVerdicts(testIds, oldest);
   const troubles = new Troubles(known.values());
-  const released: IdentifiedExecution[] = [];
+  const changedEvidence: IdentifiedExecution[] = [];
   for (const group of Map.groupBy(await pass.store.history(testIds, oldest), identityKey).values()) {
     const [first] = group;
     if (!first) continue;
@@ -162,13 +163,13 @@ async function judgeHolds(
       const hold = holds.get(execution.executionId) ?? 'released';
       if (!wasHeldBack && hold === 'released') continue;
       pass.setHold(execution, hold);
-      if (wasHeldBack !== pass.isHeldBack(execution)) released.push(execution);
+      if (wasHeldBack !== pass.isHeldBack(execution)) changedEvidence.push(execution);
     }
   }
-  return released;
+  return changedEvidence;
 }
 
-/** The touched tests, and those whose executions prove something else than before. */
+/** The touched tests, and those whose executions are other evidence than before. */
 function withChanges(
   touched: ReadonlyMap<string, TouchedTest>,
   changed: readonly IdentifiedExecution[],
@@ -184,8 +185,8 @@ function withChanges(
 }
 
 /**
- * Judges the touched commits whole. Returns from when on each test's verdicts can have changed: what makes a commit ambiguous
- * concerns all of its executions.
+ * Judges the touched commits as a whole, because what makes a commit ambiguous affects all its executions. Returns from
+ * when on the verdicts of each test can have changed.
  */
 async function judgeContradictions(
   pass: JudgingPass,
@@ -228,7 +229,7 @@ async function judgeRepetitions(
         : [];
     }),
   );
-  const { recent, older } = splitByTime(candidates);
+  const { recent, older } = splitByRecency(candidates);
   for (const tests of [recent, older]) {
     if (tests.size === 0) continue;
     const testIds = [...tests.keys()];
@@ -245,8 +246,8 @@ async function judgeRepetitions(
 }
 
 /**
- * Whether more passes lie between the newest failure and what has changed than a repetition reaches over, by the checkpoints: a test that
- * runs a thousand times a day and failed yesterday need not be looked at.
+ * Whether the checkpoints show more passes between the newest failure and what changed than a repetition can span. A
+ * test that runs a thousand times a day and failed yesterday need not be read.
  */
 function isLongPast({ newestAt }: FailingTest, from: number, folds: readonly HealthRow[]): boolean {
   return (
@@ -269,8 +270,8 @@ function judgeRepetitionsOf(
 ): void {
   const ordered = group.sort(comparePositions);
   const from = since.get(ordered[0]?.testId ?? '') ?? 0;
-  const held = new Set(ordered.flatMap((execution) => (pass.isHeldBack(execution) ? [execution.executionId] : [])));
-  const repeated = repeatedFailures(ordered, held, fingerprints);
+  const heldBack = new Set(ordered.flatMap((execution) => (pass.isHeldBack(execution) ? [execution.executionId] : [])));
+  const repeated = repeatedFailures(ordered, heldBack, fingerprints);
   const changed = ordered.findIndex((execution) => execution.finishedAt >= from);
   const first = (changed < 0 ? ordered.length : changed) - REPETITION_REACH_EXECUTIONS;
   for (const [i, execution] of ordered.entries())
@@ -278,7 +279,7 @@ function judgeRepetitionsOf(
       pass.setRepetition(execution, repeated.has(execution.executionId));
 }
 
-/** Those that say something: an unknown commit is nobody's. */
+/** The known commits; an unknown commit (empty) proves nothing. */
 const commitsOf = (tests: ReadonlyMap<string, TouchedTest>): string[] =>
   [...new Set([...tests.values()].flatMap((test) => test.commits))].filter((commit) => commit !== '');
 

@@ -1,4 +1,4 @@
-/** Computes verdicts and health of every test anew from the raw executions and compares them with what is stored. */
+/** Computes verdicts and health of every test from its executions and compares them with what is stored. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -13,9 +13,9 @@ import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
 import { isSameEvidence, rulesOf } from './evaluate.ts';
-import { FigureStore } from './figures.ts';
 import { beginning, continueFold } from './fold.ts';
-import type { IdentityEnd } from './health.ts';
+import type { IdentityState } from './health.ts';
+import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { RunStore, type TroubledRun } from './run-store.ts';
 import {
@@ -29,7 +29,9 @@ import {
 } from './store.ts';
 import { judgeAllRuns, Troubles } from './troubles.ts';
 
-/** Runs of one commit lie within this time of each other, as good as always; so does all that makes a failure a repetition. */
+/**
+ * Runs of one commit are almost always this close together, and so is everything that makes a failure a repetition.
+ */
 const EDGE_MS = REPETITION_REACH_MS;
 
 const baselineEnd = defineLongQuery(
@@ -44,7 +46,7 @@ async function lastMonthGone(clickhouse: ClickHouse, repositoryId: string): Prom
   return row && row.newest_at_ms > 0 ? endOfMonth(row.newest_at_ms) : -TROUBLE_REACH_MS;
 }
 
-/** A sentence for every difference. */
+/** Returns a sentence for every difference. */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: { clickhouse: ClickHouse; db: Database; quarantines: QuarantineStore },
   repositoryId?: string,
@@ -68,7 +70,7 @@ export async function verifyJudgements(
     const found = await differencesOf(store, current.troubles, testIds, isEnabled.get(id) ?? true);
     differences.push(...found.differences);
     const open = current.open.filter((quarantine) => testIds.includes(quarantine.testId));
-    differences.push(...(await recoveryDifferences(new FigureStore(clickhouse, id), found.ends, open)));
+    differences.push(...(await recoveryDifferences(new QuarantineEvidenceStore(clickhouse, id), found.states, open)));
   }
   return differences;
 }
@@ -78,13 +80,13 @@ async function differencesOf(
   troubles: Troubles,
   testIds: string[],
   isFlakyDetectionEnabled: boolean,
-): Promise<{ differences: string[]; ends: IdentityEnd[] }> {
+): Promise<{ differences: string[]; states: IdentityState[] }> {
   const executions = await store.history(testIds, 0);
   const fingerprints = await store.fingerprints(testIds, 0);
   const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
   const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
   const differences: string[] = [];
-  const ends: IdentityEnd[] = [];
+  const states: IdentityState[] = [];
   for (const [key, group] of Map.groupBy(executions, identityKey)) {
     const [first] = group;
     if (!first) continue;
@@ -93,32 +95,32 @@ async function differencesOf(
     for (const { executionId, testId } of group)
       if (!isSameEvidence(rules.get(executionId), storedRules.get(executionId)))
         differences.push(
-          `execution ${executionId} of test ${testId} is ${said(rules.get(executionId))}, stored is ${said(storedRules.get(executionId))}`,
+          `execution ${executionId} of test ${testId} is ${described(rules.get(executionId))}, but stored as ${described(storedRules.get(executionId))}`,
         );
     const row = stored.get(key);
     const { end } = continueFold(row?.baseline ?? beginning(), group, verdictsOf(rules));
     const { testId, pipelineName, jobName } = first;
-    ends.push({ testId, pipelineName, jobName, newestAt: end.at?.finishedAt ?? 0, state: end.state });
-    if (!row) differences.push(`${key} has no health, it is ${end.state.health}`);
+    states.push({ testId, pipelineName, jobName, newestAt: end.at?.finishedAt ?? 0, state: end.state });
+    if (!row) differences.push(`${key} is ${end.state.health}, but no health is stored`);
     else if (row.health !== end.state.health)
-      differences.push(`${key} is ${end.state.health}, stored is ${row.health}`);
+      differences.push(`${key} is ${end.state.health}, but stored as ${row.health}`);
   }
-  return { differences, ends };
+  return { differences, states };
 }
 
 async function recoveryDifferences(
-  figures: FigureStore,
-  ends: readonly IdentityEnd[],
+  evidence: QuarantineEvidenceStore,
+  identities: readonly IdentityState[],
   open: readonly Quarantine[],
 ): Promise<string[]> {
-  const found = await recoveryOf(figures, recentIdentities(ends), open);
-  return [...found].flatMap(([{ id, isRecovered: stored }, evidence]) => {
-    const is = isRecovered(evidence.map((one) => one.evidence));
-    return is === stored ? [] : [`quarantine ${id} has ${is ? '' : 'not '}recovered, stored is the opposite`];
+  const found = await recoveryOf(evidence, recentIdentities(identities), open);
+  return [...found].flatMap(([{ id, isRecovered: stored }, recoveries]) => {
+    const is = isRecovered(recoveries.map((one) => one.evidence));
+    return is === stored ? [] : [`quarantine ${id} has ${is ? '' : 'not '}recovered, but the opposite is stored`];
   });
 }
 
-const said = (rule: VerdictRule | undefined): string =>
+const described = (rule: VerdictRule | undefined): string =>
   rule === undefined ? 'neither flaky nor held back' : isFlakyRule(rule) ? `flaky (${rule})` : 'held back';
 
 function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: VerdictRule | undefined): void {
@@ -126,15 +128,18 @@ function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: Verdict
   else rules.set(id, stored);
 }
 
-/** Executions next to a month that has left: what decided on them may have left with it, and the verdict stands. */
+/**
+ * Executions just after a month that has left. What decided on them may have left with it, so their stored verdicts
+ * stand.
+ */
 function lostEvidence(executions: readonly IdentifiedExecution[], stored: HealthRow | undefined): bigint[] {
   const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) + EDGE_MS : 0;
   return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
 }
 
 /**
- * Runs that are troubled in one and not, or otherwise, in the other. Next to a month that has left, what passed before a run may have left
- * with it, and the word on it stands.
+ * Runs whose trouble differs. Of a run just after a month that has left, the passes before it may have left with that
+ * month, so its stored trouble stands.
  */
 function runDifferences(
   judged: ReadonlyMap<string, TroubledRun>,
@@ -145,6 +150,6 @@ function runDifferences(
     const run = stored.get(key) ?? judged.get(key);
     if (run && run.day * DAY_MS < edge) return [];
     const [is, was] = [judged.get(key)?.trouble ?? 'none', stored.get(key)?.trouble ?? 'none'];
-    return is === was ? [] : [`the trouble of run ${key} is ${is}, stored is ${was}`];
+    return is === was ? [] : [`the trouble of run ${key} is ${is}, but stored as ${was}`];
   });
 }

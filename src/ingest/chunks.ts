@@ -1,16 +1,16 @@
 /**
- * Cuts an upload into jobs for the queue (design §6 "Queues"): columnar, of at most 5,000 executions and about 4 MiB of
- * text each, so that a retry repeats little and a job stays far below what the queue's stores take.
+ * Cuts an upload into queue jobs: columnar, with at most 5,000 executions and about 4 MiB of text each. So a retry repeats
+ * little, and a job stays far below the limits of the queue's backend.
  */
 import { executionColumns, failureColumns } from '../domain/columns.ts';
 import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
-/** UTF-16 units of text in one job; one execution may hold more, and is then a job of its own. */
+/** UTF-16 units of text in one job. A single execution may have more; it then gets its own job. */
 export const CHUNK_TEXT_LENGTH_MAX = 4 * 1024 * 1024;
 
 export interface UploadHead {
-  /** A UUID: groups the jobs, and names the receipt. */
+  /** A UUID; groups the jobs and names the receipt. */
   uploadId: string;
   repository: TestRunsJob['repository'];
   receivedAt: Date;
@@ -22,8 +22,8 @@ export interface ChunkLimits {
 }
 
 /**
- * The jobs of an upload, in order. Rejections and warnings travel with the first. A run without executions yields a job
- * only when there would be none otherwise, for the receipt; an upload without runs yields none.
+ * The jobs of an upload, in order. Rejections and warnings travel with the first. When no run has executions, the first run
+ * still yields one job, so that there is a receipt; an upload without runs yields none.
  */
 export function chunksOf(upload: ParsedUpload, head: UploadHead, limits: ChunkLimits = {}): TestRunsJob[] {
   const { executionsMax = CHUNK_EXECUTIONS_MAX, textLengthMax = CHUNK_TEXT_LENGTH_MAX } = limits;
@@ -61,7 +61,7 @@ function partsOf({ run, executions }: ParsedRun, executionsMax: number, textLeng
   return parts;
 }
 
-/** Commas, quotes and numbers of one execution in the job's JSON. */
+/** For the commas, quotes and numbers of one execution in the job's JSON. */
 const EXECUTION_OVERHEAD = 100;
 
 const textLengthOf = (execution: ParsedExecution): number =>

@@ -1,7 +1,7 @@
 /**
- * The checks and cuts that every parser's rows pass on their way into a `ParsedUpload` (design §6 "Limits"). A row that
- * cannot be stored is counted with its reason, the others stay; NUL or half a surrogate pair in a name refuses the
- * whole request (design §4: 422 anywhere in input), because the sender would look for a name that nobody has.
+ * Checks and cuts the rows of every parser on their way into a `ParsedUpload`. A row that cannot be stored is counted with
+ * a reason, and the others are kept. But NUL or half a surrogate pair in a name refuses the whole request with 422: if the
+ * name were changed to be stored, the sender would not find it again.
  */
 
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
@@ -20,7 +20,7 @@ export class UploadCollector {
 
   constructor(readonly executionsMax = UPLOAD_EXECUTIONS_MAX) {}
 
-  /** The run with these values; executions with equal runs share one. */
+  /** The run with these values. Executions with equal runs share one. */
   run(run: Run): ParsedRun {
     const key = JSON.stringify(run);
     const known = this.#runs.get(key);
@@ -43,7 +43,7 @@ export class UploadCollector {
   add(run: ParsedRun, execution: ParsedExecution): void {
     if (++this.#executionCount > this.executionsMax)
       throw new UploadTooLarge(
-        `The upload holds more than ${this.executionsMax} executions. Send it in parts, each with a report or trace of its own.`,
+        `The upload contains more than ${this.executionsMax} executions. Split it into several uploads, each with its own report or trace.`,
       );
     assertWellFormed('test name', execution.name);
     const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
@@ -53,7 +53,7 @@ export class UploadCollector {
       return;
     }
     if (failures.length < execution.failures.length)
-      this.warn(`Of an execution with more than ${FAILURES_MAX} failed attempts the first ${FAILURES_MAX} are kept.`);
+      this.warn(`An execution has more than ${FAILURES_MAX} failed attempts: only the first ${FAILURES_MAX} are kept.`);
     const cleaned = executionColumns.cleaned(execution);
     run.executions.push(failures.length === 0 ? cleaned : { ...cleaned, failures });
   }
@@ -66,7 +66,7 @@ export class UploadCollector {
     this.#warnings.add(sentence);
   }
 
-  /** Runs without an execution are kept only where `keepsEmptyRuns`: a JUnit report without tests has a receipt. */
+  /** Keeps runs without executions only if `keepsEmptyRuns`, because a report without tests has a receipt. */
   finish({ keepsEmptyRuns = false } = {}): ParsedUpload {
     const runs = [...this.#runs.values()].filter((run) => keepsEmptyRuns || run.executions.length > 0);
     return { runs, rejections: this.#rejections.list(), warnings: [...this.#warnings] };
@@ -75,5 +75,6 @@ export class UploadCollector {
 
 function assertWellFormed(what: string, text: string | null): void {
   const reason = text === null ? null : malformedReason(text);
-  if (reason) throw new InvalidUpload(`A ${what} ${reason}. Nothing was stored: correct the name and send again.`);
+  if (reason)
+    throw new InvalidUpload(`A ${what} ${reason}. Nothing was stored. Correct the name and send the upload again.`);
 }

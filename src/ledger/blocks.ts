@@ -1,4 +1,7 @@
-/** Recorded blocks: which of them are unfinished, what they contain, when they are done. The ledger records and stores them. */
+/**
+ * Recorded blocks: which of them are unfinished, what they contain, when they are done. The ledger records and stores
+ * them.
+ */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';

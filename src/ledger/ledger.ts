@@ -1,6 +1,6 @@
 /**
- * Makes ingestion exactly-once in effect. One PostgreSQL transaction claims executions and records their block. The block
- * is then inserted under its own deduplication token, and any process may replay it.
+ * Makes ingestion exactly-once in effect. One PostgreSQL transaction claims executions and records their block. The
+ * block is then inserted under its own deduplication token, and any process may replay it.
  *
  *     claimed and recorded ──insert, own token──► stored ──evaluation──► evaluated (the body is deleted)
  *
@@ -142,13 +142,16 @@ export class Ledger {
       : { recorded: { blockId, lines: text, touched }, pending, duplicates };
   }
 
-  /** Inserts a block that is not stored yet. The row lock saves others the same work, and the token makes it harmless. */
+  /**
+   * Inserts a block that is not stored yet. The row lock saves others the same work, and the token makes it harmless.
+   */
   async #store(blockId: number, known?: RecordedBlock): Promise<void> {
     try {
       const done = await onPostgres(() =>
         this.deps.db.transaction(async (tx) => {
           await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
-          // The process that recorded the block still has its lines; reading them back would cost as much as the insert.
+          // The process that recorded the block still has its lines; reading them back would cost as much as the
+          // insert.
           const [block] = await tx
             .select({ executions: ingestBlocks.executions, body: known ? sql<null>`null` : ingestBlocks.body })
             .from(ingestBlocks)
@@ -181,7 +184,9 @@ export class Ledger {
     return `b${blockId}-${this.#installation.id}`;
   }
 
-  /** Removes a block that ClickHouse refuses, with its claims and receipts. Its jobs will be written again, one by one. */
+  /**
+   * Removes a block that ClickHouse refuses, with its claims and receipts. Its jobs will be written again, one by one.
+   */
   async #retract(blockId: number): Promise<void> {
     await onPostgres(() =>
       this.deps.db.transaction(async (tx) => {

@@ -1,4 +1,6 @@
-/** Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that. */
+/**
+ * Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that.
+ */
 import { and, eq, isNotNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';

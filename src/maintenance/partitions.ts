@@ -1,9 +1,9 @@
-/** Replaces whole partitions of a table: a reader sees either the old ones or the new ones. */
+/** Replaces whole partitions of a table, so that a reader sees either the old ones or the new ones. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Statement } from '../clickhouse/query.ts';
 
-/** What is replaced: the whole table, or only the partitions that the statements fill. */
+/** Whether to replace the whole table, or only the partitions that the statements fill. */
 export type Extent = 'table' | 'partitions';
 
 /**
@@ -32,7 +32,7 @@ export async function replacePartitions(
   await dropTable(clickhouse, second);
 }
 
-/** At once: its name can be used again when this returns. */
+/** Returns when the name can be used again. */
 export const dropTable = (clickhouse: ClickHouse, table: string): Promise<void> =>
   clickhouse.command(`DROP TABLE IF EXISTS ci.${table} SYNC`);
 

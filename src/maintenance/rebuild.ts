@@ -1,10 +1,10 @@
 /**
- * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first
- * failures, failure groups, totals of runs, verdicts and health. For a default branch that has changed, a rule or
- * fingerprint that has, or a `verify` that found a difference.
+ * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first failures,
+ * failure groups, totals of runs, verdicts and health. Needed after a change of a default branch, of a rule or of the
+ * fingerprint, or when `verify` finds a difference.
  *
- * Partitions are made anew beside the tables and swapped in whole, so that a reader meets either the old or the new
- * one. Inserts wait meanwhile: they share the lock that a rebuild holds alone.
+ * Partitions are filled in a second table and swapped in whole, so that a reader sees either the old one or the new one.
+ * Inserts wait: they share the lock that a rebuild holds exclusively.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -14,13 +14,13 @@ import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { evaluateAnew } from '../evaluation/evaluate.ts';
-import { FigureStore } from '../evaluation/figures.ts';
+import { reevaluate } from '../evaluation/evaluate.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
+import { QuarantineEvidenceStore } from '../evaluation/quarantine-evidence.ts';
 import { judgeQuarantines } from '../evaluation/quarantines.ts';
 import { RunStore } from '../evaluation/run-store.ts';
 import { EvaluationStore } from '../evaluation/store.ts';
-import { judgeRunsAnew } from '../evaluation/troubles.ts';
+import { rejudgeRuns } from '../evaluation/troubles.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
@@ -30,7 +30,7 @@ import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
 import { regroupFailures } from './regroup.ts';
 
-/** Each repository's default branch as it is set now. */
+/** The current default branch of each repository. */
 const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
 const ofMonth = { ...branchesOf, is_every_month: 'Bool', month: 'UInt32' } as const;
 
@@ -52,10 +52,10 @@ export interface RebuildDeps {
 }
 
 export interface RebuildReport {
-  /** Executions that changed sides between default branch and not. */
+  /** Executions that moved on or off the default branch. */
   moved: number;
   tests: number;
-  /** Texts of failures that changed groups. */
+  /** Failure messages that moved to another group. */
   regrouped: number;
 }
 
@@ -69,7 +69,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
         branches: known.map((repository) => repository.defaultBranch ?? ''),
       };
       const moved = await moveToDefaultBranch(deps.clickhouse, branches);
-      deps.log.info({ moved }, 'executions are on the default branch or not as the settings say');
+      deps.log.info({ moved }, 'executions moved on or off the default branch');
       const everything = scopeOf();
       await replacePartitions(deps.clickhouse, 'catalog', 'table', derived.catalog(everything));
       const firstFailures = [derived.first_failures(everything), rememberedFirstFailures({})];
@@ -80,7 +80,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
       for (const { id } of known)
         await deps.postgres.db.transaction(async (evaluation) => {
           await lockEvaluation(evaluation, id);
-          await judgeRunsAnew(new RunStore(deps.clickhouse, id), await drawVersion(evaluation));
+          await rejudgeRuns(new RunStore(deps.clickhouse, id), await drawVersion(evaluation));
         });
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       let tests = 0;
@@ -91,14 +91,14 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
             executions: new EvaluationStore(deps.clickhouse, repositoryId),
             runs: new RunStore(deps.clickhouse, repositoryId),
           };
-          const ends = await evaluateAnew(stores, testIds, {
+          const identities = await reevaluate(stores, testIds, {
             isFlakyDetectionEnabled: enabled.get(repositoryId) ?? true,
             version: await drawVersion(evaluation),
           });
-          // Recovery follows from the executions; new quarantines are left to the next run of a test.
+          // Recovery follows from the executions. New quarantines are left to the next run of a test.
           const { quarantines } = deps;
-          const figures = new FigureStore(deps.clickhouse, repositoryId);
-          await judgeQuarantines({ repositoryId, mode: 'off', quarantines, figures }, ends);
+          const evidence = new QuarantineEvidenceStore(deps.clickhouse, repositoryId);
+          await judgeQuarantines({ repositoryId, mode: 'off', quarantines, evidence }, identities);
         });
         tests += testIds.length;
       }
@@ -107,7 +107,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
   );
 }
 
-/** Rewrites the partitions with executions on the wrong side. Returns how many there were. */
+/** Rewrites the partitions with wrongly marked executions. Returns the number of these executions. */
 async function moveToDefaultBranch(clickhouse: ClickHouse, branches: ValuesOf<typeof branchesOf>): Promise<number> {
   const wrong = await clickhouse.select(misplacedExecutions, { ...branches, is_every_month: true, month: 0 });
   for (const { month } of wrong) {

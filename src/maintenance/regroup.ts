@@ -1,6 +1,6 @@
 /**
- * Regroups failures: their groups are computed anew from the stored type and message. For a fingerprint that has
- * changed; the new groups stand in for the old ones in one swap a month.
+ * Regroups failures: computes their groups from the stored type and message, after the fingerprint has changed. The new
+ * groups of a month replace the old ones in one swap.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -10,9 +10,9 @@ import { normaliseMessage } from '../domain/fingerprint.ts';
 import { failureIdOf } from '../domain/identity.ts';
 import { dropTable, replacePartitions } from './partitions.ts';
 
-/** Distinct messages read in one statement: of 64 KiB at most each, usually of a hundred bytes. */
+/** Distinct messages per statement. Each has at most 64 KiB, and usually a hundred bytes. */
 const MESSAGES_AT_ONCE = 10_000;
-/** The table of the groups that change; it exists only while failures are regrouped. */
+/** The table of changed groups, which exists only while failures are regrouped. */
 const REGROUP = 'regroup';
 
 const failureTexts = defineLongQuery(
@@ -46,10 +46,7 @@ export interface Regrouped {
   exceptionMessage: string;
 }
 
-/**
- * One failure per message whose stored group differs from its fingerprint, in a month or all and in one repository or
- * all.
- */
+/** One failure per message whose stored group differs from its fingerprint, in one month or all, one repository or all. */
 export async function* wronglyGrouped(
   clickhouse: ClickHouse,
   fingerprintVersion: number,
@@ -89,7 +86,7 @@ export async function* wronglyGrouped(
   }
 }
 
-/** Moves every failure into its group. Returns how many texts changed groups. */
+/** Moves every failure to the group its fingerprint gives. Returns how many messages moved. */
 export async function regroupFailures(clickhouse: ClickHouse, fingerprintVersion: number): Promise<number> {
   let texts = 0;
   for (const { month } of await clickhouse.select(failureMonths, {})) {

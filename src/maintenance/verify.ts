@@ -1,7 +1,6 @@
 /**
- * Compares everything derived with the raw executions, and says where they differ: the one oracle of the tests and of
- * an operator who wants to know. Reads only. What is still on its way (written down, not evaluated) is reported as
- * pending.
+ * Compares everything derived with the executions and reports each difference: the one oracle, for tests and operators.
+ * Only reads. What is not stored or evaluated yet is reported as pending.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -18,11 +17,14 @@ import { wronglyGrouped } from './regroup.ts';
 
 const DIFFERENCES_SHOWN_MAX = 20;
 
-/** A sentence about one difference. */
+/** A row for each difference, with a sentence about it. */
 const difference = z.object({ difference: z.string() });
 const CHECKS = [
   { name: 'executions: each is stored once', query: defineLongQuery('verify/executions', scope, difference) },
-  { name: 'failures: as many as their executions had', query: defineLongQuery('verify/failures', scope, difference) },
+  {
+    name: 'failures: as many as their executions report',
+    query: defineLongQuery('verify/failures', scope, difference),
+  },
   { name: 'catalog: totals and newest executions', query: defineLongQuery('verify/catalog', scope, difference) },
   {
     name: 'first failures: no retained failure is earlier',
@@ -36,7 +38,7 @@ export interface VerifyReport {
   isConsistent: boolean;
   executions: number;
   checks: { name: string; differences: string[]; count: number }[];
-  /** Blocks that are written down and not yet stored or evaluated: what they bring is not compared yet. */
+  /** Blocks that are recorded but not stored or not evaluated yet. What they bring is not compared. */
   pendingBlocks: number;
 }
 
@@ -47,7 +49,7 @@ export interface VerifyDeps {
   log: Logger;
 }
 
-/** Of everything, or of one repository; the ledger is always compared whole. */
+/** Verifies everything or one repository; the ledger is always compared as a whole. */
 export async function verify(
   { clickhouse, postgres, quarantines }: VerifyDeps,
   repositoryId?: string,
@@ -66,13 +68,13 @@ export async function verify(
   const grouped = wronglyGrouped(clickhouse, FINGERPRINT_VERSION, repositoryId === undefined ? {} : { repositoryId });
   for await (const found of grouped)
     groups.push(
-      ...found.map(({ testId, from, to }) => `a failure of test ${testId} is in group ${from}, not in ${to}`),
+      ...found.map(({ testId, from, to }) => `a failure of test ${testId} is in group ${from}, but belongs in ${to}`),
     );
   const judged = await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, repositoryId);
   for (const [name, differences] of [
     ['ledger: as many executions stored as claimed', ledger.differences],
-    ['failure groups: as the fingerprint gives them', groups],
-    ['verdicts, health and recovery: as the rules give them', judged],
+    ['failure groups: as their fingerprints say', groups],
+    ['verdicts, health and recovery: as the rules say', judged],
   ] as const)
     checks.push({ name, count: differences.length, differences: differences.slice(0, DIFFERENCES_SHOWN_MAX) });
   return {
@@ -83,7 +85,7 @@ export async function verify(
   };
 }
 
-/** The raw table holds no more than what stored blocks claim; less only by months that have left. */
+/** No more executions are stored than claimed. Fewer are possible: months leave, but their claims remain. */
 async function compareLedger(clickhouse: ClickHouse, db: Database) {
   const [raw] = await clickhouse.select(storedExecutions, {});
   const ledger = await onPostgres(() =>
@@ -97,6 +99,8 @@ async function compareLedger(clickhouse: ClickHouse, db: Database) {
   const claimed = Number(ledger.rows[0]?.claimed ?? 0);
   const unstored = Number(ledger.rows[0]?.unstored ?? 0);
   const differences =
-    executions > claimed + unstored ? [`${executions} executions are stored, ${claimed + unstored} are claimed`] : [];
+    executions > claimed + unstored
+      ? [`${executions} executions are stored, but only ${claimed + unstored} are claimed`]
+      : [];
   return { executions, differences, pendingBlocks: Number(ledger.rows[0]?.pending ?? 0) };
 }

@@ -1,10 +1,9 @@
 /**
- * The `test-runs` job, version 1: one chunk of executions that share a run (pipeline, job, run, attempt).
+ * The `test-runs` job, version 1: one chunk of executions that share a run (pipeline, CI job, run, attempt).
  *
- * Columnar: the arrays under `executions` have one entry per execution and those under `failures` one per failure event,
- * which is the shape in which ClickHouse takes them (storage: 74,000 to 126,000 executions a second against 32,000 as
- * row objects) and the one that compresses best. `docs/test-runs.v1.schema.json` is generated from this schema, for
- * producers in other languages.
+ * It is columnar: the arrays under `executions` have one entry per execution, and those under `failures` one per failed
+ * attempt. ClickHouse takes this shape fastest (74,000 to 126,000 executions a second, against 32,000 as row objects), and
+ * it compresses best. `docs/test-runs.v1.schema.json` is generated from this schema, for producers in other languages.
  */
 import { z } from 'zod';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
@@ -14,7 +13,7 @@ import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts'
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { defineJob } from './job-kind.ts';
 
-/** More than this in one job and a retry repeats too much; fewer and the queue's cost per job shows (design §6). */
+/** With more executions in a job, a retry repeats too much; with fewer, the queue's cost per job shows. */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
 
 export const runSchema = z.object(runColumns.shape);
@@ -32,11 +31,11 @@ const failuresSchema = z.object({
   ...failureColumns.shape,
 });
 
-/** Rows that were refused before the queue, grouped by reason, so that the receipt can tell of them. */
+/** Rows that were refused before the queue, grouped by reason, for the receipt. */
 export const rejectionSchema = z.object({
   reason: z.string(),
   count: z.int().min(1),
-  /** A few of the names concerned, shortened. */
+  /** A few of the names, shortened. */
   examples: z.array(z.string()).max(REJECTION_EXAMPLES_MAX).default([]),
 }) satisfies z.ZodType<Rejection>;
 
@@ -59,7 +58,7 @@ export const testRunsSchema = z
     executions: executionsSchema,
     failures: failuresSchema,
     rejections: z.array(rejectionSchema).default([]),
-    warnings: z.array(z.string()).default([]).describe('What the receipt should say beside counts'),
+    warnings: z.array(z.string()).default([]).describe('Sentences for the receipt, besides its counts'),
   })
   .refine((job) => sameLength(job.executions), { message: 'all arrays under executions must have one length' })
   .refine((job) => sameLength(job.failures), { message: 'all arrays under failures must have one length' })

@@ -1,4 +1,4 @@
--- When some tests last passed and last failed in a pipeline and job between two moments; 0 for never.
+-- When some tests last passed and last failed in a pipeline and CI job between two moments; 0 for never.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_start_ms = 1790000000000;

@@ -1,4 +1,4 @@
--- Every execution of one test on the default branch, with what an explanation shows of it.
+-- Every execution of one test on the default branch, with what an explanation shows about it.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_until_ms = 1790000000000;

@@ -1,5 +1,5 @@
--- Which of some tests failed, on some commits and lately: without a failure there is nothing to contradict or to
--- repeat, and most tests have none. The status, one byte a row and mostly the same, is read before the rest.
+-- Which of some tests failed, on some commits and lately. Without a failure there is nothing to contradict or repeat, and most
+-- tests have none. The status, one byte per row and almost always the same, is read before the rest.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_commits = ['1111111111111111111111111111111111111111'];

@@ -1,4 +1,4 @@
--- The failure group of each failed execution of some tests since a moment: of its last attempt, which decided.
+-- The failure group of each execution of some tests that failed since a moment: that of its last attempt, which decided.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = 1790000000000;

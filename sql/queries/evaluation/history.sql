@@ -1,5 +1,5 @@
--- The default branch's executions of some tests since a moment, for the fold of their health. Skipped ones prove
--- nothing. The whole condition is a prefix of the key.
+-- Executions of some tests on the default branch since a moment, for the fold of their health. Skipped ones prove nothing. The
+-- whole condition is a prefix of the key.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = 1790000000000;

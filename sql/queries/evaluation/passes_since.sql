@@ -1,5 +1,5 @@
--- How often each identity of a few tests has passed since a moment of each test: clean passes since a quarantine, of
--- tests whose last trouble lies before it.
+-- How often each identity of a few tests passed since a moment given for each test: the clean passes since a quarantine, for
+-- tests whose last trouble was before it.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = [1790000000000];

@@ -1,5 +1,5 @@
--- What each identity of a few tests has shown since a moment of each test: the figures by which a test is quarantined
--- by itself. Read only for tests that are flaky or broken and not quarantined. Held-back executions prove nothing.
+-- What each identity of a few tests has shown since a moment given for each test: the evidence for automatic quarantine. Read
+-- only for tests that are flaky or broken and not quarantined. Executions held back prove nothing.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = [1790000000000];

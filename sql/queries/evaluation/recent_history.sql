@@ -1,6 +1,5 @@
--- The executions of some tests from a moment on, and of each identity the newest before it: what decides whether a
--- failure is a repetition lies within a number of executions, so that a test that runs often costs no more than one
--- that seldom does.
+-- The executions of some tests since a moment, and the newest ones of each identity before it. Whether a failure is a repetition
+-- depends on a limited number of executions, so a test that runs often costs no more than one that rarely runs.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = 1790000000000;

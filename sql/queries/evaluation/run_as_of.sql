@@ -1,4 +1,4 @@
--- The totals of one run as of a moment within it, for an explanation; otherwise the totals of ci.runs are looked at.
+-- The totals of one run as of a moment within it, for an explanation. Everything else uses the totals in ci.runs.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1790000000000;
 SET param_end_ms = 1790086400000;

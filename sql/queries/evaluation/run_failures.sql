@@ -1,5 +1,5 @@
--- The tests that failed in one run, or passed in it only after failed attempts. Read for a run that may be troubled:
--- the months are cut by the day, the tests of the repository are all looked at.
+-- The tests that failed in one run, or passed in it only after failed attempts. Read only for runs that may be troubled: the day
+-- limits the months, but all tests of the repository are read.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1790000000000;
 SET param_end_ms = 1790086400000;

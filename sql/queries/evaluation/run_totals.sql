@@ -1,5 +1,5 @@
--- Runs of a repository that something was added to since a moment, and that failed often enough to be troubled. A run
--- is looked at by UTC day, so the day leads the key and old runs are not read.
+-- Runs of a repository with executions since a moment and enough failures to be troubled. Runs are judged by UTC day; the day leads
+-- the key, so old runs are not read.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_since_ms = 1790000000000;
 SET param_failed_min = 10;

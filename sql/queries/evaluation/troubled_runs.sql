@@ -1,4 +1,4 @@
--- Troubled runs of a repository since a UTC day. FINAL: the newest word on each counts.
+-- Troubled runs of a repository since a UTC day. FINAL, because only the newest judgement of each run counts.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_day = 20700;
 SELECT toUInt16(day) AS day_number, pipeline_name, job_name, run_id, run_attempt, trouble

@@ -1,5 +1,5 @@
--- Executions of some tests since a moment that are judged flaky or held back as of now. FINAL: the newest verdict on
--- each counts.
+-- Executions of some tests since a moment that are judged flaky or held back. FINAL, because only the newest verdict on each
+-- counts.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_since_ms = 1790000000000;

@@ -1,9 +1,8 @@
--- One page of a repository's events: a range of the key, read in its order (newest first) or against it (towards newer
--- events), which stops after `rows`. With a cursor the window begins or ends at its time, because the key is searched
--- by time; the position is compared as a whole, so that events of the same millisecond are neither repeated nor
--- skipped. An event that is stored twice, which only the restore of a backup causes, is dropped in the outer SELECT:
--- LIMIT BY in the inner one would read the whole window (64 ms where the first page of 800,000 events takes 5). Twice
--- `rows` in the inner one are enough for `rows` different events.
+-- One page of a repository's events: a range of the key, read in its order (newest first) or against it (towards newer events),
+-- which stops after `rows`. From a cursor on, the window begins or ends at its time, because the key is searched by time; the
+-- position is compared as a whole, so that events of one millisecond are neither repeated nor skipped. Only restoring a backup can
+-- store an event twice. Such a repeat is dropped outside: LIMIT BY inside would read the whole window (64 ms, where the first page
+-- of 800,000 events takes 5). Reading twice `rows` inside is enough for `rows` different events.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_from_ms = 1795219200000;
 SET param_to_ms = 1795305600000;

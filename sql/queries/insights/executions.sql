@@ -1,5 +1,5 @@
--- The identities under which one test ran in a window, and how often; one range of the key. `known_name` tells whether
--- the test is known at all, in the same statement: a second one would double the read.
+-- The identities under which one test ran in a window, and how often: one range of the key. `known_name` tells in the same statement
+-- whether the test is known at all; a second statement would double the read.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_start_ms = 1795219200000;

@@ -1,4 +1,4 @@
--- One failure group and its newest events; one range of the key. `events` is 0 for a group that does not exist.
+-- One failure group and its newest failures, from one range of the key. `events` is 0 for a group that does not exist.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_failure_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12';

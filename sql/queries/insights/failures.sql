@@ -1,4 +1,4 @@
--- The failure groups of one test, newest first; the key groups them already. The texts are those of the newest event.
+-- The failure groups of one test, newest first. The key is already sorted by group. The texts are those of the newest failure.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_groups = 1000;

@@ -1,5 +1,5 @@
--- Flaky executions by bucket, for one test in a window: from the verdicts (8 to 9 ms), not by judging again (29 to 73
--- ms). FINAL: the newest verdict on each execution counts.
+-- Flaky executions of one test in a window, by bucket: read from the verdicts (8 to 9 ms) rather than judged again (29 to 73 ms).
+-- FINAL, because only the newest verdict on each execution counts.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_start_ms = 1795219200000;

@@ -1,9 +1,9 @@
--- Test identities by name, over the catalog: one row per month and identity, so the totals are summed. A name without
--- wildcards is looked up by its id, for which the key is used as long as no pattern is in the condition (has_patterns
--- is a constant to the planner); patterns are matched with all names of the repository. The first pattern is separate:
--- LIKE with a constant takes 25 ms on 75,000 identities where a loop over an array takes 32. k0 to k3 are the list's
--- order as one ascending tuple (the count negated for "most first"), compared as a whole, so that paging neither
--- repeats nor skips a row.
+-- Test identities by name, from the catalog. The catalog has one row per month and identity, so totals are summed. A name without
+-- wildcards is looked up by its id, to which the key leads as long as the condition has no pattern (has_patterns is a constant to the
+-- planner). Patterns are matched against all names of the repository. The first pattern is separate because LIKE with a constant
+-- takes 25 ms on 75,000 identities where a loop over an array takes 32.
+-- k0 to k3 are the list's order as one ascending tuple (with the count negated for "most first"). It is compared as a whole, so that
+-- paging neither repeats nor skips a row.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_has_patterns = true;

@@ -1,5 +1,5 @@
--- Passed and failed executions and their duration, by bucket, for one test in a window; one range of the key, from the
--- raw table: an hourly rollup is slower for windows that do not align to hours (17.8 ms against 13.1).
+-- Passes, failures and durations of one test in a window, by bucket: one range of the key, from the raw table. An hourly rollup is
+-- slower for windows that are not aligned to hours (17.8 ms against 13.1).
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_start_ms = 1795219200000;

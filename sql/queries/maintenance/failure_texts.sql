@@ -1,5 +1,4 @@
--- A page of the distinct texts of failures, with the failure group each is stored in; by key, from the last one read
--- on.
+-- One page of the distinct messages of failures with the group each is stored in, in the order of the key after the last one read.
 SET param_is_every_month = false;
 SET param_month = 202611;
 SET param_is_all = false;

@@ -1,5 +1,4 @@
--- Months with executions that are marked as on the default branch and are not, or the other way round, by the branches
--- given.
+-- Months with executions that are wrongly marked as on or off the default branch.
 SET param_is_every_month = true;
 SET param_month = 202611;
 SET param_repository_ids = ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'];

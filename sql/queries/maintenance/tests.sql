@@ -1,5 +1,4 @@
--- Every test with passed or failed executions on a default branch, and how many: what is judged in groups that fit into
--- memory.
+-- Every test that passed or failed on a default branch, with its number of executions.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT repository_id, test_id, count() AS executions

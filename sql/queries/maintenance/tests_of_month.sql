@@ -1,4 +1,4 @@
--- The tests that passed or failed on a default branch in a month: the folds that its end concerns.
+-- The tests that passed or failed on a default branch in a month, whose baselines must move past it.
 SET param_month = 202611;
 SELECT repository_id, test_id
 FROM ci.executions

@@ -1,4 +1,4 @@
--- The newest execution that the baselines of a repository hold, in milliseconds; 0 for none. FINAL: the newest fold of
+-- The newest execution in the baselines of a repository, in milliseconds; 0 if there is none. FINAL, because only the newest fold of
 -- each identity counts.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT max(JSONExtractInt(baseline, 'at', 'finishedAt')) AS newest_at_ms

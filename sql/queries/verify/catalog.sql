@@ -1,8 +1,8 @@
--- Rows of the catalog that differ from what the executions give, and those that only one of the two has.
+-- Rows of the catalog that differ from its definition, or that only one of the two has.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
-  format('{0} in {1} / {2} ({3}): the catalog has {4}, the executions give {5}', toString(test_id), pipeline_name, job_name,
+  format('{0} in {1} / {2} ({3}): {4} is stored, but the executions give {5}', toString(test_id), pipeline_name, job_name,
     toString(month), anyIf(row, side = 'stored'), anyIf(row, side = 'derived')) AS difference
 FROM
 (

@@ -1,8 +1,8 @@
--- Executions with more or fewer failures stored than they had when they were received.
+-- Executions with more or fewer stored failures than they reported.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
-  format('execution {0} of repository {1} has {2} failures, {3} are stored',
+  format('execution {0} of repository {1} reports {2} failures, but {3} are stored',
     toString(execution_id), toString(repository_id), toString(reported), toString(stored)) AS difference
 FROM
 (

@@ -1,8 +1,8 @@
--- Tests of which a retained failure is earlier than the one that is remembered as the first.
+-- Tests with a retained failure earlier than the one remembered as the first.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
-  format('test {0} failed at {1} first, remembered is {2}', toString(test_id), toString(retained), toString(remembered)) AS difference
+  format('test {0} first failed at {1}, but {2} is remembered', toString(test_id), toString(retained), toString(remembered)) AS difference
 FROM
 (
   SELECT repository_id, test_id, min(retained_at) AS retained, min(remembered_at) AS remembered

@@ -1,2 +1,2 @@
--- How many executions are stored, to compare with what the ledger has claimed.
+-- The number of stored executions, to compare with what the ledger has claimed.
 SELECT count() AS executions FROM ci.executions

@@ -93,7 +93,7 @@ function reviverOf(body: Uint8Array): ((key: string, value: unknown) => unknown)
     if (typeof value !== 'string' || value.isWellFormed()) return value;
     if (key === 'name')
       throw new InvalidUpload(
-        `A test name ${malformedReason(value)}. Nothing was stored: correct the name and send again.`,
+        `A test name ${malformedReason(value)}. Nothing was stored. Correct the name and send the upload again.`,
       );
     return value.toWellFormed();
   };

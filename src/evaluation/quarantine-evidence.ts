@@ -1,18 +1,18 @@
-/** The figures of tests that may be quarantined, or released. */
+/** What tests have shown that may be quarantined or released, counted in ClickHouse. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { QuarantineEvidence } from '../domain/quarantine-rules.ts';
 import { type Identity, identityKey } from './store.ts';
 
-const since = { repository_id: 'UUID', test_ids: 'Array(UUID)', since_ms: 'Array(Int64)' } as const;
+const parameters = { repository_id: 'UUID', test_ids: 'Array(UUID)', since_ms: 'Array(Int64)' } as const;
 
-/** Without the health, which the fold knows. */
-export type Figures = Identity & Omit<QuarantineEvidence, 'health'> & { testName: string };
+/** The evidence on one identity, without its health: that comes from the fold. */
+export type IdentityEvidence = Identity & Omit<QuarantineEvidence, 'health'> & { testName: string };
 
 const evidence = defineQuery(
   'evaluation/quarantine_evidence',
-  since,
+  parameters,
   z
     .object({
       test_id: z.string(),
@@ -45,7 +45,7 @@ const evidence = defineQuery(
 );
 const passes = defineQuery(
   'evaluation/passes_since',
-  { ...since, until_ms: 'Int64' },
+  { ...parameters, until_ms: 'Int64' },
   z
     .object({ test_id: z.string(), pipeline_name: z.string(), job_name: z.string(), passes: z.number() })
     .transform((row) => ({
@@ -56,27 +56,27 @@ const passes = defineQuery(
     })),
 );
 
-export class FigureStore {
+export class QuarantineEvidenceStore {
   constructor(
     private readonly clickhouse: ClickHouse,
     private readonly repositoryId: string,
-    /** Executions that finished later do not count; by default all do. */
+    /** Executions that finished later do not count. By default, all count. */
     private readonly until = Number.MAX_SAFE_INTEGER,
   ) {}
 
-  /** What the identities of each test have shown after its moment. */
-  async figures(since: ReadonlyMap<string, number>): Promise<Figures[]> {
-    return since.size === 0 ? [] : this.clickhouse.select(evidence, this.#since(since));
+  /** What the identities of each test have shown since the moment given for the test. */
+  async since(since: ReadonlyMap<string, number>): Promise<IdentityEvidence[]> {
+    return since.size === 0 ? [] : this.clickhouse.select(evidence, this.#parameters(since));
   }
 
-  /** How often each identity passed after the moment of its test and up to `until`, by `identityKey`. */
+  /** How often each identity passed since the moment given for its test, by `identityKey`. */
   async passes(since: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     if (since.size === 0) return new Map();
-    const rows = await this.clickhouse.select(passes, { ...this.#since(since), until_ms: this.until });
+    const rows = await this.clickhouse.select(passes, { ...this.#parameters(since), until_ms: this.until });
     return new Map(rows.map((row) => [identityKey(row), row.passes]));
   }
 
-  #since(since: ReadonlyMap<string, number>) {
+  #parameters(since: ReadonlyMap<string, number>) {
     return { repository_id: this.repositoryId, test_ids: [...since.keys()], since_ms: [...since.values()] };
   }
 }

@@ -1,11 +1,14 @@
-/** Tests whose history is read from about the same moment on go into one statement. */
+/** Puts tests into one statement whose history is read from about the same time on. */
 import { DAY_MS } from '../domain/time.ts';
 
-/** What is read in one statement from one moment on lies within this time. */
+/** Tests of one statement differ by at most this much. */
 const RECENT_MS = 2 * DAY_MS;
 
-/** Tests that run often stand at recent checkpoints; read together with one that seldom runs, they would be read from its on. */
-export function splitByTime(tests: ReadonlyMap<string, number>): {
+/**
+ * Tests that run often have recent checkpoints. Read in one statement with a rarely run test, all would be read from
+ * that test's old checkpoint.
+ */
+export function splitByRecency(tests: ReadonlyMap<string, number>): {
   recent: Map<string, number>;
   older: Map<string, number>;
 } {
