@@ -1,4 +1,4 @@
-/** What is sent to a cluster, held against ClickHouse's own parser and settings. */
+/** The statements sent to a cluster, checked by the parser and settings of ClickHouse. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { Cluster } from '../../src/clickhouse/cluster.ts';
 import { loadMigrations, tableDefinitions } from '../../src/clickhouse/migrations.ts';

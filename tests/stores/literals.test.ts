@@ -53,7 +53,7 @@ describe('parameters bound as literals', () => {
     ['Float64', Number.NaN],
     ['Array(UUID)', ['x']],
     ['String', 5],
-  ])('a value that is no %s is refused', (type, value) => {
+  ])('a value that is not a valid %s is refused', (type, value) => {
     expect(() => bindLiterals(`{p: ${type}}`, { p: value as never })).toThrow(TypeError);
   });
 

@@ -14,18 +14,12 @@ const ROOT = resolve(import.meta.dir, '../..');
 
 /** What does not read well yet; everything else is checked. Take a folder or a file out as it does. */
 const NOT_YET = [
-  'sql/clickhouse',
-  'sql/queries',
   'src/access',
   'src/cli',
-  'src/clickhouse',
   'src/deps.ts',
-  'src/evaluation',
   'src/http',
   'src/ingest',
-  'src/ledger',
   'src/main.ts',
-  'src/maintenance',
   'src/maybe-promise.ts',
   'src/monitoring',
   'src/observability',
@@ -41,13 +35,16 @@ const NOT_YET = [
   'tests/ingest',
   'tests/nightly',
   'tests/operate',
-  'tests/stores',
   'tests/support',
   'tests/unit',
   'workers',
 ];
 /** Checked already, though their folder is not. */
 const CHECKED = [
+  'src/ingest/chunks.ts',
+  'src/ingest/collect.ts',
+  'src/ingest/upload.ts',
+  'src/queue/test-runs.ts',
   'src/postgres/locks.ts',
   'src/postgres/schema.ts',
   'tests/unit/domain.test.ts',
