@@ -7,20 +7,20 @@ import { isAmbiguous } from './flakiness.ts';
 import { REPEATED_FAILURE_EXECUTIONS, REPEATED_FAILURE_MS } from './judgement-constants.ts';
 
 /**
- * How far an execution can be from those that decide whether it is a repetition: its twin, the neighbour that isolates
- * the twin, and what makes that neighbour ambiguous. An evaluation reads no further.
+ * How far an execution can be from those that decide whether it is a repetition: its counterpart, the neighbour that
+ * isolates the counterpart, and what makes that neighbour ambiguous. An evaluation reads no further.
  */
 export const REPETITION_REACH_EXECUTIONS = 3 * REPEATED_FAILURE_EXECUTIONS;
 export const REPETITION_REACH_MS = 3 * REPEATED_FAILURE_MS;
 
 /**
  * Failures of one identity that are isolated (the nearest execution of another commit passed, before and after) and
- * have a twin: another such failure on another commit with the same fingerprint. Whatever decides is within {@link
- * REPEATED_FAILURE_MS} and {@link REPEATED_FAILURE_EXECUTIONS}. Held-back failures, unknown commits and commits on
- * which one attempt has both results are not evidence, neither as failures nor as neighbours.
+ * have a counterpart: another such failure on another commit with the same fingerprint. Whatever decides is within
+ * {@link REPEATED_FAILURE_MS} and {@link REPEATED_FAILURE_EXECUTIONS}. Held-back failures, unknown commits and commits
+ * on which one attempt has both results are not evidence, neither as failures nor as neighbours.
  *
  * @param executions In any order; skipped ones are ignored.
- * @param fingerprints The failure group of each failed execution; one without a group has no twin.
+ * @param fingerprints The failure group of each failed execution; one without a group has no counterpart.
  */
 export function repeatedFailures(
   executions: readonly JudgedExecution[],

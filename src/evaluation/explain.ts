@@ -181,14 +181,14 @@ function counterparts(
   }
   if (rule === 'within_run') return [];
   const fingerprint = fingerprints.get(execution.executionId);
-  const twins = others.filter(
+  const repetitions = others.filter(
     (one) =>
       flaky.has(one.executionId) &&
       one.commit !== execution.commit &&
       fingerprints.get(one.executionId) === fingerprint,
   );
   const distance = (one: ExplainedExecution): number => Math.abs(one.finishedAt - execution.finishedAt);
-  return twins.sort((a, b) => distance(a) - distance(b)).slice(0, 1);
+  return repetitions.sort((a, b) => distance(a) - distance(b)).slice(0, 1);
 }
 
 /** For a rule that needs several executions, those before the last one. */

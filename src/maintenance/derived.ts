@@ -1,6 +1,6 @@
 /**
  * The tables that a SELECT derives from the executions. Each is defined once, in `sql/derived`: a rebuild inserts what
- * it gives, `verify` compares with it, and a test holds the materialized view that fills the table against it. Verdicts
+ * it gives, `verify` compares with it, and a test compares it with the materialized view that fills the table. Verdicts
  * of the evaluation, troubled runs and health are derived by rules that SQL cannot express (src/evaluation).
  */
 import { defineStatement } from '../clickhouse/query.ts';

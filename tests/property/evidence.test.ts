@@ -130,7 +130,7 @@ describe('failures that repeat', () => {
     ],
   ])('%s prove nothing', (_, all) => expect(repeated(all)).toEqual([]));
 
-  test('failures with another message have no twin', () => {
+  test('failures with another message have no counterpart', () => {
     const all = [pass(1), fail(2), pass(3), fail(4), pass(5)];
     expect(
       repeatedFailures(
@@ -187,15 +187,15 @@ describe('failures that repeat', () => {
     );
   });
 
-  test('the reach is enough when a twin, its neighbour and what makes that ambiguous are as far apart as possible', () => {
+  test('the reach is enough when a counterpart, its neighbour and what makes that ambiguous are as far apart as possible', () => {
     const far = REPEATED_FAILURE_EXECUTIONS;
-    const [ambiguous, neighbour, twin, last] = [0, far, 2 * far, 3 * far];
+    const [ambiguous, neighbour, counterpart, last] = [0, far, 2 * far, 3 * far];
     const all = Array.from({ length: 3 * far + 60 }, (_, i) => {
-      if (i === twin || i === last) return make({ at: i, status: 'failed' });
+      if (i === counterpart || i === last) return make({ at: i, status: 'failed' });
       if (i === neighbour) return make({ at: i, commit: 'x', runId: 'x' });
-      // No other execution before the twin has a known commit, so only the neighbour can isolate it.
+      // No other execution before the counterpart has a known commit, so only the neighbour can isolate it.
       if (i === ambiguous) return make({ at: i, status: 'failed', commit: 'x', runId: 'x' });
-      return make({ at: i, commit: i < twin ? '' : `c${i}` });
+      return make({ at: i, commit: i < counterpart ? '' : `c${i}` });
     });
     expect(repeatedFailures(all, nothing, fingerprints(all)).size).toBe(0);
     expect(repeatedFailures(all.slice(1), nothing, fingerprints(all)).size).toBe(2);
