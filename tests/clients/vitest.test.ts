@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixtureBytes } from '../support/uploads.ts';
+import { fixtureBytes } from '../support/parsing.ts';
 import { jobEnvironment } from './support/job.ts';
 import { packagesFolder } from './support/packages.ts';
 import { run } from './support/run.ts';

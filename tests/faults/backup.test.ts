@@ -68,7 +68,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(JSON.stringify(list)).toContain('before the backup');
   expect(await service.stop()).toBe(0);
   expect(runCommand(data, 'verify').out).toContain('All derived tables agree with 6 executions.');
-}, 120_000);
+});
 
 /** The ClickHouse statements in docs/operations.md: those of the backup, and those of the restore. */
 function documentedStatements(): string[][] {
@@ -107,4 +107,4 @@ test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees wit
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   expect(await service.stop()).toBe(0);
   expect(runCommand(data, 'verify').out).toContain('All derived tables agree with 6 executions.');
-}, 120_000);
+});

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
-import { at, HOOK_TIMEOUT_MS, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
+import { at, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -14,8 +14,8 @@ let fixture: InsightsFixture;
 beforeAll(async () => {
   app = await openTestApp();
   fixture = await ingestHistory(app.stores);
-}, HOOK_TIMEOUT_MS);
-afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => fixture.close());
 
 describe('details', () => {
   test('hold every field, as the default branch saw the test', async () => {

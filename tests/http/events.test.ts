@@ -15,7 +15,6 @@ import {
 } from '../support/events.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -45,8 +44,8 @@ beforeAll(async () => {
     await stores.producers.of(prEvents).add(makeEventsJob(repository, [event]));
     await driver.settle();
   }
-}, HOOK_TIMEOUT_MS);
-afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => driver.stop());
 
 interface Log {
   size: number;
@@ -206,7 +205,7 @@ describe('pages', () => {
       await driver.settle();
     }
     stores.clock.set(TEST_NOW);
-  }, HOOK_TIMEOUT_MS);
+  });
 
   test('thousands of events of one millisecond are each seen once, in order, forwards and backwards', async () => {
     const first = logOf(burst, '?per_page=97');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { at, HOOK_TIMEOUT_MS, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
+import { at, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY = 24 * HOUR_MS;
@@ -14,8 +14,8 @@ let fixture: InsightsFixture;
 beforeAll(async () => {
   app = await openTestApp();
   fixture = await ingestHistory(app.stores);
-}, HOOK_TIMEOUT_MS);
-afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => fixture.close());
 
 interface Failures {
   failures: { id: string; failure_count: number; exception_message: string }[];
@@ -128,34 +128,30 @@ describe('executions', () => {
     expect(end).toEqual(page);
   });
 
-  test(
-    'pages stay whole while 10,000 executions come in: what did not change is neither repeated nor skipped',
-    async () => {
-      const busy = fixture.another();
-      const jobs = Array.from({ length: 12 }, (_, i) => `job ${String(i).padStart(2, '0')}`);
-      const run = (job: string, count: number) =>
-        busy.run(
-          Array.from({ length: count }, () => ({ name: NAME })),
-          { job_name: job },
-        );
-      await busy.ingest(...jobs.map((job, i) => run(job, i + 1)));
-      app.stores.clock.set(TEST_NOW + 1_000);
-      let response = await app.request(busy.test(NAME, '/executions', { per_page: '3' }));
-      const seen: string[] = [];
-      for (;;) {
-        expect(response.status).toBe(200);
-        const page = (await response.json()) as Executions;
-        seen.push(...page.executions.map(({ job_name }) => job_name));
-        // Time goes on, and 2,500 more arrive: in the window, but under a job of their own.
-        app.stores.clock.set(app.stores.clock.now() + HOUR_MS);
-        await busy.ingest(run('job that comes in between', 2_500));
-        const { next } = linksOf(response);
-        if (!next) break;
-        response = await app.request(next);
-      }
-      app.stores.clock.set(TEST_NOW);
-      expect(seen).toEqual(jobs.toReversed());
-    },
-    HOOK_TIMEOUT_MS,
-  );
+  test('pages stay whole while 10,000 executions come in: what did not change is neither repeated nor skipped', async () => {
+    const busy = fixture.another();
+    const jobs = Array.from({ length: 12 }, (_, i) => `job ${String(i).padStart(2, '0')}`);
+    const run = (job: string, count: number) =>
+      busy.run(
+        Array.from({ length: count }, () => ({ name: NAME })),
+        { job_name: job },
+      );
+    await busy.ingest(...jobs.map((job, i) => run(job, i + 1)));
+    app.stores.clock.set(TEST_NOW + 1_000);
+    let response = await app.request(busy.test(NAME, '/executions', { per_page: '3' }));
+    const seen: string[] = [];
+    for (;;) {
+      expect(response.status).toBe(200);
+      const page = (await response.json()) as Executions;
+      seen.push(...page.executions.map(({ job_name }) => job_name));
+      // Time goes on, and 2,500 more arrive: in the window, but under a job of their own.
+      app.stores.clock.set(app.stores.clock.now() + HOUR_MS);
+      await busy.ingest(run('job that comes in between', 2_500));
+      const { next } = linksOf(response);
+      if (!next) break;
+      response = await app.request(next);
+    }
+    app.stores.clock.set(TEST_NOW);
+    expect(seen).toEqual(jobs.toReversed());
+  });
 });

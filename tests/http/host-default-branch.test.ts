@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
-import { type HostApp, MINUTE, openHostApp, READER } from '../support/host-app.ts';
+import { MINUTE, READER, setUpHostApp } from '../support/host-app.ts';
 
-let t: HostApp;
-beforeEach(async () => {
-  t = await openHostApp();
-});
-afterEach(() => t.host.stop());
+const t = setUpHostApp();
 
 describe('the default branch', () => {
   const find = (name = t.path.name) => t.stores.repositories.find(t.path.owner, name);

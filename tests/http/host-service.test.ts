@@ -46,4 +46,4 @@ test('a service is asked with a host token: on with an address, and silent towar
   const off = await served({ GITHUB_API_URL: host.url, GITHUB_AUTH: 'off' }, statuses);
   expect(off.result).toEqual([403, 403]);
   expect(host.requests).toEqual([]);
-}, 60_000);
+});

@@ -1,27 +1,13 @@
-import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { GitHubClient } from '../../src/access/github-client.ts';
 import { hostCredentials } from '../../src/access/host-credentials.ts';
 import { readConfig } from '../../src/config.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import {
-  type HostApp,
-  JOB,
-  MINUTE,
-  openHostApp,
-  READER,
-  SECOND,
-  STRANGER,
-  UNKNOWN,
-  WRITER,
-} from '../support/host-app.ts';
+import { JOB, MINUTE, READER, SECOND, STRANGER, setUpHostApp, UNKNOWN, WRITER } from '../support/host-app.ts';
 import { openTestApp } from '../support/http.ts';
 
-let t: HostApp;
-beforeEach(async () => {
-  t = await openHostApp();
-});
-afterEach(() => t.host.stop());
+const t = setUpHostApp();
 
 describe('where host tokens are off', () => {
   const tokens = [READER, WRITER, STRANGER, UNKNOWN, JOB, `ghr_${'x'.repeat(36)}`, 'ghp_', 'nonsense'];

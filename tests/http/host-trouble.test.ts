@@ -1,23 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
 import { FakeHost, troubles } from '../support/fake-host.ts';
 import {
-  type HostApp,
   JOB,
   MINUTE,
   openHostApp,
   READER,
   SECOND,
   STRANGER,
+  setUpHostApp,
   UNKNOWN,
   WRITER,
 } from '../support/host-app.ts';
 
-let t: HostApp;
-beforeEach(async () => {
-  t = await openHostApp();
-});
-afterEach(() => t.host.stop());
+const t = setUpHostApp();
 
 describe('a host in trouble', () => {
   const cases = {
@@ -205,7 +201,7 @@ describe('the circuit', () => {
 describe('where requests go', () => {
   test('an enterprise host is asked below the path of its address, with the token of the request', async () => {
     await t.host.stop();
-    t = await openHostApp('/api/v3');
+    Object.assign(t, await openHostApp('/api/v3'));
     expect(await t.statusOf(READER)).toBe(200);
     expect(t.host.requests).toEqual([
       { method: 'GET', path: '/api/v3/user', authorization: `Bearer ${READER}` },

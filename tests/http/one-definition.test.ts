@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
-import { at, HOOK_TIMEOUT_MS, InsightsFixture, iso } from '../support/insights.ts';
+import { at, InsightsFixture, iso } from '../support/insights.ts';
 import type { TestExecution, TestJob } from '../support/jobs.ts';
 
 let app: TestApp;
@@ -77,8 +77,8 @@ beforeAll(async () => {
   app = await openTestApp();
   app.stores.clock.set(TEST_NOW);
   fixture = new InsightsFixture(app.stores);
-}, HOOK_TIMEOUT_MS);
-afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => fixture.close());
 
 describe('one definition of a flaky execution', () => {
   test('counts, ratio and health agree on every kind, and again when everything is sent twice', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { HOOK_TIMEOUT_MS, InsightsFixture } from '../support/insights.ts';
+import { InsightsFixture } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
@@ -21,8 +21,8 @@ beforeAll(async () => {
     failures,
   }));
   await fixture.ingest(fixture.run(executions), fixture.run(executions, { job_name: 'e2e' }));
-}, HOOK_TIMEOUT_MS);
-afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => fixture.close());
 
 /** The statement with its sample parameters, but of a test that is there. */
 function statementOf(name: string, overrides: Record<string, string> = {}): string {

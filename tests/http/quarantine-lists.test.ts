@@ -120,7 +120,7 @@ describe('freshness', () => {
 
   test('no reader of a process sees an older list after a newer one, while both processes write', async () => {
     const { repository, base } = await repositoryOf();
-    const WRITES = 150;
+    const WRITES = 60;
     let isWriting = true;
     const readers = [app, hearing, deaf].flatMap((process) => {
       // Shared by the readers of one process: an answer that begins after another has ended must not be older.

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { HOOK_TIMEOUT_MS, InsightsFixture, queryOf } from '../support/insights.ts';
+import { InsightsFixture, queryOf } from '../support/insights.ts';
 
 interface Found {
   size: number;
@@ -49,8 +49,8 @@ beforeAll(async () => {
     fixture.run([{ name: 'a.b.c' }], { pipeline_name: 'nightly, [weekly]' }),
     fixture.run([{ name: 'seen in a pull request' }], { branch: 'feature' }),
   );
-}, HOOK_TIMEOUT_MS);
-afterAll(() => fixture.close(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => fixture.close());
 
 const search = (query: Record<string, string | string[]>) =>
   app.get<Found>(fixture.search({ per_page: '100', ...query }));

@@ -1,26 +1,17 @@
 /** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { TESTS } from '../support/random-histories.ts';
+import { uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-let stores: TestStores;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  driver = new IngestDriver(stores);
-});
-afterAll(async () => {
-  stores.clock.set(TEST_NOW);
-  await driver.stop();
-});
+const ingest = setUpIngest();
 
 type Status = 'passed' | 'failed' | 'flaky';
 
@@ -29,9 +20,10 @@ class Course {
   readonly repository = uniqueRepository();
   readonly id = repositoryIdOf(this.repository.host, this.repository.owner, this.repository.name);
   #runs = 0;
-  at = TEST_NOW - 40 * DAY;
+  at = TEST_NOW - 40 * DAY_MS;
 
   static async start(mode: 'off' | 'flaky' | 'flaky+broken'): Promise<Course> {
+    const { stores } = ingest;
     const course = new Course();
     stores.clock.set(course.at);
     const recorded = await stores.repositories.record(course.repository);
@@ -40,7 +32,7 @@ class Course {
   }
 
   /** A flaky one fails, and passes in a second attempt. */
-  async run(statuses: readonly Status[], everyMs = HOUR): Promise<void> {
+  async run(statuses: readonly Status[], everyMs = HOUR_MS): Promise<void> {
     const jobs = statuses.flatMap((status) => {
       this.at += everyMs;
       const runId = String(++this.#runs);
@@ -50,12 +42,12 @@ class Course {
       if (status === 'failed') return [failed];
       return [failed, runOf({ ...given, at: this.at + 60_000, attempt: 2, results: { sums: 'passed' } })];
     });
-    stores.clock.set(this.at + 120_000);
-    await driver.ingest(...jobs);
+    ingest.stores.clock.set(this.at + 120_000);
+    await ingest.driver.ingest(...jobs);
   }
 
   async open(): Promise<Quarantine[]> {
-    return (await stores.quarantines.snapshot(this.id)).quarantines;
+    return (await ingest.stores.quarantines.snapshot(this.id)).quarantines;
   }
 }
 
@@ -63,6 +55,7 @@ const times = (count: number, status: Status = 'passed'): Status[] => Array.from
 
 describe('auto-quarantine', () => {
   test('a test that is flaky on two commits and fails often enough is quarantined once, with the figures', async () => {
+    const { driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky']);
     expect(await course.open()).toEqual([]);
@@ -85,6 +78,7 @@ describe('auto-quarantine', () => {
   });
 
   test('off quarantines nothing, and fewer than 20 executions or 2 % of failures are not enough', async () => {
+    const { driver } = ingest;
     const off = await Course.start('off');
     await off.run([...times(20), ...times(5, 'flaky')]);
     expect(await off.open()).toEqual([]);
@@ -98,6 +92,7 @@ describe('auto-quarantine', () => {
   });
 
   test('a broken test is quarantined after three commits over a day, where that is asked for; one red commit never is', async () => {
+    const { stores, driver } = ingest;
     const onlyFlaky = await Course.start('flaky');
     await onlyFlaky.run([...times(20), ...times(40, 'failed')]);
     expect(await onlyFlaky.open()).toEqual([]);
@@ -112,19 +107,22 @@ describe('auto-quarantine', () => {
 
     const oneCommit = await Course.start('flaky+broken');
     await oneCommit.run(times(20));
-    for (let attempt = 1; attempt <= 30; attempt++) {
-      oneCommit.at += 3 * HOUR;
+    for (let attempt = 1; attempt <= 30; ) {
+      const attempts = [];
+      for (const end = attempt + 6; attempt < end; attempt++) {
+        oneCommit.at += 3 * HOUR_MS;
+        const { repository, at } = oneCommit;
+        attempts.push(runOf({ repository, runId: 'red', attempt, at, receivedAt: at, results: { sums: 'failed' } }));
+      }
       stores.clock.set(oneCommit.at);
-      const { repository, at } = oneCommit;
-      await driver.ingest(
-        runOf({ repository, runId: 'red', attempt, at, receivedAt: at, results: { sums: 'failed' } }),
-      );
+      await driver.ingest(...attempts);
     }
     expect(await oneCommit.open()).toEqual([]);
     await driver.verify();
   });
 
   test('what was known when a person released it does not quarantine a test again; new evidence does', async () => {
+    const { stores, driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky', 'flaky']);
     const [quarantine] = await course.open();
@@ -139,24 +137,36 @@ describe('auto-quarantine', () => {
   });
 
   test('a day on which everything fails quarantines nothing', async () => {
+    const { stores, driver } = ingest;
     const course = await Course.start('flaky+broken');
-    const names = Array.from({ length: 12 }, (_, i) => `test ${i}`);
-    const results = (status: 'passed' | 'failed') => Object.fromEntries(names.map((name) => [name, status]));
-    const { repository } = course;
-    for (const [hours, runId] of [...Array(50).keys()].map((hour) => [hour, `run ${hour}`] as const)) {
-      const at = course.at + hours * HOUR;
-      stores.clock.set(at + 5 * 60_000);
-      const given = { repository, runId, at, receivedAt: at };
-      const isOutage = hours >= 20 && hours < 44;
-      await driver.ingest(runOf({ ...given, results: results(isOutage ? 'failed' : 'passed') }));
-      if (isOutage && hours > 42)
-        await driver.ingest(runOf({ ...given, at: at + 60_000, attempt: 2, results: results('passed') }));
+    const runAt = (hour: number, status: 'passed' | 'failed', attempt = 1) => {
+      const at = course.at + hour * HOUR_MS + (attempt - 1) * 60_000;
+      const results = Object.fromEntries(TESTS.map((name) => [name, status]));
+      return runOf({ repository: course.repository, runId: `run ${hour}`, attempt, at, receivedAt: at, results });
+    };
+    // Judged every four hours of the outage, and when its last run passes in a second attempt.
+    for (const [from, to] of [
+      [0, 20],
+      [20, 24],
+      [24, 28],
+      [28, 32],
+      [32, 36],
+      [36, 40],
+      [40, 44],
+      [44, 50],
+    ] as const) {
+      const hours = Array.from({ length: to - from }, (_, i) => from + i);
+      const jobs = hours.map((hour) => runAt(hour, hour >= 20 && hour < 44 ? 'failed' : 'passed'));
+      if (to === 44) jobs.push(runAt(43, 'passed', 2));
+      stores.clock.set(course.at + to * HOUR_MS);
+      await driver.ingest(...jobs);
+      expect(await course.open()).toEqual([]);
     }
-    expect(await course.open()).toEqual([]);
     await driver.verify();
   });
 
   test('several workers that see the transition at once make one quarantine, and one event', async () => {
+    const { stores, driver } = ingest;
     const course = await Course.start('off');
     await course.run([...times(20), 'flaky', 'flaky']);
     const { repository, id } = course;
@@ -175,7 +185,7 @@ describe('auto-quarantine', () => {
           pauseMs: 0,
         }),
     );
-    const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY, commits: [] }]]);
+    const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY_MS, commits: [] }]]);
     await Promise.all(evaluators.map((evaluator) => evaluator.evaluateTests(id, touched)));
     expect(await course.open()).toHaveLength(1);
     await driver.settle();
@@ -190,14 +200,15 @@ describe('auto-quarantine', () => {
 
 describe('recovery', () => {
   test('a quarantined test recovers after enough clean passes since, and no longer has once it fails again', async () => {
+    const { driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky', 'flaky']);
     const isRecovered = async () => (await course.open()).map((one) => one.isRecovered);
     expect(await isRecovered()).toEqual([false]);
     // 2 failures in the 23 executions up to the last: ln 0.05 / ln (1 - 2/23), 33 passes.
-    await course.run(times(32), 3 * HOUR);
+    await course.run(times(32), 3 * HOUR_MS);
     expect(await isRecovered()).toEqual([false]);
-    await course.run(times(1), 3 * HOUR);
+    await course.run(times(1), 3 * HOUR_MS);
     expect(await isRecovered()).toEqual([true]);
     await course.run(['failed']);
     expect(await isRecovered()).toEqual([false]);
@@ -205,6 +216,7 @@ describe('recovery', () => {
   });
 
   test('only passes since the quarantine count', async () => {
+    const { stores, driver } = ingest;
     const course = await Course.start('off');
     await course.run(times(30));
     const created = await stores.quarantines.create(course.id, {

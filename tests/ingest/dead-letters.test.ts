@@ -7,7 +7,6 @@ import { prEvents } from '../../src/queue/pr-events.ts';
 import { replayDeadLetters } from '../../src/queue/replay.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
 let stores: TestStores;
@@ -15,8 +14,8 @@ let driver: IngestDriver;
 beforeAll(async () => {
   stores = await openTestStores();
   driver = new IngestDriver(stores);
-}, HOOK_TIMEOUT_MS);
-afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => driver.stop());
 
 const letterOf = async (jobId: string) => (await stores.deadLetters.list()).find((letter) => letter.jobId === jobId);
 

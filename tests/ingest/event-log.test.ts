@@ -19,7 +19,7 @@ import {
 } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver, untilRelayed } from '../support/ingest.ts';
-import { HOOK_TIMEOUT_MS, InsightsFixture } from '../support/insights.ts';
+import { InsightsFixture } from '../support/insights.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;
@@ -29,8 +29,8 @@ beforeAll(async () => {
   stores = await openTestStores();
   app = await openTestApp();
   driver = new IngestDriver(stores);
-}, HOOK_TIMEOUT_MS);
-afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => driver.stop());
 
 let jobs = 0;
 const send = (job: JobInput) => stores.producers.of(prEvents).add(job, `test-${++jobs}`);

@@ -1,26 +1,16 @@
 /** What is known of troubled runs and repetitions when the month beside them leaves. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { TEST_NOW } from '../support/clock.ts';
-import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { expect, test } from 'bun:test';
+import { setUpIngest } from '../support/ingest.ts';
+import { uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthOf, heldBackOf, runOf } from '../support/verdicts.ts';
 
-let stores: TestStores;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  stores.clock.set(TEST_NOW);
-  driver = new IngestDriver(stores);
-});
-afterAll(async () => {
-  stores.clock.set(TEST_NOW);
-  await driver.stop();
-});
+const ingest = setUpIngest({ isAlone: true });
 
 const NAMES = Array.from({ length: 12 }, (_, i) => `test ${i}`);
 const all = (status: 'passed' | 'failed') => Object.fromEntries(NAMES.map((name) => [name, status]));
 
 test('verdicts beside a month that has left stand, its runs leave with it, and evaluation goes on', async () => {
+  const { stores, driver } = ingest;
   const repository = uniqueRepository();
   const run = (hour: string, status: 'passed' | 'failed', more: Record<string, 'passed' | 'failed'> = {}) => {
     const at = Date.parse(`${hour}:00:00Z`);

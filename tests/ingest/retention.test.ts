@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -6,26 +6,21 @@ import { MONTHLY_TABLES, Retention } from '../../workers/retention.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
-import { IngestDriver } from '../support/ingest.ts';
+import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
+const ingest = setUpIngest({ isAlone: true });
 let app: TestApp;
-let driver: IngestDriver;
 beforeAll(async () => {
   app = await openTestApp();
-  app.stores.clock.set(TEST_NOW);
-  driver = new IngestDriver(app.stores);
-});
-afterAll(async () => {
-  app.stores.clock.set(TEST_NOW);
-  await driver.stop();
 });
 
 const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
 
 describe('with the clock moved past retention', () => {
   test('whole months leave; totals count what is left; first failure and health are remembered', async () => {
+    const { driver } = ingest;
     const repository = uniqueRepository();
     const base = `/v1/ci/${repository.owner}/repositories/${repository.name}`;
     const { id } = await app.stores.repositories.record(repository);
@@ -80,6 +75,7 @@ describe('with the clock moved past retention', () => {
   });
 
   test('what ran in the month that left only, hours before its end, is remembered too', async () => {
+    const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
     app.stores.clock.set(TEST_NOW);
@@ -101,6 +97,7 @@ describe('with the clock moved past retention', () => {
   });
 
   test('a receipt can be asked for for a month, and what it was of stays', async () => {
+    const { driver } = ingest;
     const repository = uniqueRepository();
     app.stores.clock.set(TEST_NOW);
     const upload = makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 't' }] });
@@ -119,6 +116,7 @@ describe('with the clock moved past retention', () => {
   });
 
   test('a late execution is judged from the health that was remembered, and one of a month that has left is refused', async () => {
+    const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
     app.stores.clock.set(TEST_NOW);
@@ -149,6 +147,7 @@ describe('with the clock moved past retention', () => {
   });
 
   test('events leave with their month, and what is sent again after that is a new event', async () => {
+    const { driver } = ingest;
     const repository = uniqueRepository();
     const { clock, producers } = app.stores;
     const send = async (key: string, day: string) => {

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { TEST_NOW } from '../support/clock.ts';
+import { junitReport, Uploads } from '../support/gateway.ts';
 import { linksOf } from '../support/http.ts';
-import { junitReport, type Receipt, Uploads } from '../support/upload.ts';
+import { largeRunIsExact } from '../support/large-run.ts';
 
 const RECORDED = ['main-run1001-attempt1', 'main-run1001-attempt2', 'main-run1002', 'pull7-run1003'];
 const recorded = (name: string): Uint8Array => readFileSync(new URL(`../fixtures/otlp/${name}.pb.gz`, import.meta.url));
@@ -215,28 +216,7 @@ describe.skipIf(!hasSamples)('the sample reports', () => {
 });
 
 describe('under load', () => {
-  test('a run of 50,000 tests over 20 jobs is exact', async () => {
-    const { base } = uploads.repository();
-    const receipts: Promise<string>[] = [];
-    for (let job = 0; job < 20; job++) {
-      const cases = Array.from({ length: 2_500 }, (_, i) => ({
-        name: `job ${job} > test ${i}`,
-        inside: i % 100 === 0 ? '<failure/>' : '',
-      }));
-      receipts.push(uploads.junit(base, junitReport(cases), { job_name: `job ${job}` }));
-    }
-    const urls = await Promise.all(receipts);
-    await uploads.driver.settle();
-    for (const url of urls)
-      expect(await uploads.app.get<Receipt>(url)).toMatchObject({ status: 'stored', accepted: 2_500, duplicate: 0 });
-    const { owner, name } = { owner: base.split('/')[3] as string, name: base.split('/')[5] as string };
-    const repository = await uploads.app.stores.repositories.find(owner, name);
-    const [row] = await uploads.app.stores.clickhouse.rows(
-      "SELECT count() AS executions, uniqExact(test_id) AS tests, countIf(status = 'failed') AS failed FROM ci.executions WHERE repository_id = {id: UUID}",
-      { id: repository?.id ?? '' },
-    );
-    expect(row).toEqual({ executions: 50_000, tests: 50_000, failed: 500 });
-  });
+  test('a run of 10,000 tests in four jobs is exact', () => largeRunIsExact(uploads, 4));
 
   test('paging while 10,000 more executions arrive neither repeats nor skips a row whose key did not change', async () => {
     const { base } = uploads.repository();

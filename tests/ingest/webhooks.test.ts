@@ -5,7 +5,6 @@ import { type PrEventsJob, prEvents } from '../../src/queue/pr-events.ts';
 import { followPages, logOf } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { HOOK_TIMEOUT_MS } from '../support/insights.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { delivery, type Example, MERGED, payloadOf, WEBHOOK_SECRET, webhookExamples } from '../support/webhooks.ts';
 
@@ -31,8 +30,8 @@ beforeAll(async () => {
         }),
     ],
   });
-}, HOOK_TIMEOUT_MS);
-afterAll(() => driver.stop(), HOOK_TIMEOUT_MS);
+});
+afterAll(() => driver.stop());
 
 const send = async ({ body, headers }: Example): Promise<void> => {
   const response = await app.request('/webhooks/github', { method: 'POST', body, headers: headers(), token: null });
@@ -60,7 +59,7 @@ test('every example of the host, sent twice, leaves each of its events in the lo
     expect([path, shown.sort()]).toEqual([path, types.sort()]);
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   }
-}, 120_000);
+});
 
 test('a merge and the deletion of its branch, told in either order, are two events of one pull request', async () => {
   for (const isDeletionFirst of [false, true]) {
@@ -81,4 +80,4 @@ test('a merge and the deletion of its branch, told in either order, are two even
       ['action.merge', pull.number],
     ]);
   }
-}, 60_000);
+});

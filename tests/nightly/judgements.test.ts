@@ -1,6 +1,7 @@
-/** The properties of tests/ingest/{judgements,evidence,rebuild}.test.ts, on many more histories. */
+/** The properties of tests/ingest/{judgements,evidence,rebuild,explain}.test.ts, on many more histories. */
 import { expect, test } from 'bun:test';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { explanationsAgree } from '../support/explanations.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 
@@ -18,3 +19,6 @@ test('rebuild finds what evaluation found step by step', async () => {
   expect(await rebuild(ingest.stores)).toMatchObject({ moved: 0, regrouped: 0 });
   await ingest.driver.verify();
 });
+
+test('as of every moment, the health that is explained is what the evaluation had written by then', () =>
+  explanationsAgree(ingest, 15));

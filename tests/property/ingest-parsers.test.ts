@@ -9,7 +9,7 @@ import { parseReport } from '../../src/ingest/reports/parse.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/ingest/upload.ts';
 import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { otlpProtobuf } from '../support/otlp.ts';
-import { RUN } from '../support/uploads.ts';
+import { RUN } from '../support/parsing.ts';
 
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'shop' };
 const HEAD = { uploadId: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a', repository: REPOSITORY, receivedAt: new Date(0) };

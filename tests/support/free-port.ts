@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens on at this moment. */
+/** A port of this machine that nothing listens on at this moment. */
 import { createServer } from 'node:net';
 
 export function freePort(): Promise<number> {

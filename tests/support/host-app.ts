@@ -1,4 +1,5 @@
 /** The app with a repository host on this machine behind it. */
+import { afterEach, beforeEach } from 'bun:test';
 import { z } from 'zod';
 import { GitHubClient } from '../../src/access/github-client.ts';
 import { HostCredentials } from '../../src/access/host-credentials.ts';
@@ -47,6 +48,16 @@ export interface HostApp {
   statusOf(token: string | null, address?: string): Promise<number>;
   /** The status, and the seconds after which to try again. */
   outcomeOf(token: string, address?: string): Promise<[number, string | null]>;
+}
+
+/** {@link openHostApp} for each test of a file: what is returned is theirs, one after another. */
+export function setUpHostApp(): HostApp {
+  const current = {} as HostApp;
+  beforeEach(async () => {
+    Object.assign(current, await openHostApp());
+  });
+  afterEach(() => current.host.stop());
+  return current;
 }
 
 /** An app that remembers nothing yet, and a host that knows the tokens above. The caller stops the host. */

@@ -6,9 +6,6 @@ import { IngestDriver } from './ingest.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import { type TestStores, uniqueRepository } from './stores.ts';
 
-/** Hooks have 5 s unless told otherwise; a machine that is busy needs more. */
-export const HOOK_TIMEOUT_MS = 60_000;
-
 export class InsightsFixture {
   readonly repository = uniqueRepository();
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Reports that break off, are none, or are made to do harm. */
 import { describe, expect, test } from 'bun:test';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { executionsOf, parseXml } from '../support/uploads.ts';
+import { executionsOf, parseXml } from '../support/parsing.ts';
 
 describe('reports that break off keep their whole tests and say where', () => {
   const head = '<testsuites>\n<testsuite name="s">\n<testcase name="a"/>\n<testcase name="b"/>\n';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { type ExportInput, otlpJson, otlpProtobuf, START_NS } from '../support/otlp.ts';
-import { executionOfSpan, executionsOf, parseSpans } from '../support/uploads.ts';
+import { executionOfSpan, executionsOf, parseSpans } from '../support/parsing.ts';
 
 describe('rows that cannot be stored are counted with a reason, the others stay', () => {
   const fine = { name: 'fine' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import type { ParsedUpload } from '../../src/ingest/upload.ts';
 import { type ExportInput, type SpanInput, START_NS, TRACE_ID } from '../support/otlp.ts';
-import { executionOfSpan, executionsOf, fixtureBytes, parseSpans, statusesOf } from '../support/uploads.ts';
+import { executionOfSpan, executionsOf, fixtureBytes, parseSpans, statusesOf } from '../support/parsing.ts';
 
 const fixture = async (name: string): Promise<ParsedUpload> =>
   parseOtlp(Bun.gunzipSync(await fixtureBytes(`otlp/${name}.pb.gz`)), 'protobuf');

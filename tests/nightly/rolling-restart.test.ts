@@ -15,7 +15,6 @@ import { freePort } from '../support/free-port.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
-const START_TIMEOUT_MS = 60_000;
 /** Several times the balancer's interval. */
 const DRAIN_MS = 500;
 const REPOSITORY = 'v1/ci/acme/repositories/rolling';
@@ -58,14 +57,14 @@ describe.skipIf(!hasRedis)('two APIs and two workers on servers of their own', (
     // All at once: each of them migrates.
     await Promise.all([...apis, ...workers].map((service) => service.start()));
     balancer = await startBalancer(ports);
-  }, START_TIMEOUT_MS);
+  });
 
   afterAll(async () => {
     await balancer?.close();
     await Promise.all([...(apis ?? []), ...(workers ?? [])].map((service) => service.stop()));
     await deps?.close();
     await stores?.close();
-  }, START_TIMEOUT_MS);
+  });
 
   const send = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${balancer.url}/${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
@@ -127,46 +126,42 @@ describe.skipIf(!hasRedis)('two APIs and two workers on servers of their own', (
     }
     expect(result.checks.filter((check) => check.count > 0)).toEqual([]);
     expect(result.executions).toBe(2 * counts.uploads);
-  }, 120_000);
+  });
 
-  test(
-    'two APIs share one port, and both are reached',
-    async () => {
-      const PORT = String(await freePort());
-      const metricsPorts = [await freePort(), await freePort()];
-      const sharing = metricsPorts.map(
-        (port) =>
-          new ServiceProcess('serve', {
-            ...stores.environment,
-            ROLE: 'api',
-            PORT,
-            METRICS_PORT: String(port),
-            SHUTDOWN_DRAIN_MS: '0',
+  test('two APIs share one port, and both are reached', async () => {
+    const PORT = String(await freePort());
+    const metricsPorts = [await freePort(), await freePort()];
+    const sharing = metricsPorts.map(
+      (port) =>
+        new ServiceProcess('serve', {
+          ...stores.environment,
+          ROLE: 'api',
+          PORT,
+          METRICS_PORT: String(port),
+          SHUTDOWN_DRAIN_MS: '0',
+        }),
+    );
+    await Promise.all(sharing.map((service) => service.start()));
+    try {
+      const served = async (): Promise<number[]> =>
+        Promise.all(
+          metricsPorts.map(async (port) => {
+            const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+            const lines = text.match(/^\w*requests?_?\w*_count\{[^}]*application[^}]*\} (\d+)$/gm) ?? [];
+            return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
           }),
-      );
-      await Promise.all(sharing.map((service) => service.start()));
-      try {
-        const served = async (): Promise<number[]> =>
-          Promise.all(
-            metricsPorts.map(async (port) => {
-              const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-              const lines = text.match(/^\w*requests?_?\w*_count\{[^}]*application[^}]*\} (\d+)$/gm) ?? [];
-              return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-            }),
-          );
-        for (let sent = 0; sent < 200; sent++)
-          await fetch(`http://127.0.0.1:${PORT}/v1/application`, {
-            keepalive: false,
-            headers: { authorization: `Bearer ${token}` },
-          });
-        const [one = 0, other = 0] = await served();
-        expect(one + other).toBe(200);
-        expect(one).toBeGreaterThan(0);
-        expect(other).toBeGreaterThan(0);
-      } finally {
-        await Promise.all(sharing.map((service) => service.stop()));
-      }
-    },
-    START_TIMEOUT_MS,
-  );
+        );
+      for (let sent = 0; sent < 200; sent++)
+        await fetch(`http://127.0.0.1:${PORT}/v1/application`, {
+          keepalive: false,
+          headers: { authorization: `Bearer ${token}` },
+        });
+      const [one = 0, other = 0] = await served();
+      expect(one + other).toBe(200);
+      expect(one).toBeGreaterThan(0);
+      expect(other).toBeGreaterThan(0);
+    } finally {
+      await Promise.all(sharing.map((service) => service.stop()));
+    }
+  });
 });

@@ -1,0 +1,138 @@
+/** The commands on embedded stores, alone and beside a running service. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readConfig } from '../../src/config.ts';
+import { openPostgresDeps } from '../../src/deps.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+
+const CLI = resolve(import.meta.dir, '../../src/cli.ts');
+const folder = mkdtempSync(join(tmpdir(), 'ci-insights-cli-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command with a folder of data. */
+async function runOn(dataDir: string, args: readonly string[], environment: Record<string, string> = {}) {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = Bun.spawn([process.execPath, CLI, ...args], {
+    env: { PATH, HOME, DATA_DIR: dataDir, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+test('on new stores everything agrees, and rebuild has nothing to do', async () => {
+  const dataDir = join(folder, 'alone');
+  const run = (...args: string[]) => runOn(dataDir, args);
+  expect(await run('migrate')).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse((await run('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
+  expect(await run('rebuild')).toMatchObject({ code: 0 });
+  expect(await run('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
+});
+
+test('a dead letter is replayed once', async () => {
+  const dataDir = join(folder, 'alone');
+  const run = (...args: string[]) => runOn(dataDir, args);
+  // The commands use this PostgreSQL while it runs. No worker does, so what is replayed stays in the queue.
+  const deps = await openPostgresDeps(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }));
+  try {
+    await deps.deadLetters.add('test-runs', 'upload-0', null, { v: 9 }, 'v must be 1');
+    const [letter] = JSON.parse((await run('dead-letters', 'list', '--json')).out);
+    expect(letter).toMatchObject({ queue: 'test-runs', job_id: 'upload-0', reason: 'v must be 1' });
+    expect(await run('dead-letters', 'replay')).toMatchObject({ code: 1 });
+    expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({
+      code: 0,
+      out: '1 job back in the queue.\n',
+    });
+    expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({ code: 1, out: '' });
+    expect(await run('dead-letters', 'replay', '--all')).toMatchObject({ code: 0 });
+  } finally {
+    await deps.close();
+  }
+});
+
+test('a wrong configuration is reported at once, every fault of it, without a stack', async () => {
+  const { err, code } = await runOn(join(folder, 'wrong'), ['serve'], { PORT: '70000', ROLE: 'both' });
+  expect(err).toContain('PORT must be');
+  expect(err).toContain('ROLE must be');
+  expect(err).not.toContain('    at ');
+  expect(code).toBe(1);
+});
+
+describe('beside a running service', () => {
+  const dataDir = join(folder, 'beside');
+  const service = ServiceProcess.onFolder(dataDir);
+  const run = (...args: string[]) => runOn(dataDir, args);
+  beforeAll(() => service.start());
+  afterAll(() => service.stop());
+
+  test('the first start made an admin key that only its owner can read', () => {
+    expect(service.written).toContain(`admin key in ${join(dataDir, 'admin.key')}`);
+    expect(statSync(join(dataDir, 'admin.key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('the token of a key is shown once, at creation, and no list contains it', async () => {
+    const asked = ['--owner', 'acme', '--scope', 'ci', '--repository', 'shop', '--expires', '90d', '--json'];
+    const made = await run('keys', 'create', ...asked);
+    expect(made.code).toBe(0);
+    const key = JSON.parse(made.out);
+    expect(key).toMatchObject({ owner: 'acme', scope: 'ci', repositories: ['shop'], state: 'active' });
+    const listed = await run('keys', 'list', '--json');
+    expect(JSON.parse(listed.out)).toContainEqual(expect.objectContaining({ id: key.id, state: 'active' }));
+    expect(listed.out + (await run('keys', 'list')).out).not.toContain(key.token);
+  });
+
+  test('a key is for one owner or for every owner, and says so', async () => {
+    const every = await run('keys', 'create', '--every-owner', '--scope', 'admin', '--json');
+    expect(JSON.parse(every.out)).toMatchObject({ owner: null, repositories: null, scope: 'admin' });
+    for (const owners of [[], ['--owner', 'acme', '--every-owner'], ['--every-owner', '--repository', 'shop']]) {
+      const refused = await run('keys', 'create', '--scope', 'ci', ...owners);
+      expect([owners, refused.code, refused.out]).toEqual([owners, 1, '']);
+      expect(refused.err).toContain('--owner');
+    }
+  });
+
+  test('a key is revoked once', async () => {
+    const { id } = JSON.parse((await run('keys', 'create', '--owner', 'acme', '--scope', 'admin', '--json')).out);
+    expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, out: `Key ${id} is revoked.\n` });
+    expect(await run('keys', 'revoke', id)).toMatchObject({ code: 1, out: '' });
+    expect(await run('keys', 'revoke', 'nonsense')).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('settings of a repository are kept, and only those that are given change', async () => {
+    await run('repos', 'set', 'acme/shop', '--default-branch', 'trunk', '--auto-quarantine', 'flaky+broken');
+    await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off');
+    expect(JSON.parse((await run('repos', 'list', '--json')).out)).toMatchObject([
+      {
+        owner: 'acme',
+        name: 'shop',
+        default_branch: 'trunk',
+        default_branch_source: 'setting',
+        flaky_detection_enabled: false,
+        auto_quarantine: 'flaky+broken',
+      },
+    ]);
+  });
+
+  test('nothing to set is a sentence, a wrong value a usage error', async () => {
+    expect(await run('repos', 'set', 'acme/shop')).toMatchObject({ code: 1 });
+    expect(await run('repos', 'set', 'acme/shop', '--flaky-detection', 'maybe')).toMatchObject({ code: 2 });
+    expect(await run('repos', 'set', 'shop', '--flaky-detection', 'on')).toMatchObject({ code: 2 });
+  });
+
+  test('a command that needs its ClickHouse says to stop it first, and then works', async () => {
+    const refused = await run('verify');
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain('Stop it first');
+    expect(refused.err.trim().split('\n')).toHaveLength(1);
+    expect(await service.stop()).toBe(0);
+    expect((await run('verify')).code).toBe(0);
+    await service.start();
+  });
+});

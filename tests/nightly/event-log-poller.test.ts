@@ -1,0 +1,3 @@
+import { testFollowingTheLog } from '../support/log-poller.ts';
+
+testFollowingTheLog(200_000);

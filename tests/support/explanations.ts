@@ -1,0 +1,70 @@
+/** What `explain` says of a test on real stores, and whether it agrees with what the evaluation wrote. */
+import { expect } from 'bun:test';
+import fc from 'fast-check';
+import { describeTest } from '../../src/cli/explain.ts';
+import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
+import { explainRecovery, explainTest } from '../../src/evaluation/explain.ts';
+import { TEST_NOW } from './clock.ts';
+import type { IngestSetUp } from './ingest.ts';
+import { TESTS } from './random-histories.ts';
+import { type TestStores, uniqueRepository } from './stores.ts';
+import { healthOf, runOf } from './verdicts.ts';
+
+type Repository = ReturnType<typeof uniqueRepository>;
+
+/** The explanation of a test, as of a moment or of now. */
+export async function explained(
+  { clickhouse, quarantines }: TestStores,
+  repository: Repository,
+  name: string,
+  asOf: number | undefined,
+) {
+  const id = repositoryIdOf(repository.host, repository.owner, repository.name);
+  const options = {
+    repositoryId: id,
+    testId: testIdOf(id, name),
+    isFlakyDetectionEnabled: true,
+    asOf: asOf ?? TEST_NOW + HOUR_MS,
+  };
+  const identities = await explainTest(clickhouse, options);
+  const open = await quarantines.ofTests(id, [testIdOf(id, name)]);
+  const recoveries = await explainRecovery(clickhouse, options, identities, open);
+  return { identities, text: describeTest({ title: name, identities, recoveries, asOf }) };
+}
+
+/** Runs of twelve tests, some of them of one commit: what is flaky, broken or held back changes often. */
+const runs = fc.array(
+  fc.record({
+    attempt: fc.integer({ min: 1, max: 2 }),
+    commit: fc.constantFrom('a', 'b', 'c', 'd'),
+    failing: fc.constantFrom(0, 0, 0, 1, 5, 11, 12),
+  }),
+  { minLength: 1, maxLength: 10 },
+);
+
+/** As of every moment, the health that is explained is the one that the evaluation had written by then. */
+export async function explanationsAgree({ stores, driver }: IngestSetUp, numRuns: number): Promise<void> {
+  const [name = ''] = TESTS;
+  await fc.assert(
+    fc.asyncProperty(runs, async (history) => {
+      const repository = uniqueRepository();
+      const seen: { at: number; health: string[] }[] = [];
+      for (const [i, { attempt, commit, failing }] of history.entries()) {
+        const at = TEST_NOW - (history.length - i) * 5 * HOUR_MS;
+        const results = Object.fromEntries(
+          TESTS.map((test, k) => [test, k < failing ? ('failed' as const) : ('passed' as const)]),
+        );
+        const run = { repository, runId: `${commit}${i}`, attempt, run: { commit } };
+        await driver.ingest(runOf({ ...run, at, receivedAt: at, results }));
+        seen.push({ at, health: await healthOf(stores, repository, name) });
+      }
+      for (const { at, health } of seen) {
+        const { identities } = await explained(stores, repository, name, at);
+        expect(identities.map((one) => one.state.health as string)).toEqual(health);
+      }
+      await driver.verify();
+    }),
+    { numRuns },
+  );
+}
