@@ -26,18 +26,18 @@ import { mountQuarantines } from './quarantines/routes.ts';
 export interface AppDeps {
   clock: Clock;
   log: Logger;
-  /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
+  /** Address under which clients reach the service, without a trailing slash; undefined: taken from the request. */
   publicUrl: string | undefined;
   clickhouse: ClickHouse;
   postgres: Pick<Postgres, 'db' | 'ping'>;
   repositories: RepositoryStore;
   quarantines: QuarantineStore;
-  /** Not connected yet: the app listens for changes of quarantines. */
+  /** Not connected yet: the app first registers for changes of quarantines. */
   notifications: Notifications;
   keys: KeyStore;
-  /** Credentials of other kinds, which know their own by a prefix; asked before the application keys. */
+  /** Other kinds of credentials, which recognise their tokens by a prefix; asked before the application keys. */
   credentials?: readonly CredentialSource[];
-  /** Whether further stores answer, such as the queue. */
+  /** Probes of further stores, such as the queue. */
   probes?: Probes;
   /** What else is mounted, such as the ingest gateway: `(app, http) => mountIngest(app, http, deps)`. */
   features?: readonly Feature[];
@@ -53,7 +53,7 @@ export function buildApp(deps: AppDeps) {
   allowLongAddresses();
   const credentials = [...(deps.credentials ?? []), new KeyCredentials(keys)];
   const http: Http = { clock, log, publicUrl, credentials, operations: [] };
-  // What routing could not serve, and faults outside of operations, which see to their own.
+  // Requests that routing cannot serve, and faults outside of operations, which handle their own.
   const refuse = async (request: Request, code: string | number, error: unknown): Promise<Response> => {
     const tolerated = code === 'NOT_FOUND' ? withSingleSlash(request) : undefined;
     if (tolerated) return app.handle(tolerated);
@@ -63,7 +63,7 @@ export function buildApp(deps: AppDeps) {
     requestsUnmatched.inc();
     return problemResponse(fallback(new URL(request.url).pathname), requestId);
   };
-  // `standardHostname`: otherwise the path is looked for from the 12th character of the address on, which `http://ci/v1` ends before.
+  // By default Elysia looks for the path from the 12th character of the address on, and `http://ci/v1` is shorter.
   const app = new Elysia({ name: 'ci-insights', handler: { standardHostname: false } }).onError(
     { as: 'global' },
     ({ request, code, error }) => refuse(request, code, error),

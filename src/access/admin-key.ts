@@ -1,11 +1,11 @@
-/** The key that the first start with an embedded PostgreSQL makes, so that there is one to begin with. */
+/** The admin key that the first start with an embedded PostgreSQL creates, so that there is one to begin with. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyStore } from '../postgres/keys.ts';
 
 export const adminKeyFile = (dataDir: string): string => join(dataDir, 'admin.key');
 
-/** Makes an admin key for every owner unless the file is there. Returns the token when it was made now. */
+/** Creates an admin key for every owner unless the file exists. Returns the token if it was created now. */
 export async function ensureAdminKey(dataDir: string, keys: KeyStore): Promise<string | undefined> {
   const file = adminKeyFile(dataDir);
   if (existsSync(file)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The part of the host's REST API that tells what a token may do. Plain `fetch`: `@octokit/request` brings neither time-outs nor
- * checked answers, and its redirects are those of `fetch`, which must be followed by hand here.
+ * The part of the host's REST API that says what a token may do. Plain `fetch`: `@octokit/request` has neither time-outs nor checked
+ * answers, and leaves redirects to `fetch`, while they must be followed by hand here.
  */
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
@@ -11,12 +11,12 @@ const REQUEST_MS_MAX = 5_000;
 /** A renamed repository answers 301; it may have been renamed more than once. */
 const REDIRECTS_MAX = 3;
 const REDIRECTS: readonly number[] = [301, 302, 307, 308];
-/** How soon the same question is put again after a failure, and after a rate limit that does not say. */
+/** How soon the same question is asked again after a failure, and after a rate limit that names no time. */
 const FAILURE_MS = 5_000;
 const RATE_LIMIT_MS = 30_000;
 const RATE_LIMIT_MS_MAX = 60_000;
 
-/** What a token may do with a repository, and what the host says about it. */
+/** What a token may do with a repository, and the repository's default branch. */
 export interface HostRepository {
   pull: boolean;
   push: boolean;
@@ -35,7 +35,7 @@ export interface GitHubClientOptions {
   clock: Clock;
   /** Such as `https://api.github.com` or `https://host/api/v3`, without a trailing slash. */
   apiUrl: string;
-  /** For one question, redirects included. */
+  /** For one question, including redirects. */
   requestMsMax?: number;
 }
 
@@ -50,21 +50,21 @@ export class GitHubClient {
     this.#requestMsMax = requestMsMax;
   }
 
-  /** Who the token belongs to. Missing: the address is not that of a REST API, or something before it lets only a part through. */
+  /** The user of the token. Missing: the address is not that of a REST API, or a proxy lets only a part of it through. */
   user(token: string): Promise<HostAnswer<{ login: string }>> {
     return this.#get('/user', token, (body) => userSchema.parse(body));
   }
 
-  /** Whether the host accepts the token at all. Costs nothing of its rate limit. */
+  /** Whether the host accepts the token at all. Does not count against its rate limit. */
   async accepts(token: string): Promise<HostAnswer<unknown>> {
     const answer = await this.#get('/rate_limit', token, (body) => body);
-    // An enterprise host without rate limits says 404 to whomever it accepts.
+    // An enterprise host without rate limits answers 404 to every token it accepts.
     return answer.kind === 'missing' ? { kind: 'found', value: undefined } : answer;
   }
 
   /** What the token may do with a repository. */
   repository(token: string, owner: string, name: string): Promise<HostAnswer<HostRepository>> {
-    // A URL takes these for a step in the path, so the question would be another one.
+    // A URL resolves these as steps in the path, so the question would be a different one.
     if (name === '.' || name === '..') return Promise.resolve({ kind: 'missing' });
     const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
     return this.#get(path, token, (body, headers) => {
@@ -85,7 +85,7 @@ export class GitHubClient {
     }
   }
 
-  /** Follows redirects on the same origin only: the token goes nowhere else. */
+  /** Follows redirects within the same origin only: the token is sent nowhere else. */
   async #fetch(address: string, token: string): Promise<Response | Unavailable> {
     const signal = AbortSignal.timeout(this.#requestMsMax);
     const headers = {
@@ -122,7 +122,7 @@ export class GitHubClient {
     return failure(`status ${status}`);
   }
 
-  /** How long the host asks to wait, within bounds: an hour of it would outlast whatever led to it here. */
+  /** How long the host asks to wait, within bounds: an hour would outlast the cause of the limit. */
   #rateLimitMs(headers: Headers): number {
     const retryAfterS = secondsOf(headers.get('retry-after'));
     const resetS = secondsOf(headers.get('x-ratelimit-reset'));
@@ -137,7 +137,7 @@ export class GitHubClient {
 }
 
 /**
- * `permissions` are those of the person. A classic token may do less, and its scopes say so; other tokens send no scopes.
+ * `permissions` are those of the user. A classic token may do less, as its scopes say; other tokens send no scopes.
  */
 function mayWrite(scopes: string | null, isPrivate: boolean): boolean {
   if (scopes === null) return true;
@@ -145,7 +145,7 @@ function mayWrite(scopes: string | null, isPrivate: boolean): boolean {
   return listed.includes('repo') || (!isPrivate && listed.includes('public_repo'));
 }
 
-/** The host answers 403 to what is forbidden, and to what comes too often. */
+/** The host answers 403 both to forbidden requests and to too many of them. */
 const isRateLimit = (headers: Headers, message: string): boolean =>
   headers.has('retry-after') ||
   headers.get('x-ratelimit-remaining') === '0' ||
@@ -161,9 +161,9 @@ const failure = (reason: string): Unavailable => ({
   isHostDown: true,
 });
 
-/** Names the kind of error only: messages may quote what was received. */
+/** Only the kind of error: messages may quote what was received. */
 function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError || error instanceof SyntaxError) return 'the answer cannot be read';
+  if (error instanceof z.ZodError || error instanceof SyntaxError) return 'the answer is unreadable';
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -1,22 +1,22 @@
-/** What the repository host can answer to a question about a token. */
+/** The possible answers of the repository host to a question about a token. */
 
-/** The host gave no answer that can be relied on: neither a yes nor a no. */
+/** The host gave no usable answer: neither a yes nor a no. */
 export interface Unavailable {
   kind: 'unavailable';
-  /** For the log; holds no token. */
+  /** For the log; never holds a token. */
   reason: string;
-  /** How long the same question is not put again. */
+  /** How long the same question is not asked again. */
   retryAfterMs: number;
-  /** Whether it speaks against the host as a whole; a rate limit concerns one token only. */
+  /** Whether the host as a whole is to blame; a rate limit concerns one token only. */
   isHostDown: boolean;
 }
 
-/** The host knows the token and does not let it do this, or does not know the token (401, 403). */
+/** The host does not permit this to the token, or does not know the token (401, 403). */
 export interface Refused {
   kind: 'refused';
 }
 
-/** The host shows nothing at this address to this token (404, 410, 451). */
+/** The host shows this token nothing at this address (404, 410, 451). */
 export interface Missing {
   kind: 'missing';
 }

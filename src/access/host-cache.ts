@@ -1,32 +1,36 @@
 /**
- * What the repository host said about a token, remembered. Equal questions that come together share one request. A failed
- * request never replaces what the host did say before: that serves on until its own time is over.
+ * The answers of the repository host about a token, kept for a while. Identical questions at the same time share one request. A failed
+ * request never replaces an earlier answer of the host: that one serves until its own time is over.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Unavailable } from './host-answer.ts';
 
-/** Beyond this the oldest go, so that made-up tokens cannot fill the memory. */
+/** Beyond this the entries that were not used for longest leave, so that made-up tokens cannot fill the memory. */
 const ENTRIES_MAX = 10_000;
 
 interface Entry<T> {
   known?: { answer: T; askedAt: number };
   failed?: { answer: Unavailable; until: number };
-  pending?: Promise<T | Unavailable>;
 }
 
+/** No time to live of the cache's: how long an answer holds depends on the caller. */
 export class AnswerCache<T extends { kind: string }> {
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries: LRUCache<string, Entry<T>>;
+  readonly #pending = new Map<string, Promise<T | Unavailable>>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly entriesMax = ENTRIES_MAX,
-  ) {}
+    entriesMax = ENTRIES_MAX,
+  ) {
+    this.#entries = new LRUCache({ max: entriesMax });
+  }
 
   /**
-   * The answer under this key, from memory while it holds, else by asking. Throws what `ask` throws, and remembers nothing of it.
+   * The answer under this key: from memory while it holds, otherwise by asking. Throws what `ask` throws, and keeps nothing of it.
    *
-   * @param holdsMs how long this answer serves the caller, counted from the moment at which it was asked for. Callers may
-   *   differ: for one that it refuses, it holds shorter.
+   * @param holdsMs how long this answer serves the caller, counted from when the question was asked. Callers may differ: an answer
+   *   that makes one of them refuse holds for a shorter time
    */
   async get(
     key: string,
@@ -34,42 +38,25 @@ export class AnswerCache<T extends { kind: string }> {
     holdsMs: (answer: T) => number,
   ): Promise<T | Unavailable> {
     const now = this.clock.now();
-    const entry = this.#entries.get(key) ?? {};
-    const { known, failed, pending } = entry;
-    // A clock that was set back must not lengthen anything.
+    const { known, failed } = this.#entries.get(key) ?? {};
+    // A clock that was set back must not make anything hold for longer.
     if (known && known.askedAt <= now && now < known.askedAt + holdsMs(known.answer)) return known.answer;
+    const pending = this.#pending.get(key);
     if (pending) return pending;
     if (failed && now < failed.until && failed.until <= now + failed.answer.retryAfterMs)
       return { ...failed.answer, retryAfterMs: failed.until - now };
-    return this.#ask(key, entry, ask, now);
+    const asked = this.#ask(key, ask, now).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, asked);
+    return asked;
   }
 
-  #ask(key: string, entry: Entry<T>, ask: () => Promise<T | Unavailable>, askedAt: number): Promise<T | Unavailable> {
-    const settle = (answer: T | Unavailable): T | Unavailable => {
-      if (isUnavailable(answer)) entry.failed = { answer, until: this.clock.now() + answer.retryAfterMs };
-      else entry.known = { answer, askedAt };
-      this.#forgetOldest();
-      return answer;
-    };
-    const pending = ask()
-      .then(settle)
-      .finally(() => {
-        delete entry.pending;
-        // A question that was not put leaves nothing behind.
-        if (!entry.known && !entry.failed && this.#entries.get(key) === entry) this.#entries.delete(key);
-      });
-    entry.pending = pending;
-    // The newest question stands last, so that the first is the one to forget.
-    this.#entries.delete(key);
+  async #ask(key: string, ask: () => Promise<T | Unavailable>, askedAt: number): Promise<T | Unavailable> {
+    const answer = await ask();
+    const entry = isUnavailable(answer)
+      ? { ...this.#entries.get(key), failed: { answer, until: this.clock.now() + answer.retryAfterMs } }
+      : { ...this.#entries.get(key), known: { answer, askedAt } };
     this.#entries.set(key, entry);
-    return pending;
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.entriesMax) return;
-      this.#entries.delete(oldest);
-    }
+    return answer;
   }
 }
 

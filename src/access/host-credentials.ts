@@ -1,6 +1,6 @@
 /**
- * Tokens of the repository host as credentials of requests (design §4 "Authentication"): what a token may do here is what the
- * host says it may do with that repository. Neither a token nor its holder is stored; memory keeps SHA-256 of tokens only.
+ * Tokens of the repository host as credentials of requests: a token may do here what the host says it may do with that repository.
+ * Neither a token nor its holder is stored; memory keeps only the SHA-256 of tokens.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,25 +16,25 @@ import { AnswerCache } from './host-cache.ts';
 import { Circuit } from './host-circuit.ts';
 import { HostDefaultBranches } from './host-default-branch.ts';
 
-/** How long a yes serves: within this time a revocation is seen. */
+/** How long a yes holds: a revocation takes effect within this time. */
 const GRANTED_MS = 5 * 60_000;
-/** How long a no serves: whoever was just given access does not wait for it. */
+/** How long a no holds: short, so that new access works soon. */
 const REFUSED_MS = 10_000;
 
 /**
- * Personal (`ghp_`, `github_pat_`), of an OAuth app (`gho_`), of an app for a user (`ghu_`) and of an installation (`ghs_`). A refresh token
- * (`ghr_`) is no credential of the API. Lengths have changed before, so only what cannot be a token is left out.
+ * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an installation (`ghs_`).
+ * Refresh tokens (`ghr_`) are not credentials of the API. Token lengths have changed before, so only what cannot be a token is excluded.
  */
 const HOST_TOKEN = /^(?:ghp_|gho_|ghu_|ghs_|github_pat_)[A-Za-z0-9_.-]{1,1024}$/;
 const isInstallation = (token: string): boolean => token.startsWith('ghs_');
 
-/** An installation has no user whom one could ask for, and nearly all such tokens belong to workflow runs. */
+/** An installation has no user, and nearly all such tokens belong to workflow runs. */
 const INSTALLATION_ACTOR = 'github-actions[bot]';
 
-/** Where a proxy before the host lets questions about repositories through, and none about users. */
+/** For a host behind a proxy that lets questions about repositories through, but not about users. */
 const UNSHOWN_ACTOR = 'ghost';
 
-/** Who may pull reads, the event log included; who may push code may also change what the code's tests are worth. */
+/** Pull access reads, including the event log. Anyone who may push code may also change what the tests of the code are worth. */
 const NEEDS: Record<Permission, 'pull' | 'push'> = {
   read: 'pull',
   events: 'pull',
@@ -42,18 +42,18 @@ const NEEDS: Record<Permission, 'pull' | 'push'> = {
   quarantine: 'push',
 };
 
-/** The host gave no answer: neither yes nor no. The same request may succeed later. */
+/** The host gave neither a yes nor a no. The same request may succeed later. */
 export class HostUnavailable extends HttpProblem {
   override name = 'HostUnavailable';
-  /** @param reason for the log; holds no token. */
+  /** @param reason for the log; never holds a token */
   constructor(
     readonly reason: string,
     retryAfterMs: number,
   ) {
     const detail =
-      'The service cannot ask the repository host about this token now. Try again later, or use an application key.';
+      'The service cannot ask the repository host about this token right now. Try again later, or use an application key.';
     super(503, 'Service unavailable', detail, { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) });
-    // The log tells of causes, the client is not told of them.
+    // For the log only: clients do not see causes.
     this.cause = new Error(reason);
   }
 }
@@ -65,7 +65,7 @@ export interface HostCredentialsDeps {
 }
 
 /**
- * The credentials of a host by the address of its REST API; none without an address.
+ * The credential source of the host with this REST API address; none without an address.
  *
  * @example
  * buildApp({ …, credentials: hostCredentials(config.githubApiUrl, deps) });
@@ -85,15 +85,15 @@ export class HostCredentials implements CredentialSource {
   constructor(client: GitHubClient, { clock, log, repositories }: HostCredentialsDeps) {
     this.#client = client;
     this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
-      if (isOpen) log.warn('the repository host does not answer: it is left alone for a while, its tokens get 503');
-      else log.info('the repository host answers again');
+      if (isOpen) log.warn('the repository host is not responding; pausing requests to it, its tokens get 503');
+      else log.info('the repository host is responding again');
     });
     this.#actors = new AnswerCache(clock);
     this.#repositories = new AnswerCache(clock);
     this.#defaultBranches = new HostDefaultBranches(repositories, log);
   }
 
-  /** Undefined for what is no host token, without asking. 403 when the host does not know it, 503 when it cannot be asked. */
+  /** Undefined, without asking, for anything but a host token. Throws 403 if the host does not know it, 503 if it cannot be asked. */
   async find(token: string): Promise<Credential | undefined> {
     if (!HOST_TOKEN.test(token)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');
@@ -104,13 +104,13 @@ export class HostCredentials implements CredentialSource {
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
     if (answer.kind !== 'found')
-      throw forbidden('The repository host does not accept this token: it is unknown, expired or revoked.');
+      throw forbidden('The repository host rejects this token: it is unknown, expired or revoked.');
     const actor = answer.value;
     return {
       actor: actor ?? UNSHOWN_ACTOR,
       access: async (repository, permission) => {
         const access = await this.#access(token, hash, repository, permission);
-        // A host that shows neither its user nor the repository to a token is most likely not asked at its right address.
+        // A host that shows a token neither its user nor the repository is most likely asked at the wrong address.
         if (access === 'hidden' && actor === null)
           throw new HostUnavailable('404 to GET /user and to the repository: is GITHUB_API_URL right?', REFUSED_MS);
         return access;
@@ -118,10 +118,10 @@ export class HostCredentials implements CredentialSource {
     };
   }
 
-  /** Asks, unless the host is to be left alone. That is thrown and not remembered: it ends when the host answers anyone. */
+  /** Asks, unless the circuit is open. That is thrown and not cached: it ends as soon as the host answers anyone. */
   async #ask<T>(question: () => Promise<HostAnswer<T>>): Promise<HostAnswer<T>> {
     const asked = await this.#circuit.run(question);
-    if ('waitMs' in asked) throw new HostUnavailable('left alone after failures', asked.waitMs);
+    if ('waitMs' in asked) throw new HostUnavailable('paused after failures', asked.waitMs);
     return asked.result;
   }
 
@@ -139,8 +139,8 @@ export class HostCredentials implements CredentialSource {
   async #repositoryOf(token: string, { owner, name }: RepositoryName): Promise<HostAnswer<HostRepository>> {
     const answer = await this.#client.repository(token, owner, name);
     if (answer.kind !== 'found' || !isInstallation(token)) return answer;
-    // `permissions` are a user's: for an installation all of them are false, also where it may read. That it was
-    // answered at all shows that it may; whether it may write is nowhere to be asked, so that stays as the host says.
+    // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer itself
+    // shows that it may read; whether it may write cannot be asked, so that stays as the host says.
     return { kind: 'found', value: { ...answer.value, pull: true } };
   }
 

@@ -1,11 +1,11 @@
-/** Learns the default branch of recorded repositories from what the host says anyway (design §5), beside the requests. */
+/** Learns the default branch of recorded repositories from answers that the host gives anyway, outside of requests. */
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import type { HostRepository } from './github-client.ts';
 
 export class HostDefaultBranches {
-  /** Answers of the host that need no further look. */
+  /** Answers of the host that have been dealt with. */
   readonly #done = new WeakSet<HostRepository>();
 
   constructor(
@@ -13,7 +13,7 @@ export class HostDefaultBranches {
     private readonly log: Logger,
   ) {}
 
-  /** Returns at once. Reads once for each answer of the host, and writes only when the branch is another one. */
+  /** Returns at once. Reads once per answer of the host, and writes only if the branch differs. */
   learn(repository: RepositoryName, answer: HostRepository): void {
     if (answer.defaultBranch === null || this.#done.has(answer)) return;
     this.#done.add(answer);
@@ -24,7 +24,7 @@ export class HostDefaultBranches {
       },
       (error) => {
         this.#done.delete(answer);
-        this.log.warn({ err: error, ...repository }, 'the default branch that the host names could not be kept');
+        this.log.warn({ err: error, ...repository }, 'the default branch that the host reports could not be stored');
       },
     );
   }
@@ -38,7 +38,7 @@ export class HostDefaultBranches {
     if (recorded.defaultBranch !== null && recorded.defaultBranch !== branch)
       this.log.info(
         { owner, name, before: recorded.defaultBranch, now: branch },
-        'the host names another default branch; `rebuild` judges the stored executions by it',
+        'the host reports another default branch; run `rebuild` to judge the stored executions by it',
       );
     return true;
   }

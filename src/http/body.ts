@@ -1,13 +1,13 @@
-/** JSON request bodies: media type, size, syntax and schema are checked here, once. */
+/** JSON request bodies: the one place that checks media type, size, syntax and schema. */
 import type { z } from 'zod';
 import { joinedBytes, sentBytes } from './bounded-bytes.ts';
 import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
 
-/** A JSON body of this service is a few names at most 10,000 characters long; a list of names may be longer. */
+/** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
 export const JSON_BODY_BYTES_MAX = 10 * 1024 * 1024;
 
-/** Reads and checks a JSON body. Throws 413; everything else that is wrong is listed. */
+/** Reads and checks a JSON body. Throws 413; every other problem is listed in the result. */
 export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<Read<T>> {
   const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!/^application\/([\w.-]+\+)?json$/.test(mediaType))
@@ -24,7 +24,6 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
   return { errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
 }
 
-const tooLarge = () =>
-  payloadTooLarge(`The request body is larger than ${JSON_BODY_BYTES_MAX} bytes: send it in parts.`);
+const tooLarge = () => payloadTooLarge(`The request body exceeds ${JSON_BODY_BYTES_MAX} bytes: split it.`);
 
 const wrong = (msg: string, type: string): Read<never> => ({ errors: [{ loc: ['body'], msg, type }] });

@@ -1,10 +1,10 @@
 /**
- * Reads path and query parameters exactly as sent. Elysia's own parsing splits values at commas and strips brackets, which
- * ruins test names such as `t[a,b]`; this one decodes each `name=value` and nothing more.
+ * Reads path and query parameters exactly as sent. Elysia's parsing splits values at commas and strips brackets, which ruins test names
+ * such as `t[a,b]`; this parsing decodes each `name=value` and nothing more.
  *
- * A parameter is described once: `read` turns its values into what the handler gets, `schema` is what the OpenAPI document
- * shows. A value that cannot be decoded (`%ZZ`, bytes that are not UTF-8, as of a lone surrogate) is 422, unlike with
- * URLSearchParams, which makes U+FFFD of it.
+ * A parameter is described once: `read` turns its values into what the handler gets, `schema` is what the OpenAPI document shows. A
+ * value that cannot be decoded (`%ZZ`, or bytes that are not UTF-8, such as those of a lone surrogate) is 422, where URLSearchParams
+ * would turn it into U+FFFD.
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { parseMoment } from '../domain/moment.ts';
 import type { InputError } from './problems.ts';
 import { text } from './text.ts';
 
-/** One query parameter: all values under its name in order, or undefined when there are none, → `T`. */
+/** One query parameter: from all values under its name in order, or undefined if there are none, to `T`. */
 export interface QueryParameter<T> {
   read: z.ZodType<T, readonly string[] | undefined>;
   /** JSON Schema of the parameter, for the OpenAPI document. */
@@ -50,15 +50,15 @@ function optional<T>(
   return { read: once(value), schema, description, required: false, isRepeated: false, example };
 }
 
-/** Optional text of a length in code points. */
+/** Optional text; lengths count code points. */
 export const textParameter = (min: number, max: number, about: Description): QueryParameter<string | undefined> =>
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
 
-/** Repeated text: every value by itself, none split. */
+/** Repeated text: each value stands alone, none is split. */
 export const textsParameter = (max: number, about: Description & { required?: boolean }): QueryParameter<string[]> =>
   repeated(text(1, max), { type: 'string', minLength: 1, maxLength: max }, about);
 
-/** Repeated values of one kind: sorted and without repeats, because the order means nothing. */
+/** Repeated values of one kind: sorted and without duplicates, because their order has no meaning. */
 function repeated<T extends string | number>(
   value: z.ZodType<T, string>,
   items: Record<string, unknown>,
@@ -78,7 +78,7 @@ function repeated<T extends string | number>(
   };
 }
 
-/** Any of a set of words, repeated. */
+/** Any of a closed set of words, repeated. */
 export const enumsParameter = <const T extends string>(values: readonly T[], about: Description): QueryParameter<T[]> =>
   repeated(oneOf(values), { type: 'string', enum: [...values] }, about);
 
@@ -103,7 +103,7 @@ function integer(min: number, max: number): z.ZodType<number, string> {
     .refine((value) => value >= min && value <= max, { error });
 }
 
-/** One of a set of words. */
+/** One of a closed set of words. */
 export const enumParameter = <const T extends string>(
   values: readonly T[],
   about: Description,
@@ -140,21 +140,21 @@ export function momentParameter(about: Description): QueryParameter<number | und
   return optional(read, { type: 'string', format: 'date-time' }, { example: '2026-11-21T10:00:00Z', ...about });
 }
 
-/** Opaque; an empty one is the first page. */
+/** Opaque; an empty cursor is the first page. */
 export const cursorParameter = (): QueryParameter<string | undefined> =>
   optional(
     text(0, CURSOR_LENGTH_MAX),
     { type: 'string' },
     {
       description:
-        'Taken from a link of the `Link` header of an earlier response; never built by the client. Empty is the first page.',
+        'Taken from the `Link` header of an earlier response, never built by the client. An empty cursor is the first page.',
       example: 'WzEsIm4iLG51bGwsbnVsbCwxMCwiQ2xGdHpJSjFEVzRnZmlYQyJd',
     },
   );
 
 export const perPageParameter = (): QueryParameter<number | undefined> =>
   integerParameter(1, PER_PAGE_MAX, {
-    description: 'Items per page; 10 when absent, or as before when a cursor is given.',
+    description: 'Items per page; defaults to 10, or with a cursor to the size of the earlier page.',
     example: 10,
   });
 
@@ -200,7 +200,7 @@ export function readPath<T>(schema: z.ZodType<T>, raw: Readonly<Record<string, s
   return { errors: read.error.issues.map((issue) => inputError(['path', ...issue.path], issue)) };
 }
 
-/** A zod issue as an error of the interface. */
+/** A zod issue as an input error of the API. */
 export function inputError(loc: readonly PropertyKey[], issue: z.core.$ZodIssue): InputError {
   const custom = issue.code === 'custom' && typeof issue.params?.type === 'string' ? issue.params.type : undefined;
   return {

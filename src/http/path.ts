@@ -24,7 +24,7 @@ export const uuid5 = (description: string, example: string) =>
       params: { type: 'invalid_uuid' },
     })
     .transform((value) => value.toLowerCase())
-    // The format is the specification's own word, which tools do not know.
+    // The format has the name that clients of the interface know; tools do not.
     .meta({ description, example, format: 'uuid5', pattern: UUID5 });
 
 /** A UUID of any version → lower case. */

@@ -1,10 +1,10 @@
 /**
- * What goes wrong with a request, as `application/problem+json` (RFC 9457; design §4 "error body"): `type`, `title`,
- * `status`, `detail` (always a sentence that says what to do) and, for 422, `errors`.
+ * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a sentence that says what
+ * to do) and, for 422, `errors`.
  */
-import { StoreUnavailable } from '../errors.ts';
+import { type StoreName, StoreUnavailable } from '../errors.ts';
 
-/** One thing that is wrong with the input: where, in words, and of which kind. */
+/** One problem with the input: where it is, what it is in words, and its kind. */
 export interface InputError {
   /** Such as `['query', 'per_page']`, `['query', 'test_name', 3]` or `['body', 'reason']`. */
   loc: (string | number)[];
@@ -12,7 +12,7 @@ export interface InputError {
   type: string;
 }
 
-/** A refusal with a status of its own. Thrown anywhere below a route, it becomes the response. */
+/** A refusal with its own status. Thrown anywhere below a route, it becomes the response. */
 export class HttpProblem extends Error {
   override name = 'HttpProblem';
   constructor(
@@ -26,7 +26,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** No acceptable access. The spec answers a missing credential with 403 too, never 401. */
+/** No sufficient access. A missing credential is 403 too: clients of the interface know no 401. */
 export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
 
 export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
@@ -35,27 +35,29 @@ export const conflict = (detail: string): HttpProblem => new HttpProblem(409, 'C
 
 export const methodNotAllowed = (allowed: readonly string[]): HttpProblem => {
   const allow = allowed.join(', ');
-  return new HttpProblem(405, 'Method not allowed', `This address answers ${allow} only.`, { allow });
+  return new HttpProblem(405, 'Method not allowed', `This address supports ${allow} only.`, { allow });
 };
 
 export const payloadTooLarge = (detail: string): HttpProblem => new HttpProblem(413, 'Payload too large', detail);
 
-/** Input that cannot be understood: lists every problem found, not only the first. */
+/** Invalid input: lists every problem, not only the first. */
 export function unprocessable(errors: readonly InputError[]): HttpProblem {
   const detail = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}.`).join(' ');
   return new HttpProblem(422, 'Unprocessable entity', detail, {}, errors);
 }
 
-/** One problem of the request body as a whole, such as XML that is cut short. */
+/** A problem with the request body as a whole, such as truncated XML. */
 export const unprocessableBody = (msg: string, type = 'invalid_body'): HttpProblem =>
   unprocessable([{ loc: ['body'], msg, type }]);
 
-/** How long a client waits before it tries again; stores come back within seconds or not soon. */
+/** How long a client waits before it tries again: stores come back within seconds, or not soon. */
 const RETRY_AFTER_S = 5;
 
-/** A store that the operation needs does not answer: the same request may succeed later. */
-export const unavailable = (what: string): HttpProblem =>
-  new HttpProblem(503, 'Service unavailable', `The service cannot reach its ${what} store now. Try again later.`, {
+const STORES: Record<StoreName, string> = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' };
+
+/** A store that the operation needs is unavailable: the same request may succeed later. */
+const unavailable = (store: StoreName): HttpProblem =>
+  new HttpProblem(503, 'Service unavailable', `${STORES[store]} is unavailable right now. Try again later.`, {
     'retry-after': String(RETRY_AFTER_S),
   });
 
@@ -63,10 +65,10 @@ export const internalError = (requestId: string): HttpProblem =>
   new HttpProblem(
     500,
     'Internal server error',
-    `The service failed to answer. Report the request id ${requestId} to whoever runs it.`,
+    `The service failed to answer. Report the request id ${requestId} to its operators.`,
   );
 
-/** The problem that an error stands for; undefined when it is a fault of ours. */
+/** The problem that an error represents; undefined for a fault in the service. */
 export function problemOf(error: unknown): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
   if (error instanceof StoreUnavailable) return unavailable(error.store);

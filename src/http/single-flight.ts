@@ -1,7 +1,7 @@
 /**
- * Identical concurrent reads share one run. A caller never gets the result of a run that had begun before it asked: it
- * joins the next one, so that whoever was told "stored" sees it. There is no cache: nothing is kept when nobody waits.
- * A run is aborted when everybody who waited for it has gone.
+ * Lets identical concurrent reads share one run. A caller never gets the result of a run that began before it asked: it joins the next
+ * one, so that a client that was told "stored" sees what it stored. This is not a cache: a result is kept only for those who wait.
+ * A run is aborted when all callers that waited for it have gone.
  */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, { running: Promise<T>; next: Next<T> | undefined }>();
@@ -9,7 +9,7 @@ export class SingleFlight<T> {
   /**
    * Runs `start`, or joins the run under this key that has not begun yet.
    *
-   * @param start told by its signal that nobody waits any more
+   * @param start its signal is aborted when no caller waits any more
    * @param caller aborted when the caller has gone
    */
   run(key: string, start: (signal: AbortSignal) => Promise<T>, caller: AbortSignal): Promise<T> {
@@ -41,7 +41,7 @@ interface Next<T> {
   answer: Promise<T>;
 }
 
-/** Who waits for a run. Nobody is added once it has begun. */
+/** The callers that wait for a run. None is added once it has begun. */
 class Callers {
   #waiting = 0;
   #hasBegun = false;
@@ -51,19 +51,19 @@ class Callers {
     this.#waiting++;
     const leave = (): void => {
       this.#waiting--;
-      this.#look();
+      this.#abandonIfAlone();
     };
     caller.addEventListener('abort', leave, { once: true });
   }
 
-  /** Of the run that begins now: aborted when the last caller has gone. */
+  /** The signal of the run that begins now: aborted when the last caller has gone. */
   begin(): AbortSignal {
     this.#hasBegun = true;
-    this.#look();
+    this.#abandonIfAlone();
     return this.#abandoned.signal;
   }
 
-  #look(): void {
+  #abandonIfAlone(): void {
     if (this.#hasBegun && this.#waiting === 0) this.#abandoned.abort();
   }
 }

@@ -1,9 +1,12 @@
-/** The OpenAPI 3.1 description of the mounted operations, made from the same schemas that check requests and answers. */
+/** The OpenAPI 3.1 document of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
 import type { MountedOperation, OperationDescription } from '../http/operation.ts';
 import type { ResponseDescription } from '../http/reply.ts';
 
 type Json = Record<string, unknown>;
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+/** Schemas that the document names once and refers to. */
+type NamedSchemas = Record<string, JsonSchema>;
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 const SECURITY_SCHEME = 'bearer';
@@ -16,13 +19,15 @@ const problemSchema = z.object({
   errors: z
     .array(
       z.object({
-        loc: z.array(z.union([z.string(), z.int()])).meta({ description: 'Where: query, path or body, then the name' }),
+        loc: z
+          .array(z.union([z.string(), z.int()]))
+          .meta({ description: 'Where: `query`, `path` or `body`, then the name' }),
         msg: z.string(),
         type: z.string(),
       }),
     )
     .optional()
-    .meta({ description: 'Every problem of the input; only with 422' }),
+    .meta({ description: 'Every problem with the input; only with 422' }),
 });
 
 interface ErrorDescription {
@@ -33,69 +38,68 @@ interface ErrorDescription {
   headers?: Json;
 }
 
-/** The spec lists 403, 404, 409 and 422 for every operation (§7). */
+/** Every operation documents 403, 404, 409 and 422, as the interface that clients know does. */
 const ERRORS: Record<number, ErrorDescription> = {
   403: {
     title: 'Forbidden',
-    when: 'No acceptable credential, or one that does not allow this.',
+    when: 'No accepted credential, or one that does not permit this.',
     detail:
-      'The credential is unknown, expired or revoked. Send the header "Authorization: Bearer <application key>" with a key that is valid.',
+      'The credential is unknown, expired or revoked. Send the header "Authorization: Bearer <application key>" with a valid key.',
   },
   404: {
     title: 'Not found',
-    when: 'There is no such thing, or none that this credential may know of.',
+    when: 'It does not exist, or this credential may not see it.',
     detail: 'There is no such test in this repository. Search for it by name.',
   },
   409: {
     title: 'Conflict',
-    when: 'The request contradicts what is stored. Reads never answer it.',
+    when: 'The request conflicts with what is stored. Reads never return it.',
     detail: "Test 'Cart > totals' is already quarantined",
   },
   422: {
     title: 'Unprocessable entity',
-    when: 'The input cannot be understood; every problem is listed.',
+    when: 'The input is invalid; every problem is listed.',
     detail: 'query.per_page: must be a whole number from 1 to 100.',
     errors: [{ loc: ['query', 'per_page'], msg: 'must be a whole number from 1 to 100', type: 'invalid_value' }],
   },
   500: {
     title: 'Internal server error',
-    when: 'A fault of the service.',
-    detail: 'The service failed to answer. Report the request id 5f1c to whoever runs it.',
+    when: 'A fault in the service.',
+    detail: 'The service failed to answer. Report the request id 5f1c to its operators.',
   },
   503: {
     title: 'Service unavailable',
-    when: 'A store that the operation needs does not answer now.',
-    detail: 'The service cannot reach its clickhouse store now. Try again later.',
+    when: 'A store that the operation needs is unavailable.',
+    detail: 'ClickHouse is unavailable right now. Try again later.',
     headers: {
-      'retry-after': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', example: 5 } },
+      'retry-after': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', example: 5 } },
     },
   },
 };
 
-/** The server's own refusal, before any operation sees the request: only lists of long names come near it. */
+/** Answered by the server before any operation sees the request; only long lists of long names come near it. */
 const TOO_LONG = {
   431: {
-    description:
-      'The address and the headers are longer than 1 MiB together. Without a body; ask for fewer names at once.',
+    description: 'Address and headers together exceed 1 MiB. The answer has no body; ask for fewer names at once.',
   },
 };
 
 const COMMON_HEADERS = {
   'x-request-id': {
-    description: 'Names this request in the logs of the service; the one that was sent, if any.',
+    description: 'Identifies this request in the logs of the service; the one that was sent, if any.',
     schema: { type: 'string', example: '0f8fad5b-d9cb-469f-a165-70867728950e' },
   },
 };
 const ETAG_HEADER = {
   etag: {
-    description: 'Send it as `If-None-Match` to get 304 while the answer is the same.',
+    description: 'Send it as `If-None-Match` to get 304 while the answer is unchanged.',
     schema: { type: 'string', example: '"1k2j3h4g5"' },
   },
 };
 
 /** `paths` and `components` of the document. */
 export function describeOperations(operations: readonly MountedOperation[]): { paths: Json; components: Json } {
-  const schemas: Json = {};
+  const schemas: NamedSchemas = {};
   schemas.Problem = jsonSchema(problemSchema, 'output', schemas);
   const paths: Record<string, Json> = {};
   for (const { method, path, operation } of operations) {
@@ -108,13 +112,13 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
       type: 'http',
       scheme: 'bearer',
       description:
-        'An application key: `ci-insights keys create --owner acme --scope ci`. Where the service is set up for it (`GITHUB_AUTH`), a token of the repository host as well.',
+        'An application key: `ci-insights keys create --owner acme --scope ci`. If the service is configured for it (`GITHUB_AUTH`), a token of the repository host works as well.',
     },
   };
   return { paths, components: { schemas, securitySchemes } };
 }
 
-function describe(operation: OperationDescription, isGet: boolean, schemas: Json): Json {
+function describe(operation: OperationDescription, isGet: boolean, schemas: NamedSchemas): Json {
   const isPublic = operation.access === 'public';
   const parameters = [...pathParameters(operation, schemas), ...queryParameters(operation)];
   const body = requestBody(operation, schemas);
@@ -130,17 +134,20 @@ function describe(operation: OperationDescription, isGet: boolean, schemas: Json
   };
 }
 
-function pathParameters({ params }: OperationDescription, schemas: Json): Json[] {
+function pathParameters({ params }: OperationDescription, schemas: NamedSchemas): Json[] {
   if (!params) return [];
-  const { properties = {} } = jsonSchema(params, 'input', schemas) as { properties?: Record<string, Json> };
-  return Object.entries(properties).map(([name, { description, example, ...schema }]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema,
-    example: example ?? (schema.enum as unknown[] | undefined)?.[0],
-  }));
+  const { properties = {} } = jsonSchema(params, 'input', schemas);
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, example, ...schema } = schemaOf(property);
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema,
+      example: example ?? schema.enum?.[0],
+    };
+  });
 }
 
 const queryParameters = ({ query = {} }: OperationDescription): Json[] =>
@@ -154,7 +161,7 @@ const queryParameters = ({ query = {} }: OperationDescription): Json[] =>
     ...(example === undefined ? {} : { example }),
   }));
 
-function requestBody({ body, bodyExample, rawBody }: OperationDescription, schemas: Json): Json | undefined {
+function requestBody({ body, bodyExample, rawBody }: OperationDescription, schemas: NamedSchemas): Json | undefined {
   if (rawBody) return { required: true, ...rawBody };
   if (!body) return undefined;
   const schema = jsonSchema(body, 'input', schemas);
@@ -164,11 +171,11 @@ function requestBody({ body, bodyExample, rawBody }: OperationDescription, schem
   };
 }
 
-function responses(operation: OperationDescription, isConditional: boolean, schemas: Json): Json {
+function responses(operation: OperationDescription, isConditional: boolean, schemas: NamedSchemas): Json {
   const described: Json = {};
   for (const [status, response] of Object.entries(operation.responses))
     described[status] = success(response, isConditional && status === '200', schemas);
-  if (isConditional) described['304'] = { description: 'Not modified since the entity tag that was sent.' };
+  if (isConditional) described['304'] = { description: 'Not modified since the given entity tag.' };
   for (const [status, error] of Object.entries(ERRORS)) {
     const isListed = operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
     if (isListed && !described[status]) described[status] = problem(Number(status), error);
@@ -177,7 +184,7 @@ function responses(operation: OperationDescription, isConditional: boolean, sche
   return described;
 }
 
-function success(response: ResponseDescription, hasEtag: boolean, schemas: Json): Json {
+function success(response: ResponseDescription, hasEtag: boolean, schemas: NamedSchemas): Json {
   const headers = { ...response.headers, ...(hasEtag ? ETAG_HEADER : {}), ...COMMON_HEADERS };
   if (!response.schema) {
     if (!response.mediaType) return { description: response.description, headers };
@@ -203,35 +210,38 @@ const problem = (status: number, { title, when, detail, errors, headers }: Error
   },
 });
 
-/** JSON Schema of a zod schema; what has an id of its own moves to `schemas`. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
+/** JSON Schema of a zod schema; schemas with an id move to `schemas`. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: NamedSchemas): JsonSchema {
   const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
-  const {
-    $schema: _,
-    $defs = {},
-    ...root
-  } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
-  for (const [id, definition] of Object.entries($defs as Json)) {
-    const { id: _id, ...rest } = definition as Json;
+  const whole: JsonSchema = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
+  const { $schema: _, $defs = {}, ...root } = whole;
+  for (const [id, definition] of Object.entries($defs)) {
+    const { id: _id, ...rest } = schemaOf(definition);
     schemas[id] = rest;
   }
   return root;
 }
 
-/** An example put together from the examples of the parts. */
-function exampleOf(schema: Json, schemas: Json): unknown {
+/** JSON Schema also knows `true` and `false`, which zod makes none of. */
+const schemaOf = (schema: JsonSchema | boolean): JsonSchema => (typeof schema === 'boolean' ? {} : schema);
+
+/** An example composed of the examples of the parts. */
+function exampleOf(part: JsonSchema | boolean, schemas: NamedSchemas): unknown {
+  const schema = schemaOf(part);
   if (schema.example !== undefined) return schema.example;
-  if (typeof schema.$ref === 'string') return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] as Json, schemas);
+  if (schema.$ref !== undefined) return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, schemas);
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum[0];
-  const [choice] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []));
-  if (choice) return exampleOf(choice as Json, schemas);
-  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items as Json, schemas)] : [];
+  if (schema.enum) return schema.enum[0];
+  const [choice] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => list ?? []);
+  if (choice) return exampleOf(choice, schemas);
+  if (schema.type === 'array') return itemsOf(schema).map((item) => exampleOf(item, schemas));
   if (schema.properties)
     return Object.fromEntries(
-      Object.entries(schema.properties).map(([name, property]) => [name, exampleOf(property as Json, schemas)]),
+      Object.entries(schema.properties).map(([name, property]) => [name, exampleOf(property, schemas)]),
     );
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 0;
   if (schema.type === 'boolean') return true;
   return schema.type === 'object' ? {} : 'text';
 }
+
+const itemsOf = ({ items = [] }: JsonSchema): (JsonSchema | boolean)[] => (Array.isArray(items) ? items : [items]);

@@ -1,8 +1,7 @@
 /**
- * The document at `/docs/json` and its page at `/docs`. The page works without internet: Swagger UI comes from the package
- * `swagger-ui-dist` through this server, and its online validator is off.
+ * The document at `/docs/json` and its page at `/docs`. The page works without internet access: this server delivers Swagger UI from
+ * the package `swagger-ui-dist`, and the online validator is off.
  */
-
 import { fileURLToPath } from 'node:url';
 import { openapi } from '@elysiajs/openapi';
 import { Elysia } from 'elysia';
@@ -14,22 +13,27 @@ const ASSETS = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
 } as const;
-/** A day: the file changes with the package only. */
+/** A day: the files change only with the package. */
 const ASSET_MAX_AGE_S = 86_400;
 
-export const TAGS = [
-  { name: 'CI test insights', description: 'Search of tests, details, statistics, failures and executions.' },
-  { name: 'CI quarantine', description: 'Tests whose failures do not count, and until when.' },
-  { name: 'Event log', description: 'What happened on pull requests, to quarantines and to settings.' },
-  { name: 'Ingestion', description: 'Uploads of test results. Beyond the specification of the interface.' },
-  { name: 'Webhooks', description: 'Deliveries of the repository host. Beyond the specification of the interface.' },
-  { name: 'Not offered', description: 'What clients ask for and go on without. Beyond the specification.' },
-  { name: 'Service', description: 'The key in use and the health of the service. Beyond the specification.' },
+const TAGS = [
+  { name: 'CI test insights', description: 'Test search, details, statistics, failures and executions.' },
+  { name: 'CI quarantine', description: 'Tests whose failures do not count.' },
+  { name: 'Event log', description: 'What happened to pull requests, quarantines and settings.' },
+  { name: 'Ingestion', description: 'Uploads of test results.' },
+  { name: 'Webhooks', description: 'Deliveries of the repository host.' },
+  {
+    name: 'Not offered',
+    description: 'Features that clients ask for, that are not available here, and that they work without.',
+  },
+  { name: 'Service', description: 'The key in use and the health of the service.' },
 ];
 
-/** Build it last: it describes what is mounted. */
+type Documentation = NonNullable<NonNullable<Parameters<typeof openapi>[0]>['documentation']>;
+
+/** Call it last: it describes what is mounted. */
 export function docsPlugin(http: Http) {
-  // Under a public address with a path, the page must ask for its parts below that path.
+  // If the public address has a path, the page must ask for its parts below that path.
   const base = http.publicUrl === undefined ? '' : new URL(http.publicUrl).pathname.replace(/\/$/, '');
   const { paths, components } = describeOperations(http.operations);
   const plugin = new Elysia({ name: 'docs' });
@@ -42,27 +46,28 @@ export function docsPlugin(http: Http) {
     url: `${base}/docs/json`,
     cdn: `${base}/docs/assets/swagger-ui-bundle.js`,
     theme: `${base}/docs/assets/swagger-ui.css`,
-    // Otherwise the page sends the document's address to validator.swagger.io.
-    validatorUrl: null,
+    // By default the page sends the document's address to validator.swagger.io.
+    validatorUrl: 'none',
   };
   return plugin.use(
     openapi({
       path: '/docs',
       specPath: '/docs/json',
       provider: 'swagger-ui',
-      swagger: options as object,
+      swagger: options,
       documentation: {
         info: {
           title: 'ci-insights',
           version: packageJson.version,
           description:
-            'CI test insights of a repository: which tests there are, how they do, why they fail. Times are UTC; errors are application/problem+json.',
+            'CI test insights for repositories: which tests exist, how healthy they are, and why they fail. Times are UTC; errors are application/problem+json.',
         },
         tags: TAGS,
         servers: [{ url: http.publicUrl ?? '/', description: 'This service' }],
-        paths: paths as never,
-        components: components as never,
-      },
+        paths,
+        components,
+        // Operations are described as plain JSON, of which the plugin's types know less.
+      } as Documentation,
     }),
   );
 }

@@ -1,9 +1,15 @@
 /**
  * The quarantines of repositories in memory: every CI job of every repository asks for them, and they change a few times a day.
  *
- * A list is served until it is known to be old: by a change of this process, which tells of itself before it is answered, or by a
- * notification of another. While notifications do not arrive, the list's revision is asked for instead, at most twice a second.
- * Of one repository a process never serves an older list after a newer one, whatever the order in which PostgreSQL answers.
+ * A list of a repository is in one of these states:
+ *
+ * - *absent*: loaded with the next request; requests at the same time share the load.
+ * - *current*: served without asking PostgreSQL.
+ * - *outdated*: a higher revision is known, from a change in this process, which reports its revision before it is answered, or from a
+ *   notification of another process. The next request loads the list again.
+ * - *unwatched*: notifications do not arrive. The revision is asked for instead, at most twice a second.
+ *
+ * A process never serves an older list of a repository after a newer one, in whatever order PostgreSQL answers.
  */
 import { LRUCache } from 'lru-cache';
 import type { EncodedBody } from '../http/reply.ts';
@@ -15,12 +21,12 @@ import {
   type QuarantineStore,
 } from '../postgres/quarantines.ts';
 
-/** How long a list is served without asking, while notifications do not arrive. */
-const UNHEARD_MS = 500;
+/** How long a list is served without asking while notifications do not arrive. */
+const UNWATCHED_MS = 500;
 const LISTS_MAX = 10_000;
 const LISTS_CHARACTERS_MAX = 64 * 1024 * 1024;
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** What an entry weighs beside its texts. */
+/** What an entry weighs in addition to its texts. */
 const ENTRY_WEIGHT = 500;
 
 /** The quarantines of one repository at one moment. */
@@ -31,9 +37,9 @@ export interface QuarantineList extends QuarantineSnapshot {
 
 interface Entry {
   list: QuarantineList | undefined;
-  /** A list of a lower revision is old. */
+  /** A list with a lower revision is outdated. */
   revisionMin: number;
-  /** When the list was last known to be the newest, and which connection of notifications has been watching since. */
+  /** When the list was last known to be current, and which notification connection has been watching since. */
   checkedAt: number;
   epoch: number;
   loading: Promise<void> | undefined;
@@ -67,7 +73,7 @@ export class QuarantineLists {
     });
   }
 
-  /** The repository's quarantines: no older than any list that was served before, and than any change that was answered before. */
+  /** The repository's quarantines: no older than any list served before, and than any change answered before. */
   async get(repositoryId: string): Promise<QuarantineList> {
     let entry = this.#entries.get(repositoryId);
     if (!entry) {
@@ -114,12 +120,12 @@ export class QuarantineLists {
 
   #isWatched({ epoch, checkedAt }: Entry): boolean {
     if (this.notifications.isConnected) return epoch === this.#epoch;
-    return performance.now() - checkedAt < UNHEARD_MS;
+    return performance.now() - checkedAt < UNWATCHED_MS;
   }
 
-  /** Loads the list, or finds that the one in memory is still the newest. */
+  /** Loads the list, or confirms that the one in memory is still current. */
   async #refresh(repositoryId: string, entry: Entry): Promise<void> {
-    // As of before the question: a change that is told of meanwhile raises revisionMin.
+    // As of before the question: a change that is reported meanwhile raises revisionMin.
     const checkedAt = performance.now();
     const epoch = this.#epoch;
     const isKept = isNewEnough(entry) && (await this.store.revision(repositoryId)) === entry.list.revision;
@@ -127,7 +133,7 @@ export class QuarantineLists {
       const snapshot = await this.store.snapshot(repositoryId);
       if (!entry.list || snapshot.revision >= entry.list.revision) entry.list = listOf(repositoryId, snapshot);
       entry.revisionMin = Math.max(entry.revisionMin, entry.list.revision);
-      // What it weighs has changed, which is asked for only when it is put in anew.
+      // Its weight has changed, and the cache asks for it only when the entry is set.
       if (this.#entries.delete(repositoryId)) this.#entries.set(repositoryId, entry);
     }
     entry.checkedAt = checkedAt;
@@ -150,6 +156,6 @@ function weightOf({ list }: Entry): number {
     (sum, { testName, reason }) => sum + testName.length + reason.length + ENTRY_WEIGHT,
     0,
   );
-  // One that is heavier than all may be together is kept too, alone.
+  // A list that exceeds the limit for all lists is kept too, alone.
   return Math.min(weight + ENTRY_WEIGHT, LISTS_CHARACTERS_MAX);
 }

@@ -15,7 +15,7 @@ const statusOf = async (path: string, token: string | null): Promise<number> =>
   (await app.request(path, { token })).status;
 
 describe('access', () => {
-  test('without an acceptable credential everything is 403, also what would be 422 or 404', async () => {
+  test('without an accepted credential everything is 403, even what would be 422 or 404', async () => {
     for (const path of [
       search(),
       '/v1/application',
@@ -34,7 +34,7 @@ describe('access', () => {
     });
   });
 
-  test('the scheme of the header is read without case', async () => {
+  test('the scheme of the header is case-insensitive', async () => {
     const response = await app.request(search(), {
       token: null,
       headers: { authorization: `bearer ${app.adminToken}` },
@@ -42,7 +42,7 @@ describe('access', () => {
     expect(response.status).toBe(200);
   });
 
-  test('a key is for its owner, whatever the case, and 403 for every other', async () => {
+  test('a key works for its owner in any case, and is 403 for every other owner', async () => {
     const token = await app.makeKey({ owner: 'Acme' });
     expect(await statusOf(search('aCME'), token)).toBe(200);
     expect(await statusOf(search('other'), token)).toBe(403);
@@ -55,7 +55,7 @@ describe('access', () => {
     expect(await statusOf(search('other', 'shop'), token)).toBe(403);
   });
 
-  test('a key that expires stops at that moment', async () => {
+  test('an expiring key stops working at that moment', async () => {
     const { clock } = app.stores;
     const now = clock.now();
     const token = await app.makeKey({ expiresAt: new Date(now + 60_000) });
@@ -65,7 +65,7 @@ describe('access', () => {
     clock.set(now);
   });
 
-  test('a revoked key stops at once in this process', async () => {
+  test('a revoked key stops working at once in this process', async () => {
     const { key, token } = await app.keys.create({
       name: 'gone',
       owner: null,
@@ -79,7 +79,7 @@ describe('access', () => {
     expect(await app.keys.revoke(key.id)).toBe(false);
   });
 
-  test('the token is stored as a hash only, and its last use is noted', async () => {
+  test('only the hash of a token is stored, and its last use is recorded', async () => {
     const { key, token } = await app.keys.create({
       name: 'used',
       owner: null,
@@ -110,7 +110,7 @@ describe('access', () => {
     });
   });
 
-  test('an owner has one whole number for its id, whatever the key, and every owner is *', async () => {
+  test('an owner has one whole number as its id with every key, and "every owner" is *', async () => {
     const scopeOf = async (owner: string | null) => {
       const response = await app.request('/v1/application', { token: await app.makeKey({ owner }) });
       return ((await response.json()) as { account_scope: { id: number } }).account_scope;
@@ -122,7 +122,7 @@ describe('access', () => {
     expect(await scopeOf(null)).toMatchObject({ id: 0, login: '*', repositories: null });
   });
 
-  test('checks come in order: credential, path, access, query, then whether it is there', async () => {
+  test('checks come in order: credential, path, access, query, existence', async () => {
     const token = await app.makeKey({ owner: 'acme', repositories: ['shop'] });
     const badQuery = '?start=yesterday';
     const path = (owner: string, name: string, id: string) =>

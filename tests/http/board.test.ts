@@ -1,4 +1,4 @@
-/** The queues at `/admin/queues`, as a browser and a script meet them. */
+/** The queues at `/admin/queues`, as browsers and scripts see them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createBoard } from '../../src/operate/board/board.ts';
 import { type Operations, startOperations } from '../../src/operate/operations.ts';
@@ -36,12 +36,12 @@ afterAll(async () => {
 
 const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` });
 const bearer = () => ({ authorization: `Bearer ${app.adminToken}` });
-/** A page for people, not part of the interface that the document describes. */
+/** A page for people, not part of the documented API. */
 const open = async (path: string, headers: Record<string, string> = bearer(), method = 'GET'): Promise<Response> =>
   app.app.handle(new Request(`${ORIGIN}/admin/queues${path}`, { method, headers }));
 
 describe('access', () => {
-  test('without a key, with a wrong one or with one that is not for everything, a browser is asked for another', async () => {
+  test('without a key, with a wrong one or with a restricted one, a browser is asked for another', async () => {
     const ci = await app.makeKey({ scope: 'ci' });
     const owners = await app.makeKey({ scope: 'admin', owner: 'acme' });
     for (const headers of [
@@ -58,7 +58,7 @@ describe('access', () => {
       }
   });
 
-  test('an admin key of every owner opens it, as a password or as a Bearer token', async () => {
+  test('an admin key for every owner opens it, as a password or as a Bearer token', async () => {
     for (const headers of [basic(app.adminToken), bearer()]) {
       const response = await open('/api/queues', headers);
       expect(response.status).toBe(200);
@@ -82,7 +82,7 @@ test('the page and everything it loads come from this server', async () => {
   for (const path of loaded) expect([path, (await open(`/${path}`)).status]).toEqual([path, 200]);
 });
 
-test('a job is shown with what it is about and the number of its rows, not with the rows', async () => {
+test('a job is shown with its subject and the number of its rows, not with the rows', async () => {
   const response = await open(`/api/queues/${testRuns.name}/${JOB}`);
   expect(response.status).toBe(200);
   const text = await response.text();
@@ -90,7 +90,7 @@ test('a job is shown with what it is about and the number of its rows, not with 
   expect(text).not.toContain('row 39');
 });
 
-test('nothing can be changed there: whatever would remove, retry or pause is no address', async () => {
+test('nothing can be changed there: addresses that remove, retry or pause do not exist', async () => {
   const changes: [string, string][] = [
     ['PUT', `/api/queues/${testRuns.name}/${JOB}/clean`],
     ['PUT', `/api/queues/${testRuns.name}/${JOB}/promote`],
@@ -105,12 +105,12 @@ test('nothing can be changed there: whatever would remove, retry or pause is no 
   expect(await (await queue.getJob(JOB))?.getState()).toBe('delayed');
 });
 
-test('a path that leaves the folder of the page finds no file', async () => {
+test('a path outside of the folder of the page finds no file', async () => {
   for (const path of ['/static/%2e%2e/index.ejs', '/static/..%2f..%2fpackage.json', '/static/', '/nowhere', '/api/%'])
     expect([path, (await open(path)).status]).toEqual([path, 404]);
 });
 
-test.skipIf(!hasRedis)('queues on Redis are shown as those on PostgreSQL are', async () => {
+test.skipIf(!hasRedis)('queues on Redis are shown like queues on PostgreSQL', async () => {
   const redis = await startRedis();
   const backend = await openRedisQueues(redis.url, () => {});
   const onRedis = backend.queue(testRuns.name);

@@ -1,4 +1,4 @@
-/** The dashboard, the alert rules and the list of metrics in the documentation speak of metrics that there are. */
+/** The dashboard, the alert rules and the documented list of metrics name metrics that exist. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { openTestStores } from '../support/stores.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
 
-/** Names of metrics in an expression. `up` is Prometheus's own. */
+/** Names of metrics in an expression. `up` comes from Prometheus. */
 const metricsIn = (expression: string): string[] =>
   [...expression.matchAll(/\b(?:ci_insights|process|nodejs)_\w+/g)].map(([name]) => name);
 
@@ -47,7 +47,7 @@ let names: Set<string>;
 let labels: Map<string, Set<string>>;
 beforeAll(async () => {
   const stores = await openTestStores();
-  // A worker counts its jobs from 0 on as soon as it runs.
+  // A worker counts its jobs from 0 as soon as it runs.
   const driver = new IngestDriver(stores);
   const samples = await readMetrics(stores);
   await driver.stop();
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 
 describe('the alert rules', () => {
-  test('use metrics that the service shows', () => {
+  test('use metrics that the service exposes', () => {
     expect(rules.length).toBeGreaterThan(10);
     for (const { alert, expr } of rules) {
       const used = metricsIn(expr);
@@ -70,11 +70,11 @@ describe('the alert rules', () => {
     }
   });
 
-  test('group and select by labels that those metrics have', () => {
+  test('group and filter by labels that those metrics have', () => {
     const ofPrometheus = ['job', 'instance', 'le'];
     for (const { alert, expr } of rules) {
       const known = new Set([...ofPrometheus, ...metricsIn(expr).flatMap((name) => [...(labels.get(name) ?? [])])]);
-      // Metrics that nothing has counted yet show no labels.
+      // Metrics that have counted nothing yet have no labels.
       if (metricsIn(expr).some((name) => !labels.has(name))) continue;
       const grouped = [...expr.matchAll(/\b(?:by|on) \(([\w, ]+)\)/g)].flatMap(([, list = '']) => list.split(/, */));
       const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label);
@@ -83,7 +83,7 @@ describe('the alert rules', () => {
     }
   });
 
-  test('say with each alert what to do, and balance their brackets', () => {
+  test('say what to do about each alert, and balance their brackets', () => {
     for (const { alert, expr, annotations } of rules) {
       expect([alert, annotations.description.length > 20]).toEqual([alert, true]);
       for (const [open, close] of ['()', '{}', '[]'])
@@ -93,7 +93,7 @@ describe('the alert rules', () => {
 });
 
 describe('the dashboard', () => {
-  test('uses metrics that the service shows', () => {
+  test('uses metrics that the service exposes', () => {
     const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     expect(expressions.length).toBeGreaterThan(20);
     for (const expression of expressions) {
@@ -102,7 +102,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('has no panel on top of another', () => {
+  test('has no overlapping panels', () => {
     const taken = new Set<string>();
     for (const { title, gridPos } of panels)
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
@@ -113,7 +113,7 @@ describe('the dashboard', () => {
   });
 });
 
-test('the documentation explains every metric of ours, and no other', () => {
+test('the documentation explains every metric of the service, and no other', () => {
   const documented = new Set(
     [...read('docs/operations.md').matchAll(/^\| `(ci_insights_\w+)`/gm)].map(([, name = '']) => name),
   );

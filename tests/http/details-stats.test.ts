@@ -1,4 +1,4 @@
-/** Details and statistics of tests that came in as a producer would send them. */
+/** Details and statistics of tests that were ingested as a producer would send them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('details', () => {
-  test('hold every field, as the default branch saw the test', async () => {
+  test('hold every field, as seen on the default branch', async () => {
     const details = await app.get(fixture.test(NAME));
     expect(details).toEqual({
       repository: fixture.repository.name,
@@ -48,12 +48,12 @@ describe('details', () => {
     });
   });
 
-  test('owner and repository are read without case and shown in canonical case', async () => {
+  test('owner and repository are case-insensitive and shown in canonical case', async () => {
     const shouted = fixture.test(NAME).replace(fixture.repository.name, fixture.repository.name.toUpperCase());
     expect(await app.get(shouted)).toMatchObject({ repository: fixture.repository.name });
   });
 
-  test('a test that was only skipped is healthy, with ratios 0', async () => {
+  test('a test that was only skipped is healthy, with ratios of 0', async () => {
     expect(await app.get(fixture.test('only skipped'))).toMatchObject({
       health_status: 'healthy',
       last_conclusion: 'skipped',
@@ -68,7 +68,7 @@ describe('details', () => {
     });
   });
 
-  test('a flaky execution counts in the flakiness ratio and as a success', async () => {
+  test('a flaky execution counts towards flakiness and as a success', async () => {
     expect(await app.get(fixture.test('flaky'))).toMatchObject({
       health_status: 'flaky',
       last_conclusion: 'passed',
@@ -78,7 +78,7 @@ describe('details', () => {
     });
   });
 
-  test('a test nobody knows, and one seen only in a pull request, are 404', async () => {
+  test('an unknown test, and one seen only in a pull request, are 404', async () => {
     for (const name of ['nobody', 'only in a pull request'])
       for (const below of [
         '',
@@ -91,11 +91,11 @@ describe('details', () => {
         expect([below, (await app.request(fixture.test(name, below))).status]).toEqual([below, 404]);
   });
 
-  test('ratios look at 30 days, and only at what was conclusive', async () => {
+  test('ratios cover 30 days, and only passed and failed executions', async () => {
     app.stores.clock.set(TEST_NOW + 28 * DAY + 20 * HOUR);
     const details = await app.get(fixture.test(NAME));
     app.stores.clock.set(TEST_NOW);
-    // The run 50 hours ago has left the window, the two failures and the last pass have not... 40 and 30 hours ago have.
+    // The run of 50 hours ago has left the window.
     expect(details).toMatchObject({ success_ratio: 1, failure_ratio: 0, health_status: 'broken' });
   });
 });
@@ -125,14 +125,14 @@ describe('statistics', () => {
     expect(await stat('flaky', 'success_count')).toMatchObject({ value: 2 });
   });
 
-  test('the mean duration is in seconds over passed and failed, not a mean of means', async () => {
+  test('the mean duration is in seconds over passed and failed executions, not a mean of means', async () => {
     const series = await stat(NAME, 'mean_duration');
     expect(series.value).toBeCloseTo((2 + 4 + 3 + 1) / 4, 9);
     expect(series.value_over_time.map(({ value }) => value).filter((value) => value > 0)).toEqual([2, 4, 3, 1]);
     expect(await stat('only skipped', 'mean_duration')).toMatchObject({ value: 0 });
   });
 
-  test('buckets are whole, aligned to the epoch, without gaps, and cover the window', async () => {
+  test('buckets are whole, aligned to the epoch and without gaps, and cover the window', async () => {
     const { value_over_time: buckets } = await stat(NAME, 'success_count');
     const width = 4 * HOUR;
     expect(Date.parse(buckets[0]?.start ?? '')).toBe(Math.floor(at(60) / width) * width);
@@ -143,7 +143,7 @@ describe('statistics', () => {
     }
   });
 
-  test('the start of a window belongs to it, its end does not', async () => {
+  test('the start of a window is inclusive, its end exclusive', async () => {
     expect(await stat(NAME, 'success_count', { start: iso(at(50)), end: iso(at(5)) })).toMatchObject({ value: 1 });
     expect(await stat(NAME, 'success_count', { start: iso(at(50) + 1), end: iso(at(5) + 1) })).toMatchObject({
       value: 1,
@@ -151,7 +151,7 @@ describe('statistics', () => {
     expect(await stat(NAME, 'success_count', { start: iso(at(50)), end: iso(at(5) + 1) })).toMatchObject({ value: 2 });
   });
 
-  test('without a window it is the last day; with only a start the day after it', async () => {
+  test('the default window is the last day, or with only a start the day after it', async () => {
     expect((await stat(NAME, 'success_count', {})).value).toBe(1);
     expect((await stat(NAME, 'success_count', { start: iso(at(50)) })).value).toBe(1);
     expect((await stat(NAME, 'failure_count', { end: iso(at(20)) })).value).toBe(2);
@@ -159,7 +159,7 @@ describe('statistics', () => {
     expect(buckets).toHaveLength(24);
   });
 
-  test('a + that arrived as a space is read as +', async () => {
+  test('a + that arrives as a space is read as +', async () => {
     const path = fixture.test(NAME, '/stats/success_count');
     const local = (moment: number) => `${iso(moment + HOUR).slice(0, 19)}+01:00`;
     expect(await app.get<Series>(`${path}?start=${local(at(50))}&end=${local(at(5) + 1_000)}`)).toMatchObject({

@@ -1,4 +1,4 @@
-/** The event log as clients read it: spec §4.1 and the rules of design §4. */
+/** The event log as clients read it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
@@ -20,7 +20,7 @@ import { openTestStores, type TestStores, uniqueRepository } from '../support/st
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** The seven events of the repository below, with how many hours before now each was received. */
+/** The seven events of the repository below, and how many hours ago each was received. */
 const EVENTS: [hoursAgo: number, event: EventInput][] = [
   [94 * 24, labelled('ancient')],
   [50, labelled('older', { pull_request: 1 })],
@@ -63,12 +63,12 @@ const read = async (query: Record<string, string | string[]> = {}) => {
 const names = async (query: Record<string, string | string[]> = {}) => (await read(query)).events.map(nameOf);
 
 describe('windows', () => {
-  test('the default is the day before now, newest first; the start is inclusive, the end exclusive', async () => {
+  test('the default is the last day, newest first; the start is inclusive, the end exclusive', async () => {
     expect(await names()).toEqual(['latest', 'queue.pause.create', 'action.merge', 'a day ago']);
     expect(await read()).toMatchObject({ size: 4, per_page: 10 });
   });
 
-  test('`received_to` moves the day, `received_from` reaches from there to now', async () => {
+  test('`received_to` moves the day, `received_from` alone reaches until now', async () => {
     expect(await names({ received_to: iso(2) })).toEqual(['action.merge', 'a day ago']);
     expect(await names({ received_from: iso(2) })).toEqual(['latest', 'queue.pause.create']);
     expect(await names({ received_from: iso(50), received_to: iso(3) })).toEqual(['a day ago', 'older']);
@@ -78,7 +78,7 @@ describe('windows', () => {
     ]);
   });
 
-  test('zones are read, also where a + arrived as a space', async () => {
+  test('time zones are read, even if a + arrives as a space', async () => {
     const zoned = (zone: string) => `${new Date(TEST_NOW - 2 * HOUR + HOUR).toISOString().slice(0, 19)}${zone}`;
     for (const from of [zoned('%2B01:00'), zoned('+01:00'), zoned('%2B0100')]) {
       const { events } = await app.get<Log>(logOf(repository, `?received_from=${from}`));
@@ -86,7 +86,7 @@ describe('windows', () => {
     }
   });
 
-  test('93 days are the most', async () => {
+  test('a window is at most 93 days long', async () => {
     expect(await names({ received_from: iso(93 * 24) })).toHaveLength(5);
     const tooLong = await app.request(
       logOf(repository, `?received_from=${new Date(TEST_NOW - 93 * DAY - 1).toISOString()}`),
@@ -117,7 +117,7 @@ describe('windows', () => {
 });
 
 describe('filters', () => {
-  test('pull requests and types are each any of several, and all filters together', async () => {
+  test('pull requests and types match any of several, and filters are combined with AND', async () => {
     expect(await names({ pull_request: '2' })).toEqual(['latest', 'action.merge']);
     expect(await names({ pull_request: ['1', '2'], received_from: iso(51) })).toEqual([
       'latest',
@@ -135,12 +135,12 @@ describe('filters', () => {
     expect(await names({ pull_request: '99' })).toEqual([]);
   });
 
-  test('every type of the catalogue can be asked for', async () => {
+  test('every type of event can be requested', async () => {
     for (const event_type of EVENT_TYPES) expect((await read({ event_type })).per_page).toBe(10);
   });
 });
 
-test('the OpenAPI document has a shape of its own for every type, told apart by `type`', async () => {
+test('the OpenAPI document has one schema per type of event, discriminated by `type`', async () => {
   const document = (await (await app.request('/docs/json', { token: null })).json()) as {
     components: {
       schemas: Record<
@@ -166,7 +166,7 @@ test('the OpenAPI document has a shape of its own for every type, told apart by 
 });
 
 describe('access', () => {
-  test('a ci key may not read the log, an admin key of the owner may, and a foreign one may not', async () => {
+  test('a ci key may not read the log, an admin key of the owner may, and one of another owner may not', async () => {
     const statusOf = async (token: string) => (await app.request(logOf(repository), { token })).status;
     expect(await statusOf(await app.makeKey({ scope: 'ci', owner: repository.owner }))).toBe(403);
     expect(await statusOf(await app.makeKey({ scope: 'admin', owner: repository.owner }))).toBe(200);
@@ -180,7 +180,7 @@ describe('access', () => {
     expect(log).toEqual({ size: 0, per_page: 10, events: [] });
   });
 
-  test('the log of a repository is its own', async () => {
+  test('the log of a repository holds no events of others', async () => {
     const other = uniqueRepository();
     await stores.producers.of(prEvents).add(makeEventsJob(other, [labelled('theirs')]));
     await driver.settle();
@@ -196,7 +196,7 @@ describe('pages', () => {
   const burst = uniqueRepository();
   const keys = Array.from({ length: BURST }, (_, i) => String(i));
   beforeAll(async () => {
-    // All in one millisecond but the last ten.
+    // All in the same millisecond except the last ten.
     stores.clock.set(TEST_NOW - HOUR);
     for (let i = 0; i < BURST; i += 500) {
       const part = keys.slice(i, i + 500).map((key) => labelled(key, { pull_request: 1 + (Number(key) % 3) }));
@@ -207,7 +207,7 @@ describe('pages', () => {
     stores.clock.set(TEST_NOW);
   });
 
-  test('thousands of events of one millisecond are each seen once, in order, forwards and backwards', async () => {
+  test('thousands of events in the same millisecond are each seen once, in order, forwards and backwards', async () => {
     const first = logOf(burst, '?per_page=97');
     const forwards = (await followPages(app, first, 'next')).flat();
     expect(forwards.map(keyOfShown)).toEqual([...keys].reverse());
@@ -216,7 +216,7 @@ describe('pages', () => {
     expect(backwards.reverse().flat()).toEqual(forwards);
   });
 
-  test('from any page a client may turn and comes back to the same rows, with filters or without', async () => {
+  test('a client may turn around on any page and gets the same rows, with filters or without', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 100 }),
@@ -238,7 +238,7 @@ describe('pages', () => {
     );
   });
 
-  test('events that come meanwhile move no page, because the cursor keeps the window', async () => {
+  test('events that arrive meanwhile move no page, because the cursor keeps the window', async () => {
     const moving = uniqueRepository();
     const add = async (key: string) => {
       await stores.producers.of(prEvents).add(makeEventsJob(moving, [labelled(key)]));
@@ -266,7 +266,7 @@ describe('pages', () => {
     expect(remembered.per_page).toBe(5);
   });
 
-  test('a page is read in the order of the key, by the time of the window, and stops when it is full', async () => {
+  test('a page is read in key order, within the time of the window, and stops when it is full', async () => {
     const { id = '' } = (await stores.repositories.find(burst.owner, burst.name)) ?? {};
     const literals = {
       repository_id: `'${id}'`,
@@ -283,11 +283,11 @@ describe('pages', () => {
     const plan = JSON.stringify(await stores.clickhouse.rows(`EXPLAIN indexes = 1, actions = 1 ${statement}`));
     expect(plan).toContain('InReverseOrder');
     expect(plan).toContain('received_at');
-    // LimitBy under the inner Limit would read the whole window before it gives a row.
+    // LimitBy below the inner Limit would read the whole window before it returns a row.
     expect(plan.indexOf('LimitBy')).toBeLessThan(plan.indexOf('Limit 22'));
   });
 
-  test('an event that was inserted twice, as after the restore of a backup, is shown once', async () => {
+  test('an event that was inserted twice, as after restoring a backup, is shown once', async () => {
     const twice = uniqueRepository();
     const keysOfTwice = Array.from({ length: 25 }, (_, i) => String(i));
     await stores.producers.of(prEvents).add(

@@ -1,4 +1,4 @@
-/** Failures and executions of tests that came in as a producer would send them. */
+/** Failures and executions of tests that were ingested as a producer would send them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -22,7 +22,7 @@ interface Failures {
 }
 
 describe('failures', () => {
-  test('are grouped by what they have in common, with the newest message and both times', async () => {
+  test('are grouped by exception type and fingerprint, with the newest message and both times', async () => {
     const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
     expect(failures).toEqual([
       {
@@ -36,7 +36,7 @@ describe('failures', () => {
     ] as never);
   });
 
-  test('one of them shows its newest events first', async () => {
+  test('a group shows its newest events first', async () => {
     const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
     const one = await app.get<{ latest_events: Record<string, unknown>[] }>(
       fixture.test(NAME, `/failures/${failures[0]?.id}`),
@@ -62,14 +62,14 @@ describe('failures', () => {
     ]);
   });
 
-  test('a failure that reports no exception says so', async () => {
+  test('a failure without an exception says so', async () => {
     const { failures } = await app.get<Failures>(fixture.test('flaky', '/failures'));
     expect(failures).toMatchObject([
       { exception_type: 'unknown', exception_message: '(none reported)', failure_count: 1 },
     ]);
   });
 
-  test('a test without failures has an empty list; an unknown failure is 404, also one of another test', async () => {
+  test('a test without failures has an empty list; an unknown failure is 404, even one of another test', async () => {
     expect(await app.get(fixture.test('only skipped', '/failures'))).toEqual({ failures: [] });
     const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
     expect((await app.request(fixture.test('flaky', `/failures/${failures[0]?.id}`))).status).toBe(404);
@@ -85,7 +85,7 @@ interface Executions {
 }
 
 describe('executions', () => {
-  test('count per pipeline and job in the window, skipped ones too', async () => {
+  test('are counted per pipeline and CI job in the window, including skipped ones', async () => {
     const query = { start: iso(at(60)), end: iso(TEST_NOW) };
     const identity = { test_id: testIdOf(fixture.id, NAME), test_name: NAME, pipeline_name: 'CI' };
     expect(await app.get<Executions>(fixture.test(NAME, '/executions', query))).toEqual({
@@ -102,7 +102,7 @@ describe('executions', () => {
     expect(counted.executions.map(({ job_name }) => job_name)).toEqual(['e2e', 'unit']);
   });
 
-  test('a window without any is an empty list, in any year', async () => {
+  test('a window without executions is an empty list, in any year', async () => {
     for (const query of [
       { start: '2001-01-01T00:00:00Z' },
       { start: '0001-01-01T00:00:00Z', end: '2001-01-01T00:00:00Z' },
@@ -117,7 +117,7 @@ describe('executions', () => {
     expect((await app.get<Executions>(fixture.test(NAME, '/executions', all))).size).toBe(2);
   });
 
-  test('the window that defaulted to now does not move between pages', async () => {
+  test('a window that ends now by default does not move between pages', async () => {
     const first = await app.request(fixture.test(NAME, '/executions', { per_page: '1' }));
     app.stores.clock.set(TEST_NOW + 30 * DAY);
     const { next = '', last = '' } = linksOf(first);
@@ -128,7 +128,7 @@ describe('executions', () => {
     expect(end).toEqual(page);
   });
 
-  test('pages stay whole while 10,000 executions come in: what did not change is neither repeated nor skipped', async () => {
+  test('pages stay complete while 10,000 executions arrive: what did not change is neither repeated nor skipped', async () => {
     const busy = fixture.another();
     const jobs = Array.from({ length: 12 }, (_, i) => `job ${String(i).padStart(2, '0')}`);
     const run = (job: string, count: number) =>
@@ -144,7 +144,7 @@ describe('executions', () => {
       expect(response.status).toBe(200);
       const page = (await response.json()) as Executions;
       seen.push(...page.executions.map(({ job_name }) => job_name));
-      // Time goes on, and 2,500 more arrive: in the window, but under a job of their own.
+      // Time passes, and 2,500 more arrive: within the window, but under another CI job.
       app.stores.clock.set(app.stores.clock.now() + HOUR_MS);
       await busy.ingest(run('job that comes in between', 2_500));
       const { next } = linksOf(response);

@@ -8,20 +8,20 @@ describe('the default branch', () => {
   const find = (name = t.path.name) => t.stores.repositories.find(t.path.owner, name);
   const record = (name = t.path.name) =>
     t.stores.repositories.record({ host: 'github.com', owner: t.path.owner, name });
-  /** It is learned beside the requests; this waits for it. */
+  /** It is learned outside of requests; this waits for it. */
   const expectLearned = async (branch: string, name = t.path.name): Promise<void> => {
     for (let i = 0; i < 200 && (await find(name))?.defaultBranch !== branch; i++) await Bun.sleep(10);
     expect(await find(name)).toMatchObject({ defaultBranch: branch, defaultBranchSource: 'host' });
   };
 
-  test('of a recorded repository is learned from the host, over what uploads said', async () => {
+  test('of a recorded repository is learned from the host, which overrules uploads', async () => {
     await t.stores.repositories.learnDefaultBranch(await record(), 'from-upload', 'payload');
     t.host.setDefaultBranch(t.fullName, 'trunk');
     expect(await t.statusOf(READER)).toBe(200);
     await expectLearned('trunk');
   });
 
-  test('is learned anew when the host names another one', async () => {
+  test('is learned again when the host reports another one', async () => {
     await record();
     expect(await t.statusOf(READER)).toBe(200);
     await expectLearned('main');
@@ -31,7 +31,7 @@ describe('the default branch', () => {
     await expectLearned('trunk');
   });
 
-  test('is learned also when the repository is recorded only after the host was asked', async () => {
+  test('is learned even if the repository is recorded only after the host was asked', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     expect(await find()).toBeUndefined();
     await record();
@@ -40,7 +40,7 @@ describe('the default branch', () => {
     expect(t.host.count(`/repos/${t.fullName}`)).toBe(1);
   });
 
-  test('that somebody set is not overruled, and a repository that was never written to is not recorded', async () => {
+  test('is not overruled if someone set it, and a repository that was never written to is not recorded', async () => {
     await t.stores.repositories.set(await record(), { defaultBranch: 'release' }, 'a test');
     const add = (name: string): string => {
       t.host.addRepository(`${t.path.owner}/${name}`);
@@ -52,7 +52,7 @@ describe('the default branch', () => {
     await record(later);
     for (const name of [t.fullName, add(unwritten), add(later)])
       expect(await t.statusOf(READER, t.probe('read', name))).toBe(200);
-    // What was asked for last is learned: the two before had their time.
+    // The last request is learned, so the two before it had enough time.
     await expectLearned('main', later);
     expect(await find()).toMatchObject({ defaultBranch: 'release', defaultBranchSource: 'setting' });
     expect(await find(unwritten)).toBeUndefined();

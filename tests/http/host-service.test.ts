@@ -1,4 +1,4 @@
-/** Host tokens of the service as it is started, configuration included. */
+/** Host tokens in a service started as a process, with its configuration. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Starts the service, asks it, stops it; returns what `ask` does and everything that the service wrote. */
+/** Starts the service, calls `ask`, stops it; returns what `ask` returns and everything the service wrote. */
 async function served<T>(environment: Record<string, string>, ask: (origin: string) => Promise<T>) {
   const service = ServiceProcess.onFolder(dataDir, { LOG_LEVEL: 'debug', ...environment });
   await service.start();
@@ -34,7 +34,7 @@ async function served<T>(environment: Record<string, string>, ask: (origin: stri
 const statusOf = async (origin: string, token: string): Promise<number> =>
   (await fetch(`${origin}${SEARCH}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('a service is asked with a host token: on with an address, and silent towards the host without', async () => {
+test('host tokens work with an address of the host, and without one nothing is sent to it', async () => {
   const statuses = async (origin: string) => [await statusOf(origin, READER), await statusOf(origin, WRITER)];
   const on = await served({ GITHUB_API_URL: host.url }, statuses);
   expect(on.result).toEqual([200, 403]);

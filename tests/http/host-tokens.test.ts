@@ -12,7 +12,7 @@ const t = setUpHostApp();
 describe('where host tokens are off', () => {
   const tokens = [READER, WRITER, STRANGER, UNKNOWN, JOB, `ghr_${'x'.repeat(36)}`, 'ghp_', 'nonsense'];
 
-  test('they are 403, and nothing is ever sent anywhere', async () => {
+  test('they are 403, and nothing is ever sent to a host', async () => {
     const { githubApiUrl } = readConfig({ GITHUB_AUTH: 'off', GITHUB_API_URL: t.host.url });
     const app = await openTestApp({ credentials: hostCredentials(githubApiUrl, t.stores) });
     const fetched = spyOn(globalThis, 'fetch');
@@ -24,7 +24,7 @@ describe('where host tokens are off', () => {
     fetched.mockRestore();
   });
 
-  test('they are off unless GITHUB_AUTH=on or an address is set, and GITHUB_AUTH=off wins', () => {
+  test('they are off unless GITHUB_AUTH=on or an address is set; GITHUB_AUTH=off wins', () => {
     const apiUrlOf = (environment: Record<string, string>) => readConfig(environment).githubApiUrl;
     expect(apiUrlOf({})).toBeUndefined();
     expect(apiUrlOf({ GITHUB_AUTH: '', GITHUB_API_URL: '' })).toBeUndefined();
@@ -34,7 +34,7 @@ describe('where host tokens are off', () => {
     expect(apiUrlOf({ GITHUB_API_URL: 'https://git.example/api/v3/' })).toBe('https://git.example/api/v3');
   });
 
-  test('an address to which tokens would travel in clear, or that cannot be added to, is refused at start', () => {
+  test('an address to which tokens would travel unencrypted, or that paths cannot be appended to, is refused at start', () => {
     for (const address of [
       'http://git.example/api/v3',
       'http://127.0.0.1.example/',
@@ -49,7 +49,7 @@ describe('where host tokens are off', () => {
 });
 
 describe('where host tokens are on', () => {
-  test('whatever is no host token is looked up as a key and 403, and never sent to the host', async () => {
+  test('anything but a host token is looked up as a key and 403, and never sent to the host', async () => {
     const others = [
       `ghr_${'x'.repeat(36)}`,
       'ghp_',
@@ -74,7 +74,7 @@ describe('where host tokens are on', () => {
     expect(t.host.requests).toEqual([]);
   });
 
-  test('a token that the host does not know is 403, before anything else that is wrong', async () => {
+  test('a token that the host does not know is 403, before any other problem', async () => {
     expect(await t.statusOf(UNKNOWN)).toBe(403);
     expect(await t.statusOf(UNKNOWN, `/v1/probe/read/no owner/${t.path.name}`)).toBe(403);
     expect(await t.statusOf(UNKNOWN, '/v1/application')).toBe(403);
@@ -91,7 +91,7 @@ describe('where host tokens are on', () => {
     expect(await t.statusOf(READER)).toBe(200);
   });
 
-  test('who may pull reads insights and the event log; who may push also uploads and quarantines', async () => {
+  test('pull access reads insights and the event log; push access also uploads and quarantines', async () => {
     const statuses = async (token: string) =>
       Object.fromEntries(
         await Promise.all(
@@ -106,7 +106,7 @@ describe('where host tokens are on', () => {
     expect(await statuses(STRANGER)).toEqual({ read: 404, events: 404, upload: 404, quarantine: 404 });
   });
 
-  test('a report is taken from who may push, and refused from who may not', async () => {
+  test('a report is accepted with push access, and refused without', async () => {
     const junit = `/v1/ci/${t.path.owner}/repositories/${t.path.name}/junit?pipeline_name=CI&job_name=unit&run_id=1`;
     const body = '<testsuite><testcase name="a"/></testsuite>';
     const init = { method: 'POST', body, headers: { 'content-type': 'application/xml' } };
@@ -115,13 +115,13 @@ describe('where host tokens are on', () => {
     expect((await t.ask(STRANGER, junit, init)).status).toBe(404);
   });
 
-  test('HEAD is decided as GET', async () => {
+  test('HEAD needs the same access as GET', async () => {
     expect((await t.ask(READER, t.search, { method: 'HEAD' })).status).toBe(200);
     expect((await t.ask(STRANGER, t.search, { method: 'HEAD' })).status).toBe(404);
     expect((await t.ask(UNKNOWN, t.search, { method: 'HEAD' })).status).toBe(403);
   });
 
-  test('a repository of which the host shows nothing looks like one that is not there', async () => {
+  test('a repository that the host does not show looks as if it did not exist', async () => {
     const [hidden, absent] = await Promise.all([
       t.ask(STRANGER),
       t.ask(STRANGER, t.search.replace(t.path.name, 'nowhere')),
@@ -130,19 +130,19 @@ describe('where host tokens are on', () => {
     expect(await hidden.json()).toEqual(await absent.json());
   });
 
-  test('so does one that is shown to somebody who may not pull it', async () => {
+  test('so does one that the host shows without pull access', async () => {
     t.host.allow('sam', t.fullName, { pull: false, push: false });
     expect(await t.statusOf(STRANGER)).toBe(404);
     expect(await t.statusOf(STRANGER, t.probe('upload'))).toBe(404);
   });
 
-  test('everyone with an account reads what is public, and nobody writes to it for that', async () => {
+  test('anyone with an account reads public repositories, but may not write to them', async () => {
     t.host.addRepository(`${t.path.owner}/open`, { isPrivate: false });
     expect(await t.statusOf(STRANGER, `/v1/probe/read/${t.path.owner}/open`)).toBe(200);
     expect(await t.statusOf(STRANGER, `/v1/probe/quarantine/${t.path.owner}/open`)).toBe(403);
   });
 
-  test('a classic token whose scopes do not let it write does not quarantine for a person who may push', async () => {
+  test('a classic token without write scopes does not quarantine, even if its user may push', async () => {
     const open = `${t.path.owner}/open`;
     t.host.addRepository(open, { isPrivate: false });
     t.host.allow('wim', open, { pull: true, push: true });
@@ -160,14 +160,14 @@ describe('where host tokens are on', () => {
     }
   });
 
-  test('the actor is the login of the user, and of an installation the bot of workflow runs', async () => {
+  test('the actor is the login of the user, or the bot of workflow runs for an installation', async () => {
     t.host.addInstallation(JOB, [t.fullName]);
     expect(await (await t.ask(READER, t.probe('read'))).json()).toEqual({ actor: 'rita' });
     expect(await (await t.ask(WRITER, t.probe('quarantine'))).json()).toEqual({ actor: 'wim' });
     expect(await (await t.ask(JOB, t.probe('read'))).json()).toEqual({ actor: 'github-actions[bot]' });
   });
 
-  test('an installation reads the repositories that it is in, and writes to none: the host does not say that it may', async () => {
+  test('an installation reads its repositories and writes to none: the host does not say whether it may', async () => {
     t.host.addInstallation(JOB, [t.fullName]);
     t.host.addRepository(`${t.path.owner}/other`);
     expect(await t.statusOf(JOB)).toBe(200);
@@ -185,7 +185,7 @@ describe('where host tokens are on', () => {
     expect(await response.json()).toMatchObject({ detail: expect.stringContaining('not an application key') });
   });
 
-  test('names that a URL would take for a step in the path are not asked for', async () => {
+  test('names that a URL would resolve as steps in the path are not asked for', async () => {
     for (const name of ['.', '..'])
       expect(
         await new GitHubClient({ clock: t.clock, apiUrl: t.host.url }).repository(READER, t.path.owner, name),
@@ -196,8 +196,8 @@ describe('where host tokens are on', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('a granted token is asked about once in minutes, however many requests come, also in parallel', async () => {
+describe('what is cached', () => {
+  test('the host is asked once in minutes about a granted token, however many requests come, even in parallel', async () => {
     const statuses = await Promise.all(Array.from({ length: 50 }, () => t.statusOf(READER)));
     for (let i = 0; i < 20; i++) statuses.push(await t.statusOf(READER, i % 2 ? t.search : t.probe('events')));
     t.clock.set(TEST_NOW + 4 * MINUTE);
@@ -210,7 +210,7 @@ describe('what is remembered', () => {
     ]);
   });
 
-  test('each token and each repository is asked about for itself', async () => {
+  test('the host is asked separately about each token and each repository', async () => {
     t.host.addRepository(`${t.path.owner}/other`);
     expect(await t.statusOf(READER)).toBe(200);
     expect(await t.statusOf(READER, `/v1/probe/read/${t.path.owner}/other`)).toBe(404);
@@ -218,7 +218,7 @@ describe('what is remembered', () => {
     expect(t.host.count(`/repos/${t.fullName}`)).toBe(2);
   });
 
-  test('a revoked token stops when the memory of it ends', async () => {
+  test('a revoked token stops working when its cached answer expires', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     t.host.revoke(READER);
     t.clock.set(TEST_NOW + 5 * MINUTE - 1);
@@ -227,7 +227,7 @@ describe('what is remembered', () => {
     expect(await t.statusOf(READER)).toBe(403);
   });
 
-  test('access that was taken away ends when the memory of it ends', async () => {
+  test('revoked access ends when its cached answer expires', async () => {
     expect(await t.statusOf(WRITER, t.probe('quarantine'))).toBe(200);
     t.host.allow('wim', t.fullName, { pull: true, push: false });
     t.clock.set(TEST_NOW + 5 * MINUTE);
@@ -235,7 +235,7 @@ describe('what is remembered', () => {
     expect(await t.statusOf(WRITER)).toBe(200);
   });
 
-  test('a no is remembered for seconds only, of the token, the repository and the permission alike', async () => {
+  test('a no is cached for seconds only, whether about token, repository or permission', async () => {
     expect(await t.statusOf(UNKNOWN)).toBe(403);
     expect(await t.statusOf(STRANGER)).toBe(404);
     expect(await t.statusOf(READER, t.probe('quarantine'))).toBe(403);
@@ -253,7 +253,7 @@ describe('what is remembered', () => {
     expect(await t.statusOf(READER, t.probe('quarantine'))).toBe(200);
   });
 
-  test('a clock that is set back lengthens nothing', async () => {
+  test('a clock that is set back keeps no answer for longer', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     t.host.revoke(READER);
     t.clock.set(TEST_NOW - 60 * MINUTE);

@@ -43,7 +43,7 @@ describe('a host in trouble', () => {
       t.host.beInTrouble();
       t.clock.set(TEST_NOW + MINUTE);
       expect(await t.statusOf(WRITER, t.probe('quarantine'))).toBe(200);
-      // The same when only the second question meets it.
+      // The same if only the second question meets it.
       t.clock.set(TEST_NOW + 4 * MINUTE);
       t.host.addRepository(`${t.path.owner}/second`);
       t.host.beInTrouble(trouble);
@@ -51,7 +51,7 @@ describe('a host in trouble', () => {
       expect(t.logged.join('')).not.toContain(WRITER);
     });
 
-  test('a host that refuses connections is 503, and asked again seconds later', async () => {
+  test('a host that refuses connections is 503, and is asked again seconds later', async () => {
     await t.host.stop();
     expect(await t.outcomeOf(READER)).toEqual([503, '5']);
     await t.host.start();
@@ -62,13 +62,13 @@ describe('a host in trouble', () => {
     expect(await t.statusOf(READER)).toBe(200);
   });
 
-  test('a wrong address of the API is 503 and not a no to everyone', async () => {
+  test('a wrong address of the API is 503, not a no for everyone', async () => {
     t.host.beInTrouble(troubles.status(404, 'Not Found'));
     expect(await t.statusOf(READER)).toBe(503);
     expect(t.logged.join('')).toContain('GITHUB_API_URL');
   });
 
-  test('a host that shows repositories but no users still decides, and the actor is a ghost', async () => {
+  test('a host that shows repositories but not users still decides, and the actor is a ghost', async () => {
     t.host.beInTrouble((request, response) =>
       request.url === '/user' ? troubles.status(404, 'Not Found')(request, response) : false,
     );
@@ -77,19 +77,19 @@ describe('a host in trouble', () => {
     expect(await t.statusOf(UNKNOWN)).toBe(403);
   });
 
-  test('a yes that has not run out serves while the host is away, and not longer', async () => {
+  test('a yes that has not expired holds while the host is down, and no longer', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     await t.host.stop();
     t.clock.set(TEST_NOW + 4 * MINUTE);
     expect(await t.statusOf(READER)).toBe(200);
-    // This needs a new answer, and its failure takes nothing away.
+    // This needs a new answer, and its failure revokes nothing.
     expect(await t.statusOf(READER, t.probe('quarantine'))).toBe(503);
     expect(await t.statusOf(READER)).toBe(200);
     t.clock.set(TEST_NOW + 5 * MINUTE);
     expect(await t.statusOf(READER)).toBe(503);
   });
 
-  test('a rate limit is passed on within bounds, and stops other tokens not', async () => {
+  test('a rate limit is passed on within bounds, and does not stop other tokens', async () => {
     t.host.addUser('lea', 'ghp_limited');
     const limited = (headers: Record<string, string>) =>
       t.host.beInTrouble((request, response) =>
@@ -112,7 +112,7 @@ describe('a host in trouble', () => {
       now += Number(seconds) * SECOND;
       t.clock.set(now);
     }
-    // Ten in a row do not speak against the t.host.
+    // Ten in a row do not count against the host.
     for (let i = 0; i < 10; i++) {
       now += MINUTE;
       t.clock.set(now);
@@ -125,12 +125,12 @@ describe('a host in trouble', () => {
 describe('the circuit', () => {
   const token = (i: number): string => `ghp_circuit${i}`;
   let next = 0;
-  /** Fails for as many tokens, each of which nothing is remembered of. */
+  /** Fails for this many new tokens. */
   const fail = async (times: number): Promise<void> => {
     for (let i = 0; i < times; i++) expect(await t.statusOf(token(next++))).toBe(503);
   };
 
-  test('after five failures in a row the host is left alone, with 503 at once', async () => {
+  test('after five failures in a row the host is not asked, and tokens are 503 at once', async () => {
     t.host.beInTrouble(troubles.status(500));
     await fail(5);
     expect(t.host.requests.length).toBe(5);
@@ -138,10 +138,10 @@ describe('the circuit', () => {
     t.clock.set(TEST_NOW + 14 * SECOND);
     expect(await t.outcomeOf(READER)).toEqual([503, '1']);
     expect(t.host.requests.length).toBe(5);
-    expect(t.logged.filter((line) => line.includes('left alone for a while')).length).toBe(1);
+    expect(t.logged.filter((line) => line.includes('pausing requests to it')).length).toBe(1);
   });
 
-  test('an answer in between begins the count anew, a no included', async () => {
+  test('an answer in between, even a no, resets the count', async () => {
     for (let i = 0; i < 3; i++) {
       t.host.beInTrouble(troubles.status(500));
       await fail(4);
@@ -151,7 +151,7 @@ describe('the circuit', () => {
     expect(await t.statusOf(READER)).toBe(200);
   });
 
-  test('then one request is tried while the others still wait; a failure leaves the host alone again', async () => {
+  test('then one request is tried while the others are still refused; if it fails, the host is not asked again', async () => {
     t.host.beInTrouble(troubles.status(500));
     await fail(5);
     t.clock.set(TEST_NOW + 15 * SECOND);
@@ -176,7 +176,7 @@ describe('the circuit', () => {
     expect(await t.statusOf(READER)).toBe(200);
   });
 
-  test('the first answer closes it for everyone', async () => {
+  test('the first answer closes the circuit for everyone', async () => {
     t.host.beInTrouble(troubles.status(500));
     await fail(5);
     expect(await t.statusOf(READER)).toBe(503);
@@ -185,10 +185,10 @@ describe('the circuit', () => {
     expect(await t.statusOf(UNKNOWN)).toBe(403);
     expect(await t.statusOf(READER)).toBe(200);
     expect(await t.statusOf(WRITER, t.probe('quarantine'))).toBe(200);
-    expect(t.logged.filter((line) => line.includes('answers again')).length).toBe(1);
+    expect(t.logged.filter((line) => line.includes('is responding again')).length).toBe(1);
   });
 
-  test('while it is open, a yes that has not run out still serves and nobody else gets one', async () => {
+  test('while the circuit is open, a yes that has not expired still holds and no other token gets one', async () => {
     expect(await t.statusOf(READER)).toBe(200);
     t.host.beInTrouble(troubles.status(500));
     await fail(5);
@@ -236,7 +236,7 @@ describe('where requests go', () => {
     await other.stop();
   });
 
-  test('no token stands in a log line, in an error or in an answer, whatever happens', async () => {
+  test('no token appears in a log line, an error or an answer, whatever happens', async () => {
     t.host.addInstallation(JOB, [t.fullName]);
     const answers: string[] = [];
     const askAll = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What Prometheus reads: that it counts what happened, and that it tells nothing it should not. */
+/** What Prometheus reads: it counts what happened, and reveals nothing it should not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { StoreUnavailable } from '../../src/errors.ts';
 import type { IngestDeps } from '../../src/ingest/gateway.ts';
@@ -30,7 +30,7 @@ describe('metrics', () => {
   });
   afterAll(() => driver.stop());
 
-  test('a job counts once as done, its executions once as stored; sent again they count as duplicates', async () => {
+  test('a job counts once as done, its executions once as stored; resent, they count as duplicates', async () => {
     const repository = uniqueRepository();
     const executions = Array.from({ length: 37 }, (_, i) => ({ name: `test ${i}` }));
     const before = await readMetrics(stores);
@@ -52,7 +52,7 @@ describe('metrics', () => {
     expect(grown(once, twice, 'ci_insights_executions_duplicate_total')).toBe(37);
   });
 
-  test('an event that is carried counts, and the outbox is empty after it', async () => {
+  test('a relayed event is counted, and the outbox is empty afterwards', async () => {
     const before = await readMetrics(stores);
     const { owner, name } = uniqueRepository();
     const response = await app.request(`/v1/ci/${owner}/repositories/${name}/quarantines`, {
@@ -68,7 +68,7 @@ describe('metrics', () => {
     expect(after.find('ci_insights_relay_lag_seconds')).toBe(0);
   });
 
-  test('a payload that is no job counts as a dead letter, and is among those that wait', async () => {
+  test('a malformed payload counts as a dead letter, and among the waiting ones', async () => {
     const before = await readMetrics(stores);
     const queue = stores.queues.queue(testRuns.name);
     await queue.add(testRuns.name, { v: 1, nonsense: true }, { jobId: 'no-job-of-metrics' });
@@ -83,7 +83,7 @@ describe('metrics', () => {
   });
 });
 
-test('the queue shows its jobs by state, and the age of the one at the head of the line', async () => {
+test('the queue has its jobs by state, and the age of the job at its head', async () => {
   const queue = stores.queues.queue(prEvents.name);
   try {
     await queue.add(prEvents.name, {}, { jobId: 'waiting-of-metrics', timestamp: TEST_NOW - 90_000 });
@@ -99,7 +99,7 @@ test('the queue shows its jobs by state, and the age of the one at the head of t
   expect(emptied.find('ci_insights_queue_lag_seconds', { queue: 'pr-events' })).toBe(0);
 });
 
-test('every request counts by route, method and class of status, whatever stands in its path', async () => {
+test('every request counts by route, method and status class, whatever its path holds', async () => {
   const before = await readMetrics(stores);
   const { owner, name } = uniqueRepository();
   await app.request(`/v1/ci/${owner}/repositories/${name}/search/tests?test_name=a-secret-name`);
@@ -114,14 +114,14 @@ test('every request counts by route, method and class of status, whatever stands
   }
   const unmatched = 'ci_insights_http_requests_unmatched_total';
   expect(after.value(unmatched) - before.value(unmatched)).toBe(1);
-  // The reading itself is a request.
+  // Reading the metrics is a request too.
   expect(after.value('ci_insights_http_requests_in_flight')).toBe(1);
   expect(after.text).not.toContain(owner);
   expect(after.text).not.toContain(name);
   expect(after.text).not.toContain('a-secret-name');
 });
 
-test('an upload that the queue does not take counts as possibly lost, and the store as unavailable', async () => {
+test('an upload that the queue does not accept counts as possibly lost, and the store as unavailable', async () => {
   const log = createLogger('fatal');
   const refusing: IngestDeps = {
     clock: stores.clock,
@@ -144,7 +144,7 @@ test('an upload that the queue does not take counts as possibly lost, and the st
     expect([name, after.value(name, labels) - before.value(name, labels)]).toEqual([name, 1]);
 });
 
-test('a store that does not answer loses its gauges and is shown as down; one that hangs holds nothing up', async () => {
+test('a store that is down loses its gauges and is reported down; one that hangs delays nothing', async () => {
   const waiting: QueueBacklog = { jobs: { waiting: 3, active: 0, delayed: 0, failed: 0 }, lagSeconds: 7 };
   const backlog = {
     blocksUnstored: 0,
@@ -177,7 +177,7 @@ test('a store that does not answer loses its gauges and is shown as down; one th
   expect(gone.find('ci_insights_dead_letters_waiting')).toBeUndefined();
 });
 
-test('many scrapers at once, and one after another, read the stores once', async () => {
+test('many scrapers, at once or one after another, read the stores once', async () => {
   let readings = 0;
   const sampler = new Sampler({
     probes: {},

@@ -1,4 +1,4 @@
-/** flaky_count, flakiness_ratio and health agree on what a flaky execution is: each kind of it, and what is none. */
+/** flaky_count, flakiness_ratio and health agree on what a flaky execution is, and what is not one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -13,7 +13,7 @@ const failed: Pick<TestExecution, 'status' | 'failures'> = {
   status: 'failed',
   failures: [{ type: 'Error', message: 'no' }],
 };
-/** Each test, run by run; everything is passed on its own commit unless it says otherwise. */
+/** Each test, run by run; every run passes on a separate commit unless it says differently. */
 const HISTORY: Record<string, Omit<Result, 'name'>[]> = {
   'flagged by its source': [{ hours: 9, run: '1', isFlaky: true }],
   'passed in attempt 2': [
@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('one definition of a flaky execution', () => {
-  test('counts, ratio and health agree on every kind, and again when everything is sent twice', async () => {
+  test('counts, ratio and health agree on every kind, even when everything is sent twice', async () => {
     const jobs = Object.entries(HISTORY).flatMap(([name, results]) => results.map((result) => jobOf(name, result)));
     const figures = async () =>
       Object.fromEntries(await Promise.all(Object.keys(HISTORY).map(async (name) => [name, await figuresOf(name)])));
@@ -91,7 +91,7 @@ describe('one definition of a flaky execution', () => {
     expect(await figures()).toEqual(EXPECTED);
   });
 
-  test('failures of a run in which everything fails are failures, and neither flaky nor evidence of health', async () => {
+  test('failures of a run in which everything fails count as failures, and are neither flaky nor evidence of health', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `of a troubled run ${i}`);
     const run = (hours: number, id: string, attempt: number, result: Partial<TestExecution>) =>
       fixture.run(

@@ -1,4 +1,4 @@
-/** Metrics and health on a port of their own, which is all that a worker shows. */
+/** Metrics and health on a separate port, which is all that a worker exposes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { UserError } from '../../src/errors.ts';
 import { type Operations, startOperations } from '../../src/operate/operations.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => apart.stop());
 
-test('it shows metrics, alive and ready, and nothing of the interface', async () => {
+test('it serves metrics, liveness and readiness, and nothing else', async () => {
   const statuses = ['/metrics', '/healthz/live', '/healthz/ready', '/v1/application', '/docs', '/admin/queues'].map(
     async (path) => [path, (await fetch(`${apart.url}${path}`)).status],
   );
@@ -32,13 +32,13 @@ test('it shows metrics, alive and ready, and nothing of the interface', async ()
   });
 });
 
-test('the port that clients reach then shows no metrics, and health as before', async () => {
+test('the port that clients reach then serves health as before, but no metrics', async () => {
   const app = await openTestApp({ features: apart.features });
   expect((await app.request('/metrics', { token: null })).status).toBe(404);
   expect((await app.request('/healthz/live', { token: null })).status).toBe(200);
 });
 
-test('a port that is taken is said in a sentence', () => {
+test('a port that is in use is reported in a sentence', () => {
   const port = Number(new URL(apart.url ?? '').port);
   const again = { ...stores, config: { ...stores.config, metricsPort: port } };
   expect(() => startOperations(again)).toThrow(UserError);

@@ -1,4 +1,4 @@
-/** How much of the tables a read of one test touches: the key must lead to it. */
+/** How much of the tables a read of one test touches: the primary key must lead to it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** The statement with its sample parameters, but of a test that is there. */
+/** The statement with its sample parameters, but for a test that exists. */
 function statementOf(name: string, overrides: Record<string, string> = {}): string {
   const id = testIdOf(fixture.id, 'test 7');
   const literals = {
@@ -37,7 +37,7 @@ function statementOf(name: string, overrides: Record<string, string> = {}): stri
   return explainable(`insights/${name}`, { literals });
 }
 
-/** Granules read and there, of the tables that the statement itself reads. */
+/** Granules read and present, of the tables that the statement reads. */
 async function granules(statement: string): Promise<{ read: number; whole: number }> {
   const plan = (await stores.clickhouse.rows(`EXPLAIN indexes = 1, json = 1 ${statement}`)) as { explain: string }[];
   const found = { read: 0, whole: 0 };

@@ -1,4 +1,4 @@
-/** The list of quarantines as the hottest read: entity tags, pages, and what readers of several processes see while others write. */
+/** The quarantine list, the hottest read: entity tags, pages, and what readers of several processes see while others write. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
@@ -39,7 +39,7 @@ async function quarantine(repository: Repository, testName: string, branch: stri
   return created;
 }
 
-/** Asks again until the answer is as wanted; gives up after far longer than it should take. */
+/** Asks until the answer is as wanted; gives up after far longer than it should take. */
 async function comesTrue(isThere: () => Promise<boolean>): Promise<boolean> {
   for (let i = 0; i < 1_000; i++) {
     if (await isThere()) return true;
@@ -78,7 +78,7 @@ describe('entity tags', () => {
     expect(changed.headers.get('etag')).not.toBe(tag);
   });
 
-  test('a flip of is_recovered changes the tag in every process, and a flip to what it was changes none', async () => {
+  test('a change of is_recovered changes the tag in every process; writing the same value changes none', async () => {
     const { repository, base } = await repositoryOf();
     const { id } = await quarantine(repository, 'a');
     const before = new Map<string, string | null>();
@@ -102,7 +102,7 @@ describe('entity tags', () => {
 });
 
 describe('freshness', () => {
-  test('a change is in the next answer of this process, and soon in those of others', async () => {
+  test('a change is in the next answer of this process, and soon in those of other processes', async () => {
     const { repository, base } = await repositoryOf();
     for (const [, process] of processes()) await process.get(base);
     for (const name of ['a', 'b', 'c']) {
@@ -118,12 +118,12 @@ describe('freshness', () => {
     }
   });
 
-  test('no reader of a process sees an older list after a newer one, while both processes write', async () => {
+  test('no reader of a process sees an older list after a newer one while both processes write', async () => {
     const { repository, base } = await repositoryOf();
     const WRITES = 60;
     let isWriting = true;
     const readers = [app, hearing, deaf].flatMap((process) => {
-      // Shared by the readers of one process: an answer that begins after another has ended must not be older.
+      // Shared by the readers of one process: an answer that begins after another ended must not be older.
       const seen = { most: 0 };
       return Array.from({ length: 4 }, async () => {
         let reads = 0;
@@ -157,7 +157,7 @@ describe('freshness', () => {
     }
   });
 
-  test('a process whose notifications break looks by itself, and hears again after it has connected anew', async () => {
+  test('a process whose notifications break polls for changes, and is notified again once reconnected', async () => {
     const { repository, base } = await repositoryOf();
     const replica = await openReplica(app.stores);
     await replica.get(base);
@@ -212,11 +212,11 @@ describe('pages', () => {
     );
   });
 
-  test('a row that leaves while a client pages takes no other along', async () => {
+  test('a row that disappears while a client pages hides no other', async () => {
     const { repository, base } = await repositoryOf();
     const made: Quarantine[] = [];
     for (let i = 0; i < 12; i++) made.push(await quarantine(repository, `test ${i}`));
-    // After the page of 0 to 2 its last row and the next page's first leave.
+    // After the page of 0 to 2, its last row and the first of the next page disappear.
     const leaving = [made[2], made[3]];
     const pages = await walk(`${base}?per_page=3`, 'next', async () => {
       for (const one of leaving.splice(0)) if (one) await app.stores.quarantines.remove(repository.id, one.id, 'test');
@@ -224,7 +224,7 @@ describe('pages', () => {
     expect(pages.flat()).toEqual(made.filter((_, i) => i !== 3).map(({ testName }) => testName));
   });
 
-  test('a cursor remembers the page size, keeps the filters, and is refused with others', async () => {
+  test('a cursor keeps the page size and the filters, and is refused with other filters', async () => {
     const { repository, base } = await repositoryOf();
     for (let i = 0; i < 5; i++) await quarantine(repository, `test ${i}`, 'main');
     const { next = '' } = linksOf(await app.request(`${base}?per_page=2&branch=main`));
@@ -241,7 +241,7 @@ describe('pages', () => {
   });
 });
 
-test('with ClickHouse stopped the list answers 200 and the event log 503', async () => {
+test('with ClickHouse stopped the list is 200 and the event log 503', async () => {
   const server = await startClickHouseServer();
   const clickhouse = await openClickHouse({ url: server.url, path: '' });
   await migrateClickHouse(clickhouse);

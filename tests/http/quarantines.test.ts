@@ -1,4 +1,4 @@
-/** The quarantine operations: spec §4.8 to §4.11 and the rules of design §4. */
+/** The quarantine operations. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { validate } from 'uuid';
 import { testIdOf } from '../../src/domain/identity.ts';
@@ -49,7 +49,7 @@ function freshRepository() {
 }
 
 describe('the life of a quarantine', () => {
-  test('it is created, listed, read, removed, and then it is gone', async () => {
+  test('it is created, listed, read and removed, and then it is gone', async () => {
     const { base, post, list, remove, owner, name } = freshRepository();
     const created = await post({ test_name: 'Cart > sums', reason: 'clock', branch: 'main' });
     expect(created.status).toBe(201);
@@ -80,7 +80,7 @@ describe('the life of a quarantine', () => {
     expect((await remove(id)).status).toBe(404);
   });
 
-  test('a removed one may be created again, and is another record', async () => {
+  test('a removed one may be created again, as a new record', async () => {
     const { create, remove, names } = freshRepository();
     const first = await create('a');
     await remove(first);
@@ -88,7 +88,7 @@ describe('the life of a quarantine', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  test('`Prefer: return=representation` answers 200 and the removed record', async () => {
+  test('`Prefer: return=representation` answers 200 with the removed record', async () => {
     const { create, remove, base } = freshRepository();
     for (const prefer of ['return=representation', 'respond-async, Return = "representation"; x=1']) {
       const id = await create('a');
@@ -126,7 +126,7 @@ describe('the life of a quarantine', () => {
 });
 
 describe('duplicates', () => {
-  test('the same test on the same branch is 409 with its name; another branch is another quarantine', async () => {
+  test('the same test on the same branch is 409 with its name; on another branch it is another quarantine', async () => {
     const { create, post, list } = freshRepository();
     await create('a', null);
     await create('a', 'main');
@@ -140,7 +140,7 @@ describe('duplicates', () => {
   });
 
   test.each([['main'], [null]])(
-    'of requests that race on branch %p one wins and the others are 409',
+    'of concurrent requests for branch %p one wins and the others are 409',
     async (branch) => {
       const { post, list } = freshRepository();
       const statuses = await Promise.all(
@@ -160,7 +160,7 @@ describe('duplicates', () => {
 });
 
 describe('filters', () => {
-  test('`branch` gives what applies to it: every branch, this one, or a matching pattern', async () => {
+  test('`branch` selects what applies to it: every branch, this one, or a matching pattern', async () => {
     const { create, names } = freshRepository();
     await create('every', null);
     await create('main', 'main');
@@ -176,7 +176,7 @@ describe('filters', () => {
     expect(await names()).toEqual(['every', 'main', 'star', 'deep', 'one']);
   });
 
-  test('`test_id` and `source` narrow it down, together', async () => {
+  test('`test_id` and `source` are combined with AND', async () => {
     const { create, names, list, owner, name } = freshRepository();
     await create('a', 'main');
     await create('b');
@@ -210,7 +210,7 @@ describe('access and input', () => {
     expect(await mine.names()).toEqual(['a']);
   });
 
-  test('a ci key quarantines and releases', async () => {
+  test('a ci key may quarantine and release', async () => {
     const { base, owner } = freshRepository();
     const token = await app.makeKey({ owner, scope: 'ci' });
     const headers = { 'content-type': 'application/json' };
@@ -221,7 +221,7 @@ describe('access and input', () => {
     expect((await app.request(`${base}/${id}`, { method: 'DELETE', token })).status).toBe(204);
   });
 
-  test('names and reasons of 10,000 characters make the round trip, a 409 included', async () => {
+  test('names and reasons of 10,000 characters come back unchanged, even in a 409', async () => {
     const { post, list } = freshRepository();
     const text = '😀\\\n"\t\u0001é%'.repeat(1_250);
     expect([...text]).toHaveLength(10_000);
@@ -255,7 +255,7 @@ describe('access and input', () => {
     expect((await list()).size).toBe(0);
   });
 
-  test('an empty reason, unknown keys and a test that was never seen are fine', async () => {
+  test('an empty reason, unknown fields and a test that was never seen are accepted', async () => {
     const { post, list } = freshRepository();
     expect((await post({ test_name: 'never seen', reason: '', colour: 'red' })).status).toBe(201);
     expect((await list()).quarantined_tests[0]).toMatchObject({ reason: '', branch: null });
@@ -281,7 +281,7 @@ describe('access and input', () => {
     expect((await app.request(`${base}?${query}`)).status).toBe(422);
   });
 
-  test('an id that is no UUID is 422', async () => {
+  test('an id that is not a UUID is 422', async () => {
     const { base } = freshRepository();
     expect((await app.request(`${base}/seven`)).status).toBe(422);
     expect((await app.request(`${base}/seven`, { method: 'DELETE' })).status).toBe(422);
@@ -289,7 +289,7 @@ describe('access and input', () => {
 });
 
 describe('the check of older clients', () => {
-  test('tells the names apart that are quarantined on the branch', async () => {
+  test('splits the names by whether they are quarantined on the branch', async () => {
     const { base, create } = freshRepository();
     await create('every', null);
     await create('main', 'main');

@@ -82,7 +82,7 @@ async function refusal(path: string): Promise<Problem> {
 const locations = async (path: string) => (await refusal(path)).errors.map(({ loc }) => loc.join('.'));
 
 describe('addresses', () => {
-  test('an unknown one is 404, a known one with another method 405 with Allow', async () => {
+  test('an unknown address is 404, a known one with another method 405 with Allow', async () => {
     expect((await app.request('/v1/nothing')).status).toBe(404);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const response = await app.request(`${SEARCH}?test_name=*`, { method });
@@ -102,14 +102,14 @@ describe('addresses', () => {
     }
   });
 
-  test('a doubled first slash and a host name of two letters are tolerated, and links name the client’s host', async () => {
+  test('a doubled leading slash and a two-letter host name are tolerated, and links use the host that the client asked', async () => {
     expect((await app.request(`/${SEARCH}?test_name=*`)).status).toBe(200);
     const response = await app.request(`http://ci${SEARCH}?test_name=*`);
     expect(response.status).toBe(200);
     expect(response.headers.get('link')).toStartWith(`<http://ci${SEARCH}?test_name=*&cursor=`);
   });
 
-  test('every answer carries a request id: the one that was sent when it is harmless', async () => {
+  test('every answer carries a request id: the one that was sent if it is safe', async () => {
     for (const path of [`${SEARCH}?test_name=*`, '/v1/nothing', `${SEARCH}`]) {
       const response = await app.request(path, { headers: { 'x-request-id': 'from-client.1' } });
       expect(response.headers.get('x-request-id')).toBe('from-client.1');
@@ -120,7 +120,7 @@ describe('addresses', () => {
 });
 
 describe('faults', () => {
-  test('an answer that does not fit its schema is 500, never sent and never 422', async () => {
+  test('an answer that does not match its schema is 500, never sent and never 422', async () => {
     const response = await app.request('/trouble/schema');
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('text');
@@ -135,14 +135,14 @@ describe('faults', () => {
     expect(logged.some((line) => line.includes('crash-1') && line.includes('secret of the house'))).toBe(true);
   });
 
-  test('a store that does not answer is 503 with Retry-After, and its address stays inside', async () => {
+  test('an unavailable store is 503 with Retry-After, and its address is not revealed', async () => {
     const response = await app.request('/trouble/store');
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await response.text()).not.toContain('10.0.0.1');
   });
 
-  test('a body that is not JSON, or not said to be, is 422; all problems of one that is are listed', async () => {
+  test('a body that is not JSON, or not declared as JSON, is 422; all problems with a JSON body are listed', async () => {
     const post = (body: string, type: string) =>
       app.request('/trouble/body', { method: 'POST', body, headers: { 'content-type': type } });
     for (const [body, type] of [
@@ -161,7 +161,7 @@ describe('faults', () => {
 });
 
 describe('query parameters', () => {
-  test('every problem is listed, each with its place', async () => {
+  test('every problem is listed with its location', async () => {
     const path = `${SEARCH}?test_name=a&test_name=&sort=best&direction=up&per_page=101&pipeline_name=${'x'.repeat(256)}`;
     expect(await locations(path)).toEqual([
       'query.test_name.1',
@@ -172,7 +172,7 @@ describe('query parameters', () => {
     ]);
   });
 
-  test('a name is required, and bounds are of code points', async () => {
+  test('a name is required, and lengths count code points', async () => {
     expect(await locations(SEARCH)).toEqual(['query.test_name']);
     const emoji = encodeURIComponent('😀'.repeat(10_000));
     expect((await app.request(`${SEARCH}?test_name=${emoji}`)).status).toBe(200);
@@ -182,7 +182,7 @@ describe('query parameters', () => {
     );
   });
 
-  test('at most 255 values of one name', async () => {
+  test('a parameter has at most 255 values', async () => {
     const values = (count: number) => Array.from({ length: count }, (_, i) => `test_name=t${i}`).join('&');
     expect((await app.request(`${SEARCH}?${values(ARRAY_LENGTH_MAX)}`)).status).toBe(200);
     expect(await locations(`${SEARCH}?${values(ARRAY_LENGTH_MAX + 1)}`)).toEqual(['query.test_name']);
@@ -198,7 +198,7 @@ describe('query parameters', () => {
     expect((await app.request(`${SEARCH}?test_name=*&utm=%ZZ&__proto__=1&constructor=2`)).status).toBe(200);
   });
 
-  test('a parameter that is no list is refused when it is repeated', async () => {
+  test('a single-valued parameter is refused when repeated', async () => {
     expect(await locations(`${SEARCH}?test_name=*&per_page=1&per_page=2`)).toEqual(['query.per_page']);
   });
 
@@ -210,19 +210,19 @@ describe('query parameters', () => {
       ]);
   });
 
-  test('a path that breaks its rules is 422 with every problem', async () => {
+  test('an invalid path is 422 with every problem', async () => {
     expect(await locations(`/v1/ci/${'o'.repeat(41)}/repositories/a%2Fb/tests/x`)).toEqual([
       'path.owner',
       'path.repository_name',
       'path.test_id',
     ]);
-    // A UUID, but of another version.
+    // A UUID of another version.
     expect(await locations(TEST.replace('5a3e', '4a3e'))).toEqual(['path.test_id']);
     expect(await locations(`${TEST}/stats/median`)).toEqual(['path.stat']);
     expect(await locations(`${TEST}/failures/8c0f1a52-4dd6-7a3e-9a75-0b2f1d9d3c11`)).toEqual(['path.failure_id']);
   });
 
-  test('a window must begin before it ends, and a date needs a time and a zone', async () => {
+  test('a window must start before it ends, and a date needs a time and a zone', async () => {
     for (const path of [`${TEST}/stats/success_count`, `${TEST}/executions`]) {
       const same = 'start=2026-11-21T00:00:00Z&end=2026-11-21T00:00:00Z';
       expect(await locations(`${path}?${same}`)).toEqual(['query.start']);
@@ -243,7 +243,7 @@ describe('query parameters', () => {
 });
 
 describe('repeated reads', () => {
-  test('an answer that has not changed is 304 to whoever has it', async () => {
+  test('an unchanged answer is 304 for a client that has it', async () => {
     const first = await app.request(`${SEARCH}?test_name=*`);
     const etag = first.headers.get('etag') ?? '';
     expect(first.headers.get('cache-control')).toBe('private, no-cache');
@@ -254,7 +254,7 @@ describe('repeated reads', () => {
     expect((await app.request(`${SEARCH}?test_name=*`, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
   });
 
-  test('equal reads at the same time share a run, but none that began before they asked', async () => {
+  test('identical reads at the same time share a run, but none that began before they asked', async () => {
     runs = 0;
     const value = async () => ((await (await app.request('/trouble/slow')).json()) as { value: number }).value;
     const first = value();

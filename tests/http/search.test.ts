@@ -58,7 +58,7 @@ const namesOf = async (test_name: string | string[]) =>
   [...new Set((await search({ test_name, sort: 'test_name' })).tests.map((found) => found.test_name))].sort();
 
 describe('names', () => {
-  test('every name is found by itself, whatever characters it holds, also 10,000 of them', async () => {
+  test('every name finds itself, whatever characters it holds, even 10,000 of them', async () => {
     expect([...LONG]).toHaveLength(10_000);
     for (const name of NAMES) expect(await namesOf(name)).toEqual([name]);
     const [found] = (await search({ test_name: LONG })).tests;
@@ -66,7 +66,7 @@ describe('names', () => {
     expect(await app.get(fixture.test(LONG))).toMatchObject({ test_name: LONG });
   });
 
-  test('wildcards match runs and single characters of the whole name, case-sensitively', async () => {
+  test('wildcards match any or one character, on the whole name and with case', async () => {
     expect(await namesOf('a?b?c')).toEqual(['a.b.c', 'a_b_c']);
     expect(await namesOf('A*')).toEqual(['A.B.C']);
     expect(await namesOf('two*lines')).toEqual(['two\nlines']);
@@ -80,7 +80,7 @@ describe('names', () => {
     expect(await namesOf('?'.repeat(10_000))).toEqual([LONG]);
   });
 
-  test('several are combined with OR', async () => {
+  test('several names are combined with OR', async () => {
     expect(await namesOf(['a.b.c', 'A*', 'nobody'])).toEqual(['A.B.C', 'a.b.c']);
   });
 
@@ -95,7 +95,7 @@ describe('names', () => {
 });
 
 describe('order and filters', () => {
-  test('most executions first, over all months, skipped ones too; each pipeline and job by itself', async () => {
+  test('most executions first, over all months, including skipped ones; each pipeline and CI job separately', async () => {
     const { tests, size } = await search({ test_name: '*' });
     expect(size).toBe(tests.length);
     expect(tests.slice(0, 2)).toEqual([
@@ -116,14 +116,14 @@ describe('order and filters', () => {
     expect(reversed.tests.at(-1)).toEqual(tests[0]);
   });
 
-  test('names sort in ascending order unless asked otherwise', async () => {
+  test('names sort in ascending order by default', async () => {
     const ascending = (await search({ test_name: '*', sort: 'job_name' })).tests.map(({ job_name }) => job_name);
     expect(ascending).toEqual([...ascending].sort());
     const descending = (await search({ test_name: '*', sort: 'job_name', direction: 'desc' })).tests;
     expect(descending.map(({ job_name }) => job_name)).toEqual([...ascending].reverse());
   });
 
-  test('pipelines and jobs are exact names, commas and brackets included', async () => {
+  test('pipelines and CI jobs are exact names, including commas and brackets', async () => {
     const weekly = 'nightly, [weekly]';
     const only = await search({ test_name: '*', pipeline_name: weekly });
     expect(only.tests.map(({ test_name }) => test_name)).toEqual(['a.b.c']);
@@ -142,7 +142,7 @@ describe('pages', () => {
     per_page: fc.integer({ min: 1, max: 5 }).map(String),
   });
 
-  test('walked forwards and backwards they repeat nothing, skip nothing and keep the order', async () => {
+  test('forwards and backwards, pages repeat nothing, skip nothing and keep the order', async () => {
     await fc.assert(
       fc.asyncProperty(filters, async (query) => {
         const whole = (await search({ test_name: ['*', 'a.b.c'], job_name_exclude: 'long', ...query, per_page: '100' }))
@@ -178,7 +178,7 @@ describe('pages', () => {
     );
   });
 
-  test('links are absolute, keep every filter and remember the size of a page', async () => {
+  test('links are absolute and keep every filter and the page size', async () => {
     const response = await app.request(fixture.search({ test_name: ['a*', '*'], job_name: 'unit', per_page: '2' }));
     const { next = '' } = linksOf(response);
     expect(next).toStartWith('http://ci.test/v1/ci/');
@@ -190,7 +190,7 @@ describe('pages', () => {
     expect((await app.get<Found>(url.href)).size).toBe(3);
   });
 
-  test('a header that clients would refuse is not sent: the links that say least are left out', async () => {
+  test('a header that clients would refuse is not sent: the least useful links are left out', async () => {
     const response = await app.request(fixture.search({ test_name: LONG }));
     expect(response.status).toBe(200);
     expect(response.headers.get('link')).toBeNull();
@@ -200,13 +200,13 @@ describe('pages', () => {
     expect(Object.keys(linksOf(some))).toEqual(['first', 'next']);
   });
 
-  test('links lead to the public address where one is set', async () => {
+  test('links use the public address if one is set', async () => {
     const behind = await openTestApp({ publicUrl: 'https://ci.example.com/insights' });
     const response = await behind.request(fixture.search());
     expect(linksOf(response).first).toStartWith(`https://ci.example.com/insights${fixture.base}/search/tests?`);
   });
 
-  test('an empty cursor is the first page; one of another list, or of nobody, is 422', async () => {
+  test('an empty cursor is the first page; a cursor of another list, or a made-up one, is 422', async () => {
     const whole = await app.get<Found>(fixture.search({ test_name: '*' }));
     expect(await app.get<Found>(fixture.search({ test_name: '*', cursor: '' }))).toEqual(whole);
     const { last = '' } = linksOf(await app.request(fixture.search({ test_name: '*', per_page: '1' })));
@@ -225,7 +225,7 @@ describe('pages', () => {
     expect((await app.request(fixture.search({ test_name: '*', sort: 'test_name', cursor }))).status).toBe(422);
   });
 
-  test('a page of rows that did not change stays whole while others come in', async () => {
+  test('pages of rows that did not change stay complete while others arrive', async () => {
     const walk = { test_name: '*', sort: 'test_name', per_page: '3' };
     let response = await app.request(`${fixture.base}/search/tests?${queryOf(walk)}`);
     const seen: string[] = [];

@@ -1,4 +1,4 @@
-/** What only shows on a socket: the server's own limits and its answer to HEAD. */
+/** What shows only on a socket: the limits of the server and its answer to HEAD. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
@@ -24,13 +24,13 @@ afterAll(async () => {
 const send = (path: string, init: RequestInit = {}) =>
   fetch(`${origin}${path}`, { ...init, headers: { authorization: `Bearer ${app.adminToken}` } });
 
-test('a name of 10,000 emoji, 120,000 bytes in the address, is searched for', async () => {
+test('a name of 10,000 emoji, 120,000 bytes in the address, can be searched for', async () => {
   const response = await send(`${SEARCH}?test_name=${encodeURIComponent('😀'.repeat(10_000))}`);
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ size: 0, per_page: 10, tests: [] });
 });
 
-test('HEAD says how long the answer to GET is', async () => {
+test('HEAD gives the length of the answer to GET', async () => {
   for (const path of [`${SEARCH}?test_name=*`, '/healthz/live', '/docs/json', '/docs', '/docs/assets/swagger-ui.css']) {
     const length = (await (await send(path)).arrayBuffer()).byteLength;
     const head = await send(path, { method: 'HEAD' });
@@ -44,14 +44,14 @@ test('a doubled slash, an unknown address and another method are answered as pro
   expect((await send('/v1/application', { method: 'POST', body: '{' })).status).toBe(405);
 });
 
-test('many equal reads at the same time all get the same answer', async () => {
+test('many identical reads at the same time all get the same answer', async () => {
   const answers = await Promise.all(
     Array.from({ length: 64 }, async () => (await send(`${SEARCH}?test_name=*`)).text()),
   );
   expect(new Set(answers).size).toBe(1);
 });
 
-test('from the start of draining on, every answer ends its connection, whatever it is', async () => {
+test('once draining starts, every answer closes its connection', async () => {
   const connectionOf = async (path: string) => (await send(path)).headers.get('connection');
   const paths = [`${SEARCH}?test_name=*`, `/${SEARCH}?test_name=*`, '/v2', '/docs', '/healthz/live'];
   expect(await Promise.all(paths.map(connectionOf))).not.toContain('close');
@@ -61,7 +61,7 @@ test('from the start of draining on, every answer ends its connection, whatever 
   expect(await draining.probes.service?.()).toBe(false);
 });
 
-test('who is about to stop says at once that it is not ready, without asking stores that may take long', async () => {
+test('a draining process reports not ready at once, without asking stores that may be slow', async () => {
   let isServing = true;
   let asked = 0;
   const clickhouse = async (): Promise<boolean> => {
@@ -80,7 +80,7 @@ test('who is about to stop says at once that it is not ready, without asking sto
   ]);
 });
 
-test('a read whose client has gone is given up, in ClickHouse too, and logged as 499', async () => {
+test('a read whose client has gone is aborted, in ClickHouse too, and logged as 499', async () => {
   const server = await startClickHouseServer();
   const clickhouse = await openClickHouse({ url: server.url, path: '' });
   await migrateClickHouse(clickhouse);

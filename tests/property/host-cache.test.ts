@@ -12,7 +12,7 @@ const down: Unavailable = { kind: 'unavailable', reason: 'down', retryAfterMs: R
 const holdsMs = ({ kind }: Yes | Missing): number => HOLDS_MS[kind];
 
 describe('answers of the host', () => {
-  test('never serve longer than they hold, and are not asked for before, whatever happens in between', async () => {
+  test('never serve longer than they hold, and are not requested before, whatever happens in between', async () => {
     const step = fc.record({
       waitMs: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 400 })),
       key: fc.constantFrom('a', 'b'),
@@ -48,7 +48,7 @@ describe('answers of the host', () => {
     );
   });
 
-  test('are bounded: the oldest goes, and a question that was not put pushes nothing out', async () => {
+  test('are bounded: the least recently used leaves, and a question that was not asked displaces nothing', async () => {
     const cache = new AnswerCache<Missing>(new TestClock(TEST_NOW), 2);
     const asked: string[] = [];
     const get = (key: string) =>

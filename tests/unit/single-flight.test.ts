@@ -1,8 +1,8 @@
-/** Equal reads at the same time: who shares a run with whom, and when one is given up. */
+/** Identical reads at the same time: which share a run, and when a run is aborted. */
 import { expect, test } from 'bun:test';
 import { SingleFlight } from '../../src/http/single-flight.ts';
 
-/** Runs that end when they are told to. */
+/** Runs that end when the test ends them. */
 function flights() {
   const single = new SingleFlight<number>();
   const begun: { signal: AbortSignal; end: (answer: number) => void; fail: (error: Error) => void }[] = [];
@@ -24,7 +24,7 @@ function flights() {
   return { ask, begun, run };
 }
 
-test('who asks while one runs shares the next, which begins when the first has ended, well or not', async () => {
+test('callers that ask during a run share the next one, which begins when the first has ended or failed', async () => {
   const { ask, begun, run } = flights();
   const first = ask();
   const others = [ask(), ask()];
@@ -42,7 +42,7 @@ test('who asks while one runs shares the next, which begins when the first has e
   expect(begun.length).toBe(4);
 });
 
-test('a run is aborted when the last of those who wait for it has gone, and not before', async () => {
+test('a run is aborted when the last caller that waits for it has gone, and not before', async () => {
   const { ask, run } = flights();
   const first = ask();
   const callers = [new AbortController(), new AbortController()];
@@ -54,7 +54,7 @@ test('a run is aborted when the last of those who wait for it has gone, and not 
   callers[1]?.abort();
   expect(run(1).signal.aborted).toBe(true);
   expect(run(0).signal.aborted).toBe(false);
-  // Who asks now shares nothing with what was given up.
+  // A caller that asks now shares nothing with the aborted run.
   const next = ask();
   run(1).fail(new Error('given up'));
   await Promise.all(waiting.map((one) => one.catch(() => {})));
@@ -63,7 +63,7 @@ test('a run is aborted when the last of those who wait for it has gone, and not 
   expect(await next).toBe(7);
 });
 
-test('a run that everybody has left before it begins is aborted from the start', async () => {
+test('a run that all callers left before it begins is aborted from the start', async () => {
   const { ask, run } = flights();
   const first = ask();
   const gone = new AbortController();

@@ -88,7 +88,7 @@ export const WEBHOOK_PROBLEMS = {
       503,
       'Service unavailable',
       'The queue cannot take the delivery now. Hosts do not try again by themselves: redeliver it.',
-      'The service cannot reach its queue store now. Try again later.',
+      'The queue is unavailable right now. Try again later.',
     ),
     headers: {
       'retry-after': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', example: 5 } },
