@@ -255,6 +255,6 @@ test('with ClickHouse stopped the list is 200 and the event log 503', async () =
   expect(await statuses()).toEqual([200, 503]);
   const refused = await lonely.request(log);
   expect(refused.headers.get('retry-after')).toBe('5');
-  expect(await refused.json()).toMatchObject({ status: 503, detail: expect.stringContaining('clickhouse') });
+  expect(await refused.json()).toMatchObject({ status: 503, detail: expect.stringContaining('ClickHouse') });
   await clickhouse.close();
 });

@@ -238,7 +238,7 @@ describe('access and input', () => {
     ['an empty name', { test_name: '', reason: '' }, 'test_name'],
     ['no name', { reason: '' }, 'test_name'],
     ['no reason', { test_name: 'a' }, 'reason'],
-    ['a name that is no text', { test_name: 1, reason: '' }, 'test_name'],
+    ['a name that is not text', { test_name: 1, reason: '' }, 'test_name'],
     ['a name that is too long', { test_name: long, reason: '' }, 'test_name'],
     ['a reason that is too long', { test_name: 'a', reason: long }, 'reason'],
     ['an empty branch', { test_name: 'a', reason: '', branch: '' }, 'branch'],
