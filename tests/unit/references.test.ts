@@ -14,19 +14,14 @@ const ROOT = resolve(import.meta.dir, '../..');
 
 /** What does not read well yet; everything else is checked. Take a folder or a file out as it does. */
 const NOT_YET = [
-  'src/access',
   'src/cli',
   'src/deps.ts',
-  'src/http',
   'src/ingest',
   'src/main.ts',
-  'src/maybe-promise.ts',
   'src/monitoring',
   'src/observability',
-  'src/openapi',
   'src/operate',
   'src/postgres',
-  'src/quarantines',
   'src/queue',
   'tests/clients',
   'tests/commands',
