@@ -15,6 +15,7 @@ import { migratePostgres } from './postgres/migrate.ts';
 import { Notifications } from './postgres/notifications.ts';
 import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
+import type { Probes } from './probes.ts';
 import type { QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
@@ -43,6 +44,8 @@ export interface Deps extends PostgresDeps {
   queues: QueueBackend;
   producers: Producers;
   receipts: ReceiptStore;
+  /** Whether each store answers. */
+  probes: Probes;
   /** Not connected yet: whoever listens registers first, then `connect` is called once. */
   notifications: Notifications;
 }
@@ -104,6 +107,11 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       clickhouse: observed(clickhouse),
       background: observed(background),
       receipts,
+      probes: {
+        clickhouse: () => clickhouse.ping(),
+        postgres: () => base.postgres.ping(),
+        queue: () => queues.ping(),
+      },
       notifications,
       close: closers.close,
     };

@@ -2,21 +2,17 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
+import { KeyCredentials } from './access/credential.ts';
 import { hostCredentials } from './access/host-credentials.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { UserError } from './errors.ts';
-import type { Feature } from './http/operation.ts';
-import type { IngestDeps } from './ingest/gateway.ts';
-import { mountIngest } from './ingest/routes.ts';
-import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
+import { coreFeatures, docs, ingestFeatures } from './features.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
-import { type Operations, startOperations } from './operate/operations.ts';
+import { type Monitoring, startMonitoring } from './operate/monitoring.ts';
 import type { Probes } from './probes.ts';
-import { prEvents, prEventsJobId } from './queue/pr-events.ts';
-import { testRuns } from './queue/test-runs.ts';
 
 /** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
@@ -26,7 +22,7 @@ export interface Service {
   /** Where it answers; undefined for a worker. */
   url: string | undefined;
   /** Where metrics and health are, when they have a port of their own. */
-  operationsUrl: string | undefined;
+  monitoringUrl: string | undefined;
   /** The admin key, when this start made one. */
   adminKey: string | undefined;
   /** Stops accepting, lets requests and jobs finish, closes the stores. */
@@ -39,31 +35,32 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   const { tracing } = config;
   const stopTracing =
     tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
-  let operations: Operations | undefined;
+  let monitoring: Monitoring | undefined;
   const draining = new Draining();
+  const probes = { ...deps.probes, ...draining.probes };
   try {
-    operations = startOperations(deps, draining.probes);
+    monitoring = startMonitoring(deps, probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    const app = config.role === 'worker' ? undefined : listen(deps, operations.features, draining.probes);
+    const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes);
     void deps.notifications.connect();
     return {
       deps,
       url: app?.server?.url.origin,
-      operationsUrl: operations.url,
+      monitoringUrl: monitoring.url,
       adminKey,
       stop: async () => {
         draining.start(app);
         if (app && config.drainMs > 0) await Bun.sleep(config.drainMs);
         await app?.stop();
         await workers?.stop();
-        await operations?.stop();
+        await monitoring?.stop();
         await stopTracing?.();
         await deps.close();
       },
     };
   } catch (error) {
-    await operations?.stop();
+    await monitoring?.stop();
     await stopTracing?.();
     await deps.close();
     throw error;
@@ -76,14 +73,19 @@ const lostSpans =
   (error: Error | undefined): void =>
     log.warn({ err: error }, 'traces could not be sent; the service works on without them');
 
-function listen(deps: Deps, operations: readonly Feature[], serving: Probes) {
-  const { config, queues } = deps;
+function listen(deps: Deps, monitoring: Monitoring, probes: Probes) {
+  const { config, clock, log } = deps;
   const app = buildApp({
-    ...deps,
+    clock,
+    log,
     publicUrl: config.publicUrl,
-    credentials: hostCredentials(config.githubApiUrl, deps),
-    probes: { queue: () => queues.ping(), ...serving },
-    features: [...operations, ...(config.httpIngest ? ingestion(deps) : [])],
+    credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
+    features: [
+      ...coreFeatures({ ...deps, probes }),
+      ...monitoring.features,
+      ...(config.httpIngest ? ingestFeatures(deps) : []),
+      docs,
+    ],
   });
   try {
     return app.listen({
@@ -101,30 +103,8 @@ function listen(deps: Deps, operations: readonly Feature[], serving: Probes) {
   }
 }
 
-const ingestion = (deps: Deps): Feature[] => [
-  (app, http) => mountIngest(app, http, gatewayOf(deps)),
-  (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
-];
-
 /** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */
 const BODY_SLACK_BYTES = 64 * 1024 * 1024;
-
-/** What the gateway uses of the rest: it only enqueues. */
-export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): IngestDeps => ({
-  clock,
-  log,
-  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs) => producers.of(testRuns).addMany(jobs),
-  receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
-});
-
-/** What the host's webhooks use of the rest: they only enqueue, too. */
-export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
-  log,
-  secrets: config.webhookSecrets,
-  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
-});
 
 /** Runs the service until SIGTERM or SIGINT; the process ends with it. */
 export async function serve(config: Config): Promise<void> {

@@ -1,11 +1,10 @@
 /** Answers from memory and shared answers: the quarantine list and equal reads, compared with a bare route with the same bytes. */
 import { Elysia } from 'elysia';
-import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { startWorkers } from '../../workers/main.ts';
+import { openAppOf, openReplicaOf } from './apps.ts';
 import { requestsPerSecond } from './load.ts';
-import { openReplicaOf } from './replica.ts';
 import { type Figure, figure, quantile } from './report.ts';
 
 const QUARANTINES = 100;
@@ -31,7 +30,7 @@ export async function benchMemory(deps: Deps): Promise<Figure[]> {
   const key = { name: 'bench', owner: null, scope: 'ci', repositories: null, expiresAt: null } as const;
   const { token } = await keys.create(key);
   const authorization = `Bearer ${token}`;
-  const app = buildApp({ ...deps, publicUrl: undefined }).listen({ hostname: '127.0.0.1', port: 0 });
+  const app = openAppOf(deps).listen({ hostname: '127.0.0.1', port: 0 });
   const workers = startWorkers(deps);
   await deps.notifications.connect();
   const origin = app.server?.url.origin;

@@ -1,9 +1,9 @@
 /** Reads over HTTP, each compared with the same SQL through the same client in the same run. */
-import { buildApp } from '../../src/app.ts';
 import type { Deps } from '../../src/deps.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { lineOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { openAppOf } from './apps.ts';
 import { makeJobs, ownerOf, repositoryName, testName } from './data.ts';
 import { type Figure, figure, quantile } from './report.ts';
 
@@ -38,7 +38,7 @@ export async function benchReads(deps: Deps, options: ReadOptions): Promise<Figu
   });
   const repository = await deps.repositories.record({ host: 'github.com', owner: ownerOf, name: repositoryName(0) });
   const statements = recordStatements(deps);
-  const app = buildApp({ ...deps, publicUrl: undefined }).listen({ hostname: '127.0.0.1', port: 0 });
+  const app = openAppOf(deps).listen({ hostname: '127.0.0.1', port: 0 });
   const origin = app.server?.url.origin;
   const get = async (path: string): Promise<void> => {
     const response = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } });

@@ -1,7 +1,7 @@
 /** The queues at `/admin/queues`, as browsers and scripts see them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createBoard } from '../../src/operate/board/board.ts';
-import { type Operations, startOperations } from '../../src/operate/operations.ts';
+import { type Monitoring, startMonitoring } from '../../src/operate/monitoring.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { jobKinds } from '../../src/queue/kinds.ts';
@@ -14,14 +14,14 @@ import { openTestStores, type TestStores, uniqueRepository } from '../support/st
 
 const JOB = 'job-of-the-board';
 let stores: TestStores;
-let operations: Operations;
+let monitoring: Monitoring;
 let app: TestApp;
 let queue: ReturnType<TestStores['queues']['queue']>;
 
 beforeAll(async () => {
   stores = await openTestStores();
-  operations = startOperations(stores);
-  app = await openTestApp({ features: operations.features });
+  monitoring = startMonitoring(stores);
+  app = await openTestApp({ features: monitoring.features });
   queue = stores.queues.queue(testRuns.name);
   const executions = Array.from({ length: 40 }, (_, i) => ({ name: `row ${i}` }));
   const job = makeJob({ repository: uniqueRepository(), executions, receivedAt: TEST_NOW });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await queue.remove(JOB);
   await queue.close();
-  await operations.stop();
+  await monitoring.stop();
 });
 
 const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import Ajv from 'ajv/dist/2020';
+import { gatewayOf, webhooksOf } from '../../src/features.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { mountWebhooks } from '../../src/ingest/webhooks/routes.ts';
-import { gatewayOf, webhooksOf } from '../../src/main.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { openTestStores } from '../support/stores.ts';
 

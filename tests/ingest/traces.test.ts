@@ -1,8 +1,8 @@
 /** Traces as a collector receives them: one from the upload to its storage, with nothing in it that is nobody's business. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
+import { gatewayOf } from '../../src/features.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
-import { gatewayOf } from '../../src/main.ts';
 import type { TracingOptions } from '../../src/observability/span.ts';
 import { inSpan, isTracing, startTracing } from '../../src/observability/tracing.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';

@@ -1,7 +1,7 @@
 /** The app with its gateway and a worker behind it: uploads go in as clients send them, answers come out. */
 
+import { gatewayOf } from '../../src/features.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
-import { gatewayOf } from '../../src/main.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { IngestDriver } from './ingest.ts';
 import { openTestStores, uniqueRepository } from './stores.ts';

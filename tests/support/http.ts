@@ -1,6 +1,8 @@
 /** The app on the test stores, asked as a client would ask it. */
 import { v7 as uuid7 } from 'uuid';
+import { KeyCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
+import { type CoreDeps, coreFeatures, docs } from '../../src/features.ts';
 import { KeyStore, type NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
 import { openTestStores, type TestStores } from './stores.ts';
@@ -26,21 +28,19 @@ export interface TestApp {
   get<T = Record<string, unknown>>(path: string): Promise<T>;
 }
 
-export async function openTestApp(overrides: Partial<AppDeps> = {}): Promise<TestApp> {
+/** What the app is built with; by default everything of the test stores. `features` are mounted beside the core ones. */
+export type AppOverrides = Partial<AppDeps & CoreDeps>;
+
+export async function openTestApp({ features = [], ...overrides }: AppOverrides = {}): Promise<TestApp> {
   const stores = await openTestStores();
-  const { clock, log, clickhouse, postgres, repositories, quarantines, notifications } = stores;
-  const keys = new KeyStore(postgres.db, clock);
+  const keys = new KeyStore(stores.postgres.db, stores.clock);
+  const deps = { ...stores, publicUrl: undefined, credentials: [], ...overrides };
   const app = buildApp({
-    clock,
-    log,
-    publicUrl: undefined,
-    clickhouse,
-    postgres,
-    repositories,
-    quarantines,
-    notifications,
-    keys,
-    ...overrides,
+    clock: deps.clock,
+    log: deps.log,
+    publicUrl: deps.publicUrl,
+    credentials: [...deps.credentials, new KeyCredentials(keys)],
+    features: [...coreFeatures(deps), ...features, docs],
   });
   const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {
     const name = `key ${uuid7()}`;

@@ -1,5 +1,5 @@
 /** Metrics as Prometheus reads them. */
-import { startOperations } from '../../src/operate/operations.ts';
+import { startMonitoring } from '../../src/operate/monitoring.ts';
 import { openTestApp } from './http.ts';
 import type { TestStores } from './stores.ts';
 
@@ -31,13 +31,13 @@ export class Samples {
 
 /** A new reading: what is sampled is asked again and not remembered. */
 export async function readMetrics(stores: TestStores): Promise<Samples> {
-  const operations = startOperations(stores);
+  const monitoring = startMonitoring(stores);
   try {
-    const app = await openTestApp({ features: operations.features });
+    const app = await openTestApp({ features: monitoring.features });
     const response = await app.request('/metrics', { token: null });
     if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
     return new Samples(await response.text());
   } finally {
-    await operations.stop();
+    await monitoring.stop();
   }
 }

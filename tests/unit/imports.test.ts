@@ -22,6 +22,7 @@ const FILES: Partial<Record<Room, string>> = {
   cli: 'src/cli/serve.ts',
   config: 'src/config.ts',
   deps: 'src/deps.ts',
+  features: 'src/features.ts',
   main: 'src/main.ts',
   workers: 'workers/main.ts',
 };

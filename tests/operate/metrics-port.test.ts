@@ -1,16 +1,16 @@
 /** Metrics and health on a separate port, which is all that a worker exposes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { UserError } from '../../src/errors.ts';
-import { type Operations, startOperations } from '../../src/operate/operations.ts';
+import { type Monitoring, startMonitoring } from '../../src/operate/monitoring.ts';
 import { openTestApp } from '../support/http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
 let stores: TestStores;
-let apart: Operations;
+let apart: Monitoring;
 beforeAll(async () => {
   const opened = await openTestStores();
   stores = { ...opened, config: { ...opened.config, metricsPort: 0 } };
-  apart = startOperations(stores);
+  apart = startMonitoring(stores);
 });
 afterAll(() => apart.stop());
 
@@ -41,6 +41,6 @@ test('the port that clients reach then serves health as before, but no metrics',
 test('a port that is in use is reported in a sentence', () => {
   const port = Number(new URL(apart.url ?? '').port);
   const again = { ...stores, config: { ...stores.config, metricsPort: port } };
-  expect(() => startOperations(again)).toThrow(UserError);
-  expect(() => startOperations(again)).toThrow(/METRICS_PORT/);
+  expect(() => startMonitoring(again)).toThrow(UserError);
+  expect(() => startMonitoring(again)).toThrow(/METRICS_PORT/);
 });

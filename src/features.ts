@@ -1,0 +1,62 @@
+/** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
+import { mountApplication } from './access/application.ts';
+import type { Deps } from './deps.ts';
+import { mountEvents } from './events/routes.ts';
+import type { Feature } from './http/operation.ts';
+import type { IngestDeps } from './ingest/gateway.ts';
+import { mountIngest } from './ingest/routes.ts';
+import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
+import { mountInsights } from './insights/routes.ts';
+import { docsPlugin } from './openapi/page.ts';
+import { mountHealth } from './operate/health.ts';
+import { QuarantineLists } from './quarantines/lists.ts';
+import { mountQuarantines } from './quarantines/routes.ts';
+import { prEvents, prEventsJobId } from './queue/pr-events.ts';
+import { testRuns } from './queue/test-runs.ts';
+
+export type CoreDeps = Pick<
+  Deps,
+  'clock' | 'clickhouse' | 'postgres' | 'repositories' | 'quarantines' | 'notifications' | 'probes'
+>;
+
+/** Reads, quarantines and health. `notifications` must not be connected yet: the lists of quarantines listen. */
+export function coreFeatures(deps: CoreDeps): Feature[] {
+  const { clock, clickhouse, repositories, quarantines, notifications, probes } = deps;
+  const { db } = deps.postgres;
+  return [
+    mountApplication,
+    (app, http) => mountHealth(app, http, probes),
+    (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, db }),
+    (app, http) => {
+      const lists = new QuarantineLists(quarantines, notifications);
+      mountQuarantines(app, http, { repositories, quarantines, lists });
+    },
+    (app, http) => mountEvents(app, http, { clock, clickhouse, repositories }),
+  ];
+}
+
+/** The gateway and the host's webhooks. */
+export const ingestFeatures = (deps: Deps): Feature[] => [
+  (app, http) => mountIngest(app, http, gatewayOf(deps)),
+  (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
+];
+
+/** The OpenAPI document and its page. Comes last: it describes what is mounted. */
+export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
+
+/** What the gateway uses of the rest: it only enqueues. */
+export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): IngestDeps => ({
+  clock,
+  log,
+  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
+  enqueue: (jobs) => producers.of(testRuns).addMany(jobs),
+  receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
+});
+
+/** What the host's webhooks use of the rest: they only enqueue, too. */
+export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
+  log,
+  secrets: config.webhookSecrets,
+  limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
+  enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
+});

@@ -1,0 +1,60 @@
+/** What operators look at: metrics, health and the queue board, beside the API or on their own port. */
+import packageJson from '../../package.json' with { type: 'json' };
+import { buildApp } from '../app.ts';
+import type { Deps } from '../deps.ts';
+import { UserError } from '../errors.ts';
+import type { Feature } from '../http/operation.ts';
+import { setBuildInfo } from '../observability/registry.ts';
+import { readBacklog } from '../postgres/backlog.ts';
+import type { Probes } from '../probes.ts';
+import { readQueueBacklog } from '../queue/backlog.ts';
+import { jobKinds } from '../queue/kinds.ts';
+import { mountBoard } from './board/routes.ts';
+import { Sampler } from './gauges.ts';
+import { mountHealth } from './health.ts';
+import { mountMetrics } from './metrics.ts';
+
+export interface Monitoring {
+  /** What the API's app mounts. */
+  features: readonly Feature[];
+  /** Where metrics and health are, if they have their own port. */
+  url: string | undefined;
+  stop(): Promise<void>;
+}
+
+/** @param readiness decides whether this process is ready: the stores, and whether it means to keep serving */
+export function startMonitoring(deps: Deps, readiness: Probes = deps.probes): Monitoring {
+  const { config, clock, postgres, queues, keys, probes } = deps;
+  setBuildInfo(packageJson.version, config.role);
+  const opened = jobKinds.map(({ name }) => queues.queue(name));
+  const sampler = new Sampler({
+    probes,
+    queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueueBacklog(queue, clock.now())])),
+    backlog: () => readBacklog(postgres.db, clock.now()),
+  });
+  const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh());
+  const health: Feature = (app, http) => mountHealth(app, http, readiness);
+  const board: Feature = (app, http) => mountBoard(app, http, keys, opened);
+  const server = config.metricsPort === undefined ? undefined : listen(deps, config.metricsPort, [health, metrics]);
+  return {
+    features: server ? [board] : [metrics, board],
+    url: server?.server?.url.origin,
+    stop: async () => {
+      await server?.stop();
+      await Promise.all(opened.map((queue) => queue.close()));
+    },
+  };
+}
+
+/** A port that clients need not reach. */
+function listen({ clock, log, config }: Deps, port: number, features: readonly Feature[]) {
+  const app = buildApp({ clock, log, publicUrl: undefined, credentials: [], features });
+  try {
+    return app.listen({ hostname: config.host, port, reusePort: false });
+  } catch (cause) {
+    throw new UserError(
+      `Cannot serve metrics at ${config.host}:${port}: ${(cause as Error).message}. Give each process its own METRICS_PORT.`,
+      { cause },
+    );
+  }
+}
