@@ -37,7 +37,8 @@ export function buildApp({ clock, log, publicUrl, credentials, features }: AppDe
     requestsUnmatched.inc();
     return problemResponse(fallback(new URL(request.url).pathname), requestId);
   };
-  // With `standardHostname`, Elysia looks for the path from the 12th character of the address on: too late for `http://ci/v1`.
+  // With `standardHostname`, Elysia looks for the path only from the 12th character of the address on, too late for
+  // `http://ci/v1`.
   const app = new Elysia({ name: 'ci-insights', handler: { standardHostname: false } }).onError(
     { as: 'global' },
     ({ request, code, error }) => refuse(request, code, error),

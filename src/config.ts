@@ -1,7 +1,7 @@
 /**
  * The only reader of the environment: parsed once, checked, typed. Every variable is in docs/configuration.md.
  *
- * A wrong value is refused at start with one sentence each, all at once, and none of them shows a secret.
+ * All wrong values are refused together at start, with a sentence each; none of the sentences shows a secret.
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ const redisUrl = z
     'must be redis://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port (rediss for TLS)',
   );
 
-/** Tokens travel to it: in clear at most within the machine. Paths are added to it, so it ends with one. */
+/** Tokens are sent there, so without TLS only within this machine. Paths are appended, so it has no query or fragment. */
 const hostApiUrl = url('http:', 'https:')
   .refine((value) => {
     const parsed = URL.parse(value);
@@ -48,20 +48,20 @@ const hostApiUrl = url('http:', 'https:')
   }, 'must begin with https:// (http:// is for this machine only, because tokens are sent there)')
   .refine((value) => !/[?#@]/.test(value), 'must be an address alone, without a user, a query or a fragment');
 
-/** Short ones can be guessed, and a comma inside a secret would cut it into such. */
+/** Short secrets can be guessed, and a comma inside a secret would cut it into short ones. */
 const SECRET_LENGTH_MIN = 16;
 const secrets = z
   .string()
   .transform((value) => value.split(',').map((secret) => secret.trim()))
   .refine(
     (list) => list.every((secret) => secret.length >= SECRET_LENGTH_MIN),
-    `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma while one replaces the other`,
+    `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma during a rotation`,
   );
 
-/** As OpenTelemetry writes headers: `name=value`, several with commas between, values percent-encoded. */
+/** Headers in OpenTelemetry's form: `name=value` pairs separated by commas, values percent-encoded. */
 const headerPairs = z
   .string()
-  .regex(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, 'must be like name=value,other=value')
+  .regex(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, 'must look like name=value,other=value')
   .transform((value) =>
     Object.fromEntries(
       value.split(',').map((pair) => {
@@ -115,38 +115,41 @@ export type Role = 'all' | 'api' | 'worker';
 
 export interface Config {
   host: string;
-  /** 0 takes a free port. */
+  /** 0 means any free port. */
   port: number;
   role: Role;
   /** Absolute path; embedded stores and the admin key live below it. */
   dataDir: string;
   /** Undefined: embedded PostgreSQL. */
   databaseUrl: string | undefined;
-  /** The same database past a pooler; undefined: there is no pooler. */
+  /** The same database without the pooler; undefined: there is no pooler. */
   databaseDirectUrl: string | undefined;
   /** Undefined: the queue lives in PostgreSQL. */
   redisUrl: string | undefined;
   /** Undefined: embedded ClickHouse. */
   clickhouseUrl: string | undefined;
-  /** The cluster of `remote_servers` that the server belongs to; undefined: all is on that one server. */
+  /** The cluster in `remote_servers` that the server belongs to; undefined: a single server. */
   clickhouseCluster: string | undefined;
   /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
   publicUrl: string | undefined;
   retentionDays: number;
-  /** REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and nothing is ever sent. */
+  /**
+   * REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and it is never
+   * asked.
+   */
   githubApiUrl: string | undefined;
-  /** Any of them may have signed a host's webhook; none: every delivery is refused. */
+  /** Each of them may sign the host's webhooks; without any, every delivery is refused. */
   webhookSecrets: readonly string[];
   httpIngest: boolean;
-  /** Largest request body as sent, and after unpacking, in bytes. */
+  /** The largest request body in bytes, as sent and after decompression. */
   compressedBytesMax: number;
   unpackedBytesMax: number;
-  /** How long requests are still answered after SIGTERM while readiness says no, in milliseconds. */
+  /** How long the process still answers requests after SIGTERM while it reports not ready, in milliseconds. */
   drainMs: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
-  /** Where metrics and health are shown apart from the interface; 0 takes a free port; undefined: beside the interface. */
+  /** Separate port for metrics and health; 0 means any free port; undefined: the port of the API. */
   metricsPort: number | undefined;
-  /** Where traces are sent; undefined: there are none. */
+  /** Undefined: no traces. */
   tracing: TracingConfig | undefined;
 }
 
@@ -154,11 +157,11 @@ export interface TracingConfig {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
-  /** The share of traces that is kept. */
+  /** The share of traces to keep. */
   ratio: number;
 }
 
-/** The values that no log line may hold. */
+/** The values that no log line may contain. */
 export function secretsOf(config: Config): string[] {
   const urls = [config.databaseUrl, config.redisUrl, config.clickhouseUrl];
   const passwords = urls.flatMap((address) => {
@@ -176,20 +179,20 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const parsed = environmentSchema.safeParse(set);
   if (!parsed.success) {
     const sentences = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`);
-    throw new UserError(`The configuration is wrong:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`);
+    throw new UserError(`The configuration is invalid:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`);
   }
   const env = parsed.data;
   const role = env.ROLE ?? 'all';
   if (role !== 'all' && !env.CLICKHOUSE_URL)
     throw new UserError(
-      `ROLE=${role} needs CLICKHOUSE_URL: the embedded ClickHouse lives in one process, so API and workers share it there (ROLE=all).`,
+      `ROLE=${role} needs CLICKHOUSE_URL: the embedded ClickHouse runs in one process, which must be API and worker at once (ROLE=all).`,
     );
   if (role !== 'all' && !env.DATABASE_URL)
     throw new UserError(`ROLE=${role} needs DATABASE_URL: the embedded PostgreSQL belongs to one process (ROLE=all).`);
   if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL)
-    throw new UserError('DATABASE_DIRECT_URL goes with DATABASE_URL: it is the same database past a pooler.');
+    throw new UserError('DATABASE_DIRECT_URL needs DATABASE_URL: it is the same database without the pooler.');
   if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
-    throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server of that cluster.');
+    throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server in that cluster.');
   return {
     host: env.HOST ?? '127.0.0.1',
     port: env.PORT ?? DEFAULTS.port,
@@ -221,13 +224,13 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   };
 }
 
-/** An address alone turns host tokens on, so that an enterprise host needs one variable; `GITHUB_AUTH=off` wins. */
+/** Setting the address also enables host tokens, so an enterprise host needs one variable; `GITHUB_AUTH=off` wins. */
 function githubApiUrlOf(auth: boolean | undefined, apiUrl: string | undefined): string | undefined {
   if (!(auth ?? apiUrl !== undefined)) return undefined;
   return (apiUrl ?? DEFAULTS.githubApiUrl).replace(/\/+$/, '');
 }
 
-/** The same for a command that is one part of the service, whatever ROLE says. */
+/** For a command that is one part of the service, whatever ROLE says. */
 export const readConfigAs = (role: Role): Config => readConfig({ ...process.env, ROLE: role });
 
 const pushSchema = z.object({
@@ -238,11 +241,11 @@ const pushSchema = z.object({
 export interface PushEnvironment {
   url: string | undefined;
   token: string | undefined;
-  /** The variables in which CI providers describe the run, for `detectCi`. */
+  /** Among them those in which CI providers describe the run. */
   variables: Record<string, string | undefined>;
 }
 
-/** What `ci-insights push` reads: it runs in somebody's CI job, where the service's own variables mean nothing. */
+/** What `ci-insights push` reads: it runs in a CI job, where the service's variables have no meaning. */
 export function readPushEnvironment(environment: Record<string, string | undefined> = process.env): PushEnvironment {
   const set = {
     CI_INSIGHTS_URL: environment.CI_INSIGHTS_URL || undefined,

@@ -1,4 +1,4 @@
-/** Opens the stores and the queue that a process needs, and closes them in reverse. */
+/** Opens the stores and queues that a process needs, and closes them in reverse order. */
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
@@ -22,12 +22,12 @@ import { Producers } from './queue/producer.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { lockDataDir, lockHolder } from './service-lock.ts';
 
-/** What needs PostgreSQL only: enough for keys, settings and dead letters, also while the service runs. */
+/** What needs only PostgreSQL: enough for keys, settings and dead letters, even while the service runs. */
 export interface PostgresDeps {
   config: Config;
   clock: Clock;
   log: Logger;
-  /** Of PostgreSQL, embedded or configured; holds a password. */
+  /** Address of PostgreSQL, embedded or configured. Contains a password. */
   databaseUrl: string;
   postgres: Postgres;
   repositories: RepositoryStore;
@@ -39,14 +39,14 @@ export interface PostgresDeps {
 
 export interface Deps extends PostgresDeps {
   clickhouse: ClickHouse;
-  /** The same ClickHouse over connections of their own, for evaluation and retention: a read does not stand in line behind them. */
+  /** The same ClickHouse over separate connections, for evaluation and retention: reads do not queue behind them. */
   background: ClickHouse;
   queues: QueueBackend;
   producers: Producers;
   receipts: ReceiptStore;
   /** Whether each store answers. */
   probes: Probes;
-  /** Not connected yet: whoever listens registers first, then `connect` is called once. */
+  /** Not connected yet: listeners register first, then `connect` is called once. */
   notifications: Notifications;
 }
 
@@ -55,7 +55,7 @@ export interface Overrides {
   log?: Logger;
 }
 
-/** Closes what was opened, last first; also when opening stops half way. */
+/** Closes what was opened, in reverse order, even if opening stopped half way. */
 class Closers {
   readonly #closers: (() => unknown)[] = [];
   add(close: () => unknown): void {
@@ -66,13 +66,13 @@ class Closers {
   };
 }
 
-/** Opens everything. Embedded stores belong to one process: a second one is refused with a sentence. */
+/** Opens everything. Embedded stores belong to one process: a second one gets a {@link UserError}. */
 export async function openDeps(config: Config, overrides: Overrides = {}): Promise<Deps> {
   const closers = new Closers();
   try {
     if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
-    const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reports an error');
+    const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reported an error');
     await migrateQueues(config, base.databaseUrl);
     const queues = await openQueues(config, base.databaseUrl, onQueueError);
     closers.add(() => queues.close());
@@ -121,7 +121,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
   }
 }
 
-/** Opens PostgreSQL only. While a service runs on the same data folder, its server is used. */
+/** Opens PostgreSQL only. If a service is running on the same data folder, uses its server. */
 export async function openPostgresDeps(config: Config, overrides: Overrides = {}): Promise<PostgresDeps> {
   const closers = new Closers();
   try {

@@ -1,4 +1,4 @@
-/** configuration → dependencies → app → listen → shutdown. */
+/** From configuration to a running service: dependencies, workers, app, listen, shutdown. */
 import packageJson from '../package.json' with { type: 'json' };
 import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
@@ -14,22 +14,22 @@ import { Draining } from './operate/draining.ts';
 import { type Monitoring, startMonitoring } from './operate/monitoring.ts';
 import type { Probes } from './probes.ts';
 
-/** How long requests and jobs in hand may take to finish after SIGTERM; below what orchestrators wait before SIGKILL. */
+/** How long requests and jobs may take to finish after SIGTERM: less than orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
 
 export interface Service {
   deps: Deps;
-  /** Where it answers; undefined for a worker. */
+  /** Where the API listens; undefined for a worker. */
   url: string | undefined;
-  /** Where metrics and health are, when they have a port of their own. */
+  /** Where metrics and health are, if they have a separate port. */
   monitoringUrl: string | undefined;
-  /** The admin key, when this start made one. */
+  /** The admin key, if this start created it. */
   adminKey: string | undefined;
-  /** Stops accepting, lets requests and jobs finish, closes the stores. */
+  /** Stops accepting requests, lets requests and jobs finish, closes the stores. */
   stop(): Promise<void>;
 }
 
-/** Starts what the configured role asks for and returns when it is ready. */
+/** Starts what the configured role needs, and returns when it is ready. */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const deps = await openDeps(config, overrides);
   const { tracing } = config;
@@ -67,11 +67,11 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   }
 }
 
-/** Traces are an aid: what becomes of them is said, and is never a failure of anything else. */
+/** Losing traces is logged and never fails anything else. */
 const lostSpans =
   ({ log }: Deps) =>
   (error: Error | undefined): void =>
-    log.warn({ err: error }, 'traces could not be sent; the service works on without them');
+    log.warn({ err: error }, 'cannot send traces; the service works without them');
 
 function listen(deps: Deps, monitoring: Monitoring, probes: Probes) {
   const { config, clock, log } = deps;
@@ -91,31 +91,31 @@ function listen(deps: Deps, monitoring: Monitoring, probes: Probes) {
     return app.listen({
       hostname: config.host,
       port: config.port,
-      // Processes that share their stores may share a port; anywhere else a second one is a mistake to hear of.
+      // Processes that share their stores may share a port. Otherwise a second process is a mistake and must fail.
       reusePort: config.databaseUrl !== undefined && config.clickhouseUrl !== undefined,
       maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
     });
   } catch (cause) {
     throw new UserError(
-      `The service cannot listen on ${config.host}:${config.port}: ${(cause as Error).message}. Set another PORT or HOST.`,
+      `Cannot listen on ${config.host}:${config.port}: ${(cause as Error).message}. Set another PORT or HOST.`,
       { cause },
     );
   }
 }
 
-/** The server's own limit stands a little above ours, so that a client reads our sentence and not a closed connection. */
+/** The server's limit is this far above ours, so that clients get our error message and not a closed connection. */
 const BODY_SLACK_BYTES = 64 * 1024 * 1024;
 
-/** Runs the service until SIGTERM or SIGINT; the process ends with it. */
+/** Runs the service until SIGTERM or SIGINT, then ends the process. */
 export async function serve(config: Config): Promise<void> {
   const service = await startService(config);
   process.stdout.write(`${readyLine(service)}\n`);
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
-  service.deps.log.info({ signal }, 'stopping: what is in hand is finished first');
+  service.deps.log.info({ signal }, 'stopping; finishing in-flight work');
   const deadline = setTimeout(() => {
-    service.deps.log.error('what was in hand did not finish in time; it is finished by the next start');
+    service.deps.log.error('in-flight work did not finish in time; the next start will finish it');
     process.exit(1);
   }, SHUTDOWN_MS_MAX + config.drainMs);
   await service.stop();
@@ -127,6 +127,6 @@ function readyLine({ url, adminKey, deps: { config } }: Service): string {
   if (url === undefined) return 'ci-insights worker is ready.';
   const address = config.publicUrl ?? url;
   const key = config.databaseUrl ? '' : ` · admin key in ${adminKeyFile(config.dataDir)}`;
-  const made = adminKey === undefined ? '' : `\nThe admin key, shown this once: ${adminKey}`;
+  const made = adminKey === undefined ? '' : `\nThe admin key, shown only once: ${adminKey}`;
   return `ci-insights is ready at ${address} · docs at ${address}/docs${key}${made}`;
 }

@@ -1,9 +1,10 @@
-/** Whether what a process needs is there. */
+/** Whether the stores that a process needs respond. */
 import pTimeout from 'p-timeout';
 
-/** By the name of a store; what has not answered by then counts as down. */
+/** One probe per store, by name. */
 export type Probes = Readonly<Record<string, () => Promise<boolean>>>;
 
+/** A store that does not respond within this time counts as down. */
 const TIMEOUT_MS = 2_000;
 
 /** Never throws. */

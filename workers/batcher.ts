@@ -1,14 +1,14 @@
-/** Merges small jobs into large blocks: ClickHouse pays by insert, not by row. */
+/** Merges the chunks of many jobs into large blocks: ClickHouse's cost is per insert, not per row. */
 
 import type { WriteOutcome } from '../src/ledger/ledger.ts';
 import type { PreparedChunk } from '../src/ledger/prepare.ts';
 
-/** Blocks of this size cost 290 MiB of memory at most; twice as large, 518 MiB. */
+/** Blocks of this size take at most 290 MiB of memory; blocks twice as large take 518 MiB. */
 export const BLOCK_EXECUTIONS_MAX = 10_000;
 export const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
-/** How long a block that is not full waits for more. */
+/** How long a block that is not full waits for more chunks. */
 const LINGER_MS = 60;
-/** Blocks written at a time: one is being claimed while another is being inserted. */
+/** Blocks written at a time: one is claimed while another is inserted. */
 const WRITES_MAX = 2;
 
 interface Waiting {
@@ -27,7 +27,7 @@ export class Batcher {
 
   constructor(private readonly write: (chunks: readonly PreparedChunk[]) => Promise<WriteOutcome[]>) {}
 
-  /** Returns when the chunk is stored; throws what became of it otherwise. */
+  /** Returns when the chunk is stored, and throws the reason if it is not. */
   add(chunk: PreparedChunk, bytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ chunk, bytes, resolve, reject });
@@ -55,7 +55,7 @@ export class Batcher {
     }
   }
 
-  /** As many waiting chunks as fit one block, at least one. */
+  /** As many waiting chunks as fit into one block, and at least one. */
   #take(): Waiting[] {
     let executions = 0;
     let bytes = 0;

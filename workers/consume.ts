@@ -1,6 +1,6 @@
 /**
- * What every consumer of a queue does around its handler: unpack the job, check the payload, continue the trace of the upload, and
- * bury what no retry can help among the dead letters.
+ * What every consumer of a queue does around its handler: continue the trace of the upload, unpack the job, check its
+ * payload, and bury among the dead letters what no retry can help.
  */
 import type { Job, Worker } from 'bullmq';
 import { z } from 'zod';
@@ -25,8 +25,8 @@ export interface Buried {
 }
 
 /**
- * Returns when everything in the payload is stored, save what it names as buried. Throws when a store does not answer: the queue
- * tries again, later each time.
+ * Returns when everything in the payload is stored, except for what it names as buried. Throws if a store does not
+ * respond: the queue tries again, later each time.
  */
 export type Handler<S extends z.ZodType> = (payload: z.output<S>, job: ReceivedJob) => Promise<Buried | undefined>;
 

@@ -1,6 +1,6 @@
 /**
- * Evaluates stored blocks soon after they are stored. A process runs one pass at a time; blocks that arrive meanwhile wait for the
- * next pass and are evaluated together. A process that dies leaves its blocks to the sweeper of any other.
+ * Evaluates stored blocks soon after they are stored. A process runs one pass at a time; blocks that arrive meanwhile
+ * wait for the next pass and are evaluated together. A process that dies leaves its blocks to the sweeper of any other.
  */
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
@@ -23,8 +23,8 @@ import { Loop } from './loop.ts';
 
 const RETRY_MS = 1_000;
 /**
- * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written once. Verdicts
- * must be visible within two seconds.
+ * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written
+ * once. Verdicts must be visible within two seconds.
  */
 const PAUSE_MS = 1_000;
 

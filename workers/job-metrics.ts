@@ -18,6 +18,6 @@ export function countJobs(worker: Worker, queue: string, log: Logger): void {
     if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: 'job' });
     if (isLast)
       log.error({ job: job.id, queue, err: error }, 'a job ran out of attempts and stays in the queue as failed');
-    else log.warn({ job: job?.id, queue, err: error }, 'a job failed; it will be retried');
+    else log.warn({ job: job?.id, queue, err: error }, 'a job failed; will retry');
   });
 }

@@ -1,9 +1,9 @@
 /**
- * Work that repeats in the background, never twice at once.
+ * Work that repeats in the background. It never runs twice at once.
  *
  *     waiting ──woken, or `everyMs` after the last run──► running ──► waiting
- *                                                            │
- *                                                            └─fails─► backing off ──`retryMs`, doubled each time──► running
+ *                                                           │
+ *                                                           └─fails─► backing off ──`retryMs`, doubling──► running
  *
  * A wake during a run, a pause or a backoff starts no second run and shortens nothing: it asks for one run after it.
  */

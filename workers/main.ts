@@ -1,4 +1,4 @@
-/** Starts everything that works in the background, and stops it so that nothing is cut off. */
+/** Starts the consumers of the queues and the loops, and stops them without cutting anything off. */
 import type { Deps } from '../src/deps.ts';
 import { BlockStore } from '../src/ledger/blocks.ts';
 import { Ledger } from '../src/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-/** Handles `pr-events` jobs: keeps the pull requests, and writes what happened on them into the event log's outbox. */
+/** Handles `pr-events` jobs: keeps the pull requests and writes their events into the outbox. */
 import type { Clock } from '../src/clock.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
@@ -25,8 +25,8 @@ export interface PrEventsDeps {
 }
 
 /**
- * Returns when every event of the job is in the outbox. Events that no retry can help are left out and buried with the reasons:
- * replaying such a job adds only what is new.
+ * Returns when every event of the job is in the outbox. If some events are invalid, the others are stored and the job
+ * is buried with the reasons: replaying it adds only what is new.
  */
 export const prEventsHandler =
   (deps: PrEventsDeps): Handler<typeof prEventsSchema> =>
@@ -51,7 +51,7 @@ function readEvents(payload: PrEventsJob): { events: KeyedEvents; reasons: strin
   return { events, reasons };
 }
 
-/** Pull requests first and in the same transaction: a branch that was deleted is looked up among them. */
+/** Keeps the pull requests first, in the same transaction: deleted branches are looked up among them. */
 async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEvents): Promise<void> {
   if (payload.renamed_from) await rename(deps, payload.renamed_from, payload.repository);
   const repository = await deps.repositories.record(payload.repository);
@@ -77,8 +77,7 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
 
 async function rename(deps: PrEventsDeps, from: RepositoryName, to: RepositoryName): Promise<void> {
   const renamed = await deps.repositories.rename(from, to);
-  if (renamed === 'taken')
-    deps.log.warn({ from, to }, 'a renamed repository stays at its old path: another is recorded at the new one');
+  if (renamed === 'taken') deps.log.warn({ from, to }, 'cannot rename a repository: its new path is taken by another');
 }
 
 const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullRequest => ({
@@ -95,7 +94,7 @@ const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullR
   updatedAt: new Date(version.updated_at),
 });
 
-/** Only the branch of a merged pull request makes an event (design §6), and only while no newer one uses it. */
+/** Only the branch of a merged pull request makes an event, and only if no newer pull request uses the branch. */
 function deletionOf({ key, branch, trigger }: DeletedBranch, pullRequest: PullRequest | undefined): KeyedEvents {
   if (!pullRequest?.mergeCommit) return [];
   const { number, baseRef } = pullRequest;

@@ -1,8 +1,9 @@
 /**
- * Carries events from the outbox to ClickHouse: each once, in order, within a second of the commit that wrote it.
+ * Carries events from the outbox to the event log in ClickHouse: each once, in order, within a second of its commit.
  *
- * A batch is written down before it is inserted, under a token of its own, so whoever finishes what a crash left behind
- * sends the same bytes again and ClickHouse drops the repeat. One process at a time; the others look again later.
+ * The contents of a batch are recorded before it is inserted under the batch's token. So if a crash interrupts the
+ * insert, the next relay sends the same bytes again and ClickHouse drops the repeat. One process relays at a time; the
+ * others try again later.
  */
 import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
@@ -40,12 +41,12 @@ export class Relay {
     });
   }
 
-  /** Carries everything that waits now, unless another process is at it. Throws when a store does not answer. */
+  /** Carries everything that waits now, unless another process is relaying. Throws if a store does not respond. */
   async drain(): Promise<void> {
     while (await this.#carryBatch());
   }
 
-  /** Two transactions: the batch is written down in the first, inserted and taken off in the second. */
+  /** Records the batch in one transaction; inserts it and removes it from the outbox in a second. */
   async #carryBatch(): Promise<boolean> {
     const batchId = await this.#alone((tx) => nextBatch(tx));
     if (batchId === undefined) return false;
@@ -61,7 +62,7 @@ export class Relay {
     return carried !== undefined;
   }
 
-  /** In a transaction that no other relay runs beside; undefined when one is at it now. */
+  /** Runs in a transaction that excludes every other relay; undefined if one is running now. */
   #alone<T>(run: (tx: Executor) => Promise<T>): Promise<T | undefined> {
     return onPostgres(() =>
       this.deps.db.transaction(async (tx) => {

@@ -1,9 +1,9 @@
 /**
  * Retention: whole months leave together, raw rows and everything derived from them.
  *
- * Partitions are dropped; there is no TTL. With a TTL, tables would drop their rows at different merges, and until then totals would
- * not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and health are kept: before a
- * month leaves, the fold of every identity that ran in it is moved up to the month's end.
+ * Partitions are dropped; there is no TTL. With a TTL, tables would drop their rows at different merges, and until then
+ * totals would not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and
+ * health are kept: before a month leaves, the fold of every identity that ran in it is moved up to the month's end.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -20,8 +20,8 @@ import { forgetEventKeys } from '../src/postgres/outbox.ts';
 import { Loop } from './loop.ts';
 
 /**
- * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may briefly meet
- * executions without their total, but never a total without its executions.
+ * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may
+ * briefly meet executions without their total, but never a total without its executions.
  */
 export const MONTHLY_TABLES = [
   'catalog',
@@ -58,8 +58,8 @@ export class Retention {
   }
 
   /**
-   * Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the months as YYYYMM,
-   * oldest first.
+   * Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the
+   * months as YYYYMM, oldest first.
    */
   async run(): Promise<number[]> {
     const { db, clock, retentionDays } = this.deps;

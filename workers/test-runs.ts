@@ -1,4 +1,4 @@
-/** Handles `test-runs` jobs: settles the repository, prepares the chunk, and hands it to the next block. */
+/** Handles `test-runs` jobs: records the repository, prepares the chunk, and adds it to the next block. */
 import type { Clock } from '../src/clock.ts';
 import { guessDefaultBranch, shortBranch } from '../src/domain/default-branch.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
@@ -19,7 +19,7 @@ export interface TestRunsDeps {
 export const testRunsHandler =
   ({ clock, repositories, batcher, retentionDays }: TestRunsDeps): Handler<typeof testRunsSchema> =>
   async (payload, { bytes }) => {
-    const repository = await settleRepository(repositories, payload);
+    const repository = await recordRepository(repositories, payload);
     const chunk = prepareChunk(payload, {
       repositoryId: repository.id,
       defaultBranch: repository.defaultBranch,
@@ -31,12 +31,12 @@ export const testRunsHandler =
       return undefined;
     } catch (error) {
       if (!(error instanceof UnstorableChunk)) throw error;
-      return { buried: `ClickHouse refuses it: ${error.message}` };
+      return { buried: `ClickHouse refuses the chunk: ${error.message}` };
     }
   };
 
-/** Records the repository at its first upload and learns its default branch from what the upload says. */
-async function settleRepository(repositories: RepositoryStore, job: TestRunsJob): Promise<Repository> {
+/** Records the repository at its first upload, and learns its default branch from uploads. */
+async function recordRepository(repositories: RepositoryStore, job: TestRunsJob): Promise<Repository> {
   const repository = await repositories.record(job.repository);
   const stated = job.run.default_branch ? shortBranch(job.run.default_branch) : null;
   if (stated !== null && (repository.defaultBranchSource === null || repository.defaultBranchSource === 'guess'))

@@ -1,4 +1,4 @@
-/** `ci-insights dead-letters …`: jobs that no retry could help. PostgreSQL and the queue are enough. */
+/** `ci-insights dead-letters …`: jobs that no retry could help. Needs PostgreSQL and the queue only. */
 import { Command } from 'commander';
 import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
@@ -16,11 +16,11 @@ export const deadLettersCommand = (): Command =>
 
 const list = (): Command =>
   new Command('list')
-    .description('list what was not replayed yet, oldest first')
+    .description('list dead letters that were not replayed, oldest first')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const letters = await withPostgres((deps) => deps.deadLetters.list());
-      if (json) return printJson(letters.map(shown));
+      if (json) return printJson(letters.map(toJson));
       if (letters.length === 0) return print('There are no dead letters.');
       print(
         formatTable(
@@ -38,12 +38,12 @@ const list = (): Command =>
 
 const replay = (): Command =>
   new Command('replay')
-    .description('put jobs back into the queue, once what was wrong is mended')
-    .argument('[ids...]', 'which ones')
-    .option('--all', 'all of them')
+    .description('requeue dead letters after fixing the cause')
+    .argument('[ids...]', 'ids of dead letters')
+    .option('--all', 'replay all of them')
     .action(async (ids: string[], { all }: { all?: boolean }) => {
       if (all ? ids.length > 0 : ids.length === 0)
-        throw new UserError('Name the dead letters to replay, or say --all.');
+        throw new UserError('Name the dead letters to replay, or use --all.');
       const replayed = await withPostgres(async (deps) => {
         const letters = await deps.deadLetters.list();
         const chosen = all ? letters : ids.map((id) => letterOf(letters, id));
@@ -53,10 +53,10 @@ const replay = (): Command =>
       print(`${count(replayed, 'job')} back in the queue.`);
     });
 
-/** About a day of tries is up, because a store was away that long: nothing is wrong with such a job. */
+/** A store was down for about a day of attempts: nothing is wrong with such a job. */
 const retryFailed = (): Command =>
   new Command('retry-failed')
-    .description('try jobs again that ran out of tries, once the store they waited for is back')
+    .description('retry jobs that ran out of attempts, once the store is back')
     .action(async () => {
       const { retryFailedJobs } = await import('../queue/retry.ts');
       const retried = await withPostgres((deps) => withQueues(deps, retryFailedJobs));
@@ -66,18 +66,18 @@ const retryFailed = (): Command =>
 function letterOf(letters: readonly DeadLetter[], id: string): DeadLetter {
   const found = letters.find((letter) => letter.id === id);
   if (!found)
-    throw new UserError(`There is no dead letter ${id} to replay. \`ci-insights dead-letters list\` shows them.`);
+    throw new UserError(`There is no dead letter ${id} to replay. \`ci-insights dead-letters list\` lists them.`);
   return found;
 }
 
-/** Opens the queues alone, which takes no more than PostgreSQL or Redis. */
+/** Opens only the queues: that needs PostgreSQL or Redis and no other store. */
 async function withQueues<T>(
   { config, databaseUrl, log }: PostgresDeps,
   run: (queues: QueueBackend) => Promise<T>,
 ): Promise<T> {
   const { openQueues } = await import('../queue/open.ts');
   const queues = await openQueues(config, databaseUrl, (error) =>
-    log.warn({ err: error }, 'the queue reports an error'),
+    log.warn({ err: error }, 'the queue reported an error'),
   );
   try {
     return await run(queues);
@@ -98,7 +98,7 @@ const replayAll = (deps: PostgresDeps, letters: readonly DeadLetter[]): Promise<
     }
   });
 
-const shown = (letter: DeadLetter) => ({
+const toJson = (letter: DeadLetter) => ({
   id: letter.id,
   queue: letter.queue,
   job_id: letter.jobId,

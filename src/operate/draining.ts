@@ -1,6 +1,6 @@
 /**
- * The time between "stop" and the end: the process reports not ready, still answers, and asks clients to come back on another
- * connection. A balancer that watches readiness sends everything elsewhere by the time the port is closed.
+ * The time between "stop" and the end: the process reports not ready, still answers, and asks clients to come back on
+ * another connection. A balancer that watches readiness sends everything elsewhere by the time the port is closed.
  */
 import type { AnyElysia } from 'elysia';
 import type { Probes } from '../probes.ts';
@@ -19,8 +19,8 @@ export class Draining {
 }
 
 /**
- * Ends kept-alive connections with their next answer: one that is closed while idle may be in use again at that moment. The way
- * requests are served changes here, so that before draining no request has to check.
+ * Ends kept-alive connections with their next answer: one that is closed while idle may be in use again at that moment.
+ * The way requests are served changes here, so that before draining no request has to check.
  */
 function endConnections(app: AnyElysia): void {
   app.server?.reload({

@@ -1,58 +1,53 @@
 /**
- * Gauges of what the stores hold. They are read when Prometheus asks, but at most every few seconds and one reading at a time, so
- * that scrapers, however many, cost the stores nothing that counts. A store that does not answer loses its gauges and is shown
- * as down.
+ * Gauges of the stores. They are read when Prometheus scrapes, but at most every few seconds and one reading at a time,
+ * so that even many scrapers cost the stores next to nothing. If a store does not respond, its gauges are removed and
+ * it is shown as down.
  */
 import pTimeout from 'p-timeout';
 import { Gauge } from 'prom-client';
 import { registry } from '../observability/registry.ts';
-import type { BacklogReading } from '../postgres/backlog.ts';
+import type { Backlog } from '../postgres/backlog.ts';
 import { isUp, type Probes } from '../probes.ts';
 import type { QueueBacklog } from '../queue/backlog.ts';
 
-/** A reading is shown for as long as this. */
+/** How long a reading is reused. */
 const FRESH_MS = 5_000;
-/** A source that has not answered by then counts as down for this reading. */
+/** What does not respond within this time is left out of the reading. */
 const TIMEOUT_MS = 2_000;
 
-export interface Sources {
+export interface GaugeReaders {
   probes: Probes;
   queues: Readonly<Record<string, () => Promise<QueueBacklog>>>;
-  backlog(): Promise<BacklogReading>;
+  backlog(): Promise<Backlog>;
 }
 
 const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> =>
   new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
 
 const gauges = {
-  storeUp: gauge('ci_insights_store_up', 'Whether a store answers: 1 or 0.', ['store']),
+  storeUp: gauge('ci_insights_store_up', 'Whether a store responds: 1 or 0.', ['store']),
   jobs: gauge('ci_insights_queue_jobs', 'Jobs in a queue by state: waiting, active, delayed or failed.', [
     'queue',
     'state',
   ]),
-  lag: gauge('ci_insights_queue_lag_seconds', 'Age of the job at the head of the line; 0 when nothing waits.', [
-    'queue',
-  ]),
+  lag: gauge('ci_insights_queue_lag_seconds', 'Age of the oldest waiting job; 0 if none waits.', ['queue']),
   blocks: gauge(
     'ci_insights_blocks_unfinished',
-    'Blocks written down that are not stored, or stored and not evaluated.',
+    'Blocks that are claimed but not stored, or stored but not evaluated.',
     ['state'],
   ),
   evaluationLag: gauge('ci_insights_evaluation_lag_seconds', 'Age of the oldest stored block that is not evaluated.'),
   events: gauge('ci_insights_events_waiting', 'Events in the outbox, counted up to 10,000.'),
   relayLag: gauge('ci_insights_relay_lag_seconds', 'Age of the oldest event in the outbox.'),
-  deadLetters: gauge(
-    'ci_insights_dead_letters_waiting',
-    'Dead letters that nobody has replayed, counted up to 10,000.',
-  ),
+  deadLetters: gauge('ci_insights_dead_letters_waiting', 'Dead letters that were not replayed, counted up to 10,000.'),
 };
 
-/** Reads the sources into the gauges; safe to call at every scrape. Never throws. */
+/** Reads the stores into the gauges. Safe to call at every scrape; never throws. */
 export class Sampler {
   #reading: Promise<void> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly sources: Sources) {}
+  constructor(private readonly readers: GaugeReaders) {}
 
   async refresh(): Promise<void> {
     if (performance.now() - this.#readAt < FRESH_MS) return;
@@ -64,7 +59,7 @@ export class Sampler {
   }
 
   async #read(): Promise<void> {
-    const { probes, queues, backlog } = this.sources;
+    const { probes, queues, backlog } = this.readers;
     await Promise.all([
       ...Object.entries(probes).map(async ([store, probe]) =>
         gauges.storeUp.set({ store }, (await isUp(probe)) ? 1 : 0),
@@ -86,7 +81,7 @@ function showQueue(queue: string, backlog: QueueBacklog | undefined): void {
   else gauges.lag.remove({ queue });
 }
 
-function showBacklog(reading: BacklogReading | undefined): void {
+function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
     for (const alone of [gauges.evaluationLag, gauges.events, gauges.relayLag, gauges.deadLetters]) alone.remove();
@@ -100,6 +95,6 @@ function showBacklog(reading: BacklogReading | undefined): void {
   gauges.deadLetters.set(reading.deadLettersWaiting);
 }
 
-/** What a source answers, or undefined when it fails or takes too long. */
+/** The result, or undefined if the read fails or takes too long. */
 const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
   pTimeout(read(), { milliseconds: TIMEOUT_MS, message: false }).catch(() => undefined);

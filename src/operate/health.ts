@@ -1,4 +1,7 @@
-/** Whether the process is alive and whether it is ready: it is restarted on the first, and taken out of rotation on the second. */
+/**
+ * Whether the process is alive and whether it is ready: it is restarted on the first, and taken out of rotation on the
+ * second.
+ */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { type Http, mount } from '../http/operation.ts';

@@ -1,21 +1,21 @@
-/** The operation that Prometheus asks. Public as health is: it names no owner, repository, test or key. */
+/** The operation that Prometheus scrapes. Public like health: it names no owner, repository, test or key. */
 import type { AnyElysia } from 'elysia';
 import { type Http, mount } from '../http/operation.ts';
 import { METRICS_MEDIA_TYPE, renderMetrics } from '../observability/registry.ts';
 
-/** @param refresh Reads what is only read when somebody asks; must not throw. */
+/** @param refresh reads the gauges; must not throw */
 export function mountMetrics(app: AnyElysia, http: Http, refresh: () => Promise<void>): void {
   mount(app, http, 'GET', '/metrics', {
     operationId: 'getMetrics',
     tag: 'Service',
     summary: 'Metrics for Prometheus',
     description:
-      'Of this process, and of the queues and stores behind it. With `METRICS_PORT` set they are at that port instead, and not here.',
+      'Metrics of this process and of the queues and stores behind it. If `METRICS_PORT` is set, they are on that port and not here.',
     access: 'public',
     isProbe: true,
     responses: {
       200: {
-        description: 'The text format of Prometheus.',
+        description: 'Metrics in the text format of Prometheus.',
         mediaType: 'text/plain',
         example: 'ci_insights_executions_stored_total 46871\n',
       },

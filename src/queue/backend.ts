@@ -1,4 +1,4 @@
-/** Opens queues on PostgreSQL or on Redis: the same BullMQ classes, two stores. */
+/** Opens queues on PostgreSQL or on Redis: the same BullMQ classes on two stores. */
 import type { EventEmitter } from 'node:events';
 import {
   createPostgresBackend,
@@ -14,44 +14,46 @@ import pg from 'pg';
 import { backoffMs } from './job-kind.ts';
 import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
 
-/** What opens the queues of one process, and closes the connections behind them. */
+/** Opens the queues of one process and closes the connections behind them. */
 export interface QueueBackend {
   readonly kind: 'postgres' | 'redis';
   queue(name: string): Queue;
   /** `concurrency` is how many jobs one worker holds at a time. */
   worker(name: string, run: (job: Job) => Promise<unknown>, concurrency: number): Worker;
   ping(): Promise<boolean>;
-  /** Closes connections; queues and workers are closed by whoever opened them, before. */
+  /** Closes the connections. Close the queues and workers that you opened first. */
   close(): Promise<void>;
 }
 
 export type QueueErrorListener = (error: Error) => void;
 
 const CONNECTIONS_MAX = 10;
-/** One slot of a Redis Cluster for all keys of our queues. */
+/** Puts all keys of our queues into one slot of a Redis Cluster. */
 const KEY_PREFIX = '{ci-insights}';
-/** A job whose worker died is taken up by another after this long. */
+/** After this long, a job whose worker died is given to another. */
 const LOCK_MS = 30_000;
 
 const workerOptions = (concurrency: number) => ({
   concurrency,
   lockDuration: LOCK_MS,
   stalledInterval: LOCK_MS / 2,
-  // A worker that dies again and again must not turn good jobs into failed ones: blocks and claims make repeats harmless.
+  // Workers that keep dying must not turn good jobs into failed ones: thanks to claims, repeating a job is harmless.
   maxStalledCount: 1_000,
   settings: { backoffStrategy: backoffMs },
 });
 
 export async function openPostgresQueues(url: string, onError: QueueErrorListener): Promise<QueueBackend> {
-  // BullMQ's functions are called by unqualified names, so the pool's connections look into its schema.
+  // BullMQ calls its functions by unqualified names, so the connections search its schema.
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
     options: `-c search_path=${DEFAULT_SCHEMA}`,
   });
   pool.on('error', onError);
-  // BullMQ declares a pool's notifications a little differently than pg does; at run time it makes this check itself.
-  if (!isPgPool(pool)) throw new TypeError('pg.Pool is not what BullMQ takes for a pool');
+  // Every queue and worker adds its listener.
+  pool.setMaxListeners(0);
+  // BullMQ declares a pool's notifications slightly differently from pg; at run time it makes this check itself.
+  if (!isPgPool(pool)) throw new TypeError('BullMQ does not accept pg.Pool as a pool');
   const classes = withBackend(createPostgresBackend);
   return {
     kind: 'postgres',
@@ -73,7 +75,7 @@ export async function openPostgresQueues(url: string, onError: QueueErrorListene
   };
 }
 
-/** Makes or upgrades BullMQ's own schema; safe to repeat and to race. */
+/** Creates or upgrades BullMQ's schema; safe to repeat and to run concurrently. */
 export async function migratePostgresQueues(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -84,7 +86,7 @@ export async function migratePostgresQueues(url: string): Promise<void> {
   }
 }
 
-/** `url` has one of the forms of redis-url.ts. Throws where Redis cannot be reached, or may throw away what waits in it. */
+/** @param url in one of the forms of redis-url.ts. Throws if Redis cannot be reached, or may evict waiting jobs. */
 export async function openRedisQueues(url: string, onError: QueueErrorListener): Promise<QueueBackend> {
   const producer = await connectRedis(url, 'producer', onError);
   let consumer: RedisConnection | undefined;
@@ -111,7 +113,7 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
   };
 }
 
-/** Without a listener an error of a connection would end the process. */
+/** Without a listener, a connection error would end the process. */
 function listening<T extends Queue | Worker>(emitter: T, onError: QueueErrorListener): T {
   (emitter as EventEmitter).on('error', onError);
   return emitter;

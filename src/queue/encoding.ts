@@ -1,6 +1,6 @@
 /**
- * How a payload travels: plain JSON, or `{v, enc: "zstd", b: base64}` around the same JSON, which is an eighth of the size
- * and three times cheaper to add to a PostgreSQL queue. Any producer may send either.
+ * How a payload travels: as plain JSON, or as `{v, enc: "zstd", b: base64}` of the same JSON, which is an eighth of the
+ * size and three times cheaper to add to a queue in PostgreSQL. Producers may send either.
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
@@ -16,13 +16,13 @@ export function compress(payload: unknown): Compressed {
 }
 
 export interface Unpacked {
-  /** The plain payload, unchecked. */
+  /** The payload, unchecked. */
   payload: unknown;
   /** Its size as JSON. */
   bytes: number;
 }
 
-/** What a job holds. Throws when it says to be compressed and is not, or is larger than {@link JOB_BYTES_MAX}. */
+/** Throws if the data claims to be compressed and is not, or is larger than {@link JOB_BYTES_MAX}. */
 export function unpack(data: unknown): Unpacked {
   const compressed = compressedSchema.safeParse(data);
   if (!compressed.success) return { payload: data, bytes: JSON.stringify(data ?? null).length };

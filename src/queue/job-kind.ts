@@ -1,4 +1,7 @@
-/** What a job kind is: a queue with its payload schema, retries, concurrency and ids. Each kind is defined beside its schema. */
+/**
+ * What a job kind is: a queue with its payload schema, retries, concurrency and ids. Each kind is defined beside its
+ * schema.
+ */
 import { z } from 'zod';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The payload of each job kind as JSON Schema, for producers in other languages. `bun src/queue/json-schema.ts` writes them to
- * docs/; a test fails when they are out of date.
+ * The payload of each job kind as JSON Schema, for producers in other languages. `bun src/queue/json-schema.ts` writes
+ * them to docs/; a test fails when they are out of date.
  */
 import { writeFileSync } from 'node:fs';
 import { compressedSchema } from './encoding.ts';

@@ -1,8 +1,8 @@
 /**
- * The `pr-events` job, version 1: what happened on pull requests of one repository, and what is known of those pull requests.
+ * The `pr-events` job, version 1: what happened on pull requests of one repository, and their current state.
  *
- * The envelope is checked here; each event's type and `metadata` are checked one by one with {@link readEvent}, so that one bad
- * event is told of without the others being held up. `docs/pr-events.v1.schema.json` is generated from both.
+ * The schema checks the envelope. {@link readEvent} checks the type and `metadata` of each event, so that a bad event
+ * is reported without holding up the others. `docs/pr-events.v1.schema.json` is generated from both.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts'
 import { malformedReason } from '../domain/text.ts';
 import { defineJob, toJsonSchema } from './job-kind.ts';
 
-/** More in one job and a retry repeats too much. */
+/** With more, a retry repeats too much. */
 export const JOB_EVENTS_MAX = 1_000;
 
 const KEY_LENGTH_MAX = 1_000;
@@ -30,14 +30,12 @@ const text = (max: number) =>
 const eventSchema = z.object({
   key: text(KEY_LENGTH_MAX)
     .min(1)
-    .describe(
-      'Names the event at its source, within the repository: the same key again is the same event, and counts once',
-    ),
+    .describe('Names the event within the repository: an event that is sent again under the same key counts once'),
   type: z.string().describe('One of the event types'),
-  trigger: text(NAME_LENGTH_MAX).describe('What brought it about: @login of a user, or the name of a rule'),
+  trigger: text(NAME_LENGTH_MAX).describe('What caused the event: @login of a user, or the name of a rule'),
   pull_request: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX).nullable().default(null),
   base_ref: text(NAME_LENGTH_MAX).nullable().default(null).describe('Branch that the pull request targets'),
-  metadata: z.record(z.string(), z.unknown()).default({}).describe('What the type says of it'),
+  metadata: z.record(z.string(), z.unknown()).default({}).describe('Details, as the type defines them'),
 });
 
 export const pullRequestSchema = z.object({
@@ -53,15 +51,18 @@ export const pullRequestSchema = z.object({
   head_ref: text(NAME_LENGTH_MAX)
     .nullable()
     .default(null)
-    .describe('Branch that is merged; `owner:branch` when it is of another repository (a fork)'),
+    .describe('The branch to merge; `owner:branch` if it is in another repository (a fork)'),
   head_commit: text(NAME_LENGTH_MAX).nullable().default(null),
-  merge_commit: text(NAME_LENGTH_MAX).nullable().default(null).describe('The commit it was merged as; null until then'),
-  updated_at: z.iso.datetime({ offset: true }).describe('Of two versions the later one is kept'),
+  merge_commit: text(NAME_LENGTH_MAX)
+    .nullable()
+    .default(null)
+    .describe('The commit that the pull request was merged as; null until then'),
+  updated_at: z.iso.datetime({ offset: true }).describe('Of two versions, the later one is kept'),
 });
 export type PullRequestVersion = z.infer<typeof pullRequestSchema>;
 
 const deletedBranchSchema = z.object({
-  key: text(KEY_LENGTH_MAX).min(1).describe('Names the event that comes of it, as the key of an event does'),
+  key: text(KEY_LENGTH_MAX).min(1).describe('The key of the event that results'),
   branch: text(NAME_LENGTH_MAX).min(1).describe('Without `refs/heads/`'),
   trigger: text(NAME_LENGTH_MAX).describe('Who deleted it: @login of a user'),
 });
@@ -83,7 +84,7 @@ export const prEventsSchema = z.object({
     .object({ owner: ownerSchema, name: repositoryNameSchema })
     .nullable()
     .default(null)
-    .describe('The path that the repository had before: it keeps its id, its tests and its history'),
+    .describe('The previous path of the repository, which keeps its id, tests and history'),
   pull_requests: z.array(pullRequestSchema).max(JOB_EVENTS_MAX).default([]),
   events: z.array(eventSchema).max(JOB_EVENTS_MAX).default([]),
   deleted_branches: z
@@ -91,14 +92,14 @@ export const prEventsSchema = z.object({
     .max(JOB_EVENTS_MAX)
     .default([])
     .describe(
-      'Branches that were deleted. Where the newest pull request of such a head_ref was merged, it gets an action.delete_head_branch; otherwise nothing comes of it',
+      'Branches that were deleted. If the newest pull request with such a head_ref was merged, it gets an action.delete_head_branch event',
     ),
 });
 
 export type PrEventsJob = z.infer<typeof prEventsSchema>;
 export type JobEvent = PrEventsJob['events'][number];
 
-/** An event as the log takes it, or the reason why it cannot. */
+/** The event for the log, or the reason why there is none. */
 export function readEvent(event: JobEvent): { event: NewEvent } | { reason: string } {
   const type = eventTypeOf(event.type);
   if (type === undefined) return { reason: `there is no event type ${JSON.stringify(event.type.slice(0, 100))}` };
@@ -132,8 +133,8 @@ function documentedSchema(): z.ZodType {
 export const prEventsJobId = (id: string): string => `events-${createHash('sha256').update(id).digest('base64url')}`;
 
 /**
- * The host deletes the branch in the second in which it merges the pull request, and sends both deliveries in either order: the
- * deletion is handled a little later, when the merge is known.
+ * The host deletes the branch in the second in which it merges the pull request, and sends both deliveries in either
+ * order: the deletion is handled a little later, when the merge is known.
  */
 const DELETED_BRANCH_DELAY_MS = 2_000;
 

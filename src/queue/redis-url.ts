@@ -1,12 +1,12 @@
 /**
- * The forms of `REDIS_URL`, of Redis and Valkey alike:
+ * The forms of `REDIS_URL`, for Redis and Valkey alike:
  *
  * - `redis://user:password@host:6379/0`, `rediss://…` with TLS
  * - `redis+sentinel://user:password@host:26379,host:26379/name`, where the last part names the master
  * - `redis+cluster://user:password@host:6379,host:6379`
  *
- * The last two begin with `rediss+` for TLS. User and password are of the servers; sentinels that want one take it from
- * `?sentinel_password=`. Both are percent-encoded.
+ * With TLS, the last two begin with `rediss+`. User and password are for the servers; sentinels that need a password
+ * get it from `?sentinel_password=`. All are percent-encoded.
  */
 import { z } from 'zod';
 
@@ -21,7 +21,7 @@ export interface RedisAddress {
   isTls: boolean;
   username: string | undefined;
   password: string | undefined;
-  /** Number of the database; a cluster has only 0. */
+  /** A cluster has database 0 only. */
   database: number;
   /** What the sentinels call the master; empty otherwise. */
   masterName: string;
@@ -38,7 +38,7 @@ const schema = z.object({
   masterName: z.string(),
 });
 
-/** Undefined when it has none of these forms. */
+/** Undefined if the URL has none of these forms. */
 export function parseRedisUrl(url: string): RedisAddress | undefined {
   const match = FORM.exec(url);
   if (!match) return undefined;
@@ -67,7 +67,7 @@ export function parseRedisUrl(url: string): RedisAddress | undefined {
       sentinelPassword: new URLSearchParams(query).get('sentinel_password') ?? undefined,
     };
   } catch {
-    // A percent sign that begins nothing.
+    // A percent sign that encodes nothing.
     return undefined;
   }
 }

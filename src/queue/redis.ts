@@ -1,17 +1,17 @@
-/** Connections to Redis or Valkey: one server, one that sentinels watch, or a cluster. */
+/** Connections to Redis or Valkey: a single server, a master watched by sentinels, or a cluster. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import pTimeout from 'p-timeout';
 import { StoreUnavailable, UserError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress } from './redis-url.ts';
 
-/** How long a start waits for the first connection: sentinels and clusters are asked again and again by themselves. */
+/** How long a start waits for the first connection; the client retries sentinels and clusters within this time. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export type RedisConnection = Redis | Cluster;
 
 /**
- * A producer must hear at once that Redis is away (the upload is refused, 503); a consumer waits until it is back. Throws
- * {@link StoreUnavailable} when none of the hosts can be reached, {@link UserError} for an address of another form.
+ * A producer must know at once that Redis is down, so that the upload is refused with 503; a consumer waits until it is
+ * back. Throws {@link StoreUnavailable} if no host can be reached, {@link UserError} if the address has another form.
  */
 export async function connectRedis(
   url: string,
@@ -19,7 +19,7 @@ export async function connectRedis(
   onError: (error: Error) => void,
 ): Promise<RedisConnection> {
   const address = parseRedisUrl(url);
-  if (!address) throw new UserError('REDIS_URL has none of the forms that the README names.');
+  if (!address) throw new UserError('REDIS_URL has none of the forms in docs/configuration.md.');
   const connection = open(address, role);
   connection.on('error', onError);
   try {
@@ -29,7 +29,7 @@ export async function connectRedis(
     });
     return connection;
   } catch (error) {
-    // Otherwise it would go on trying for ever, and keep the process alive.
+    // It would keep retrying, and keep the process alive.
     connection.disconnect();
     throw new StoreUnavailable('queue', error);
   }
@@ -45,14 +45,14 @@ function open(address: RedisAddress, role: 'producer' | 'consumer'): RedisConnec
     ...tls,
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
   };
-  // Its type of `replyMapping` fits no constructor when an optional property may not be undefined.
+  // With exactOptionalPropertyTypes, ioredis's own type of `replyMapping` fits none of its constructors.
   const options: Omit<RedisOptions, 'replyMapping'> = { ...shared, enableOfflineQueue, lazyConnect: true };
   if (address.kind === 'cluster')
     return new Cluster(hosts, {
       redisOptions: shared,
       enableOfflineQueue,
       lazyConnect: true,
-      // A certificate is for the name of a host.
+      // Certificates are issued for host names, so names are not resolved to addresses here.
       ...(address.isTls && { dnsLookup: (host, callback) => callback(null, host) }),
     });
   if (address.kind === 'sentinel')
@@ -68,8 +68,8 @@ function open(address: RedisAddress, role: 'producer' | 'consumer'): RedisConnec
 }
 
 /**
- * Refuses servers that may throw keys away when their memory is full: among them would be uploads that were acknowledged. `INFO`
- * tells it also where `CONFIG` is forbidden.
+ * Refuses servers that may evict keys when memory is full: they could evict uploads that were acknowledged. `INFO`
+ * shows the policy even where `CONFIG` is forbidden.
  */
 export async function refuseEviction(connection: RedisConnection): Promise<void> {
   const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
@@ -79,7 +79,7 @@ export async function refuseEviction(connection: RedisConnection): Promise<void>
     const limit = /^maxmemory:(\d+)/m.exec(memory)?.[1];
     if (policy !== undefined && policy !== 'noeviction' && limit !== '0')
       throw new UserError(
-        `Redis throws keys away when its memory is full (maxmemory-policy ${policy}), uploads that wait among them: set maxmemory-policy noeviction.`,
+        `Redis may evict waiting uploads when its memory is full (maxmemory-policy ${policy}): set maxmemory-policy noeviction.`,
       );
   }
 }

@@ -1,13 +1,13 @@
-/** How a trace gets from whoever queues a job to the worker: in the field that BullMQ keeps for it. */
+/** Carries a trace from the producer of a job to its worker, in the field that BullMQ has for this. */
 import { carrier, inSpan } from '../observability/tracing.ts';
 
-/** Part of a job's options; empty while nothing is traced. */
+/** Part of a job's options; empty without tracing. */
 export function traceOptions(): { telemetry?: { metadata: string } } {
   const metadata = carrier();
   return metadata === undefined ? {} : { telemetry: { metadata } };
 }
 
-/** Queues something in a span of its own; {@link traceOptions} then names that span. */
+/** Enqueues in a separate span, which {@link traceOptions} then names. */
 export const enqueued = <T>(queue: string, run: () => Promise<T>): Promise<T> =>
   inSpan(
     `enqueue ${queue}`,

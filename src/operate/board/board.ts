@@ -1,6 +1,7 @@
 /**
- * bull-board behind one function from a path to an answer. Only what reads is offered: a browser sends the key along whatever page
- * asks, and a job that is removed is an upload that is lost.
+ * bull-board behind one function from a path to a response. The package's own adapter for Elysia does not fit: it has
+ * no access check, installs an error handler for the whole app, and renders its page with ejs. Only reads are offered:
+ * a browser sends the key with requests of any page, and a removed job is a lost upload.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
@@ -20,11 +21,11 @@ import { StoreUnavailable } from '../../errors.ts';
 import { HttpProblem, notFound } from '../../http/problems.ts';
 import { summaryOf } from './summary.ts';
 
-/** A day: names of files change with their content. */
+/** A day: file names change with their content. */
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=86400' };
 const POLL_SECONDS = 5;
 
-/** What bull-board hands to the framework it thinks it runs in. */
+/** Collects what bull-board would give to a web framework. */
 class Collected implements IServerAdapter {
   queues: BullBoardQueues = new Map();
   viewsPath = '';
@@ -65,11 +66,11 @@ class Collected implements IServerAdapter {
 }
 
 export interface Board {
-  /** @param path Below the board's own address, beginning with a slash. Throws an {@link HttpProblem} where there is nothing. */
+  /** @param path below the board's address, with a leading slash. Throws an {@link HttpProblem} if there is nothing. */
   answer(path: string, query: URLSearchParams): Promise<Response>;
 }
 
-/** @param basePath The board's address as browsers see it, ending with a slash. */
+/** @param basePath the board's path as browsers see it, with a trailing slash */
 export function createBoard(queues: readonly Queue[], basePath: string): Board {
   const collected = new Collected();
   const adapters = queues.map((queue) => {
@@ -86,7 +87,7 @@ export function createBoard(queues: readonly Queue[], basePath: string): Board {
         boardTitle: 'ci-insights queues',
         hideDocsLink: true,
         pollingInterval: { forceInterval: POLL_SECONDS },
-        // Would ask Redis for all of its clients at every poll.
+        // It would list all clients of Redis at every poll.
         showWorkers: false,
       },
     },
@@ -103,12 +104,12 @@ export function createBoard(queues: readonly Queue[], basePath: string): Board {
           if (params) return answerOf(route, collected, params, query);
         }
       if (isPage.some((matches) => matches(path))) return page();
-      throw notFound('There is nothing at this address of the queues.');
+      throw notFound('The queue page has nothing at this address.');
     },
   };
 }
 
-/** Matches `/queue/:name` and gives the decoded parameters; undefined when it does not match. */
+/** Matches paths like `/queue/:name` and returns the decoded parameters; undefined if the path does not match. */
 function patternOf(route: string): (path: string) => Record<string, string> | undefined {
   const names = [...route.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
   const pattern = new RegExp(`^${route.replace(/:\w+/g, '([^/]+)')}$`);
@@ -134,7 +135,7 @@ async function answerOf(
     const { status = 200, body } = await route.handler(request);
     return Response.json(body, { status });
   } catch (error) {
-    // It knows its own by a status; everything else comes from the queue's store.
+    // bull-board's errors have a status; all others come from the queue's store.
     if (error instanceof Error && 'statusCode' in error && onError) {
       const { status = 500, body } = onError(error);
       return Response.json(body, { status });
@@ -143,7 +144,7 @@ async function answerOf(
   }
 }
 
-/** The page without what it would fetch from elsewhere. */
+/** The page, without what it would load from other servers. */
 function pageOf({ viewsPath, entry, uiConfig }: Collected, basePath: string): () => Response {
   const view = entry?.handler({ basePath, uiConfig });
   const template = readFileSync(join(viewsPath, view?.name ?? 'index.ejs'), 'utf8');

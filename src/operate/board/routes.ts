@@ -1,4 +1,4 @@
-/** The queues at `/admin/queues`, for whoever holds an admin key of every owner: jobs of all owners are in there. */
+/** The queue page at `/admin/queues`, for admin keys of every owner: it shows the jobs of all owners. */
 import type { Queue } from 'bullmq';
 import type { AnyElysia } from 'elysia';
 import { requestIdOf } from '../../http/edge.ts';
@@ -10,7 +10,7 @@ import { createBoard } from './board.ts';
 
 const PATH = '/admin/queues';
 
-/** Nothing from elsewhere, nothing in a frame. The page sets styles of its own. */
+/** Loads nothing from other servers and must not be framed. The page sets inline styles. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'none'",
@@ -18,11 +18,11 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Browsers ask for a name and a password when they read this. */
+/** Makes browsers ask for a name and a password. */
 const notAdmin = new HttpProblem(
   401,
   'Unauthorized',
-  'Send an admin key of every owner, as the password (any name) or as "Authorization: Bearer <key>". `ci-insights keys create --every-owner --scope admin` makes one.',
+  'Send an admin key of every owner, as the password (with any name) or as "Authorization: Bearer <key>". `ci-insights keys create --every-owner --scope admin` creates one.',
   { 'www-authenticate': 'Basic realm="ci-insights queues", charset="UTF-8"' },
 );
 
@@ -36,7 +36,7 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
     if (key?.scope !== 'admin' || key.owner !== null || key.repositories !== null) throw notAdmin;
     const url = new URL(request.url);
     const path = url.pathname.slice(PATH.length);
-    // Its scripts ask below the address of the page, which therefore ends with a slash or goes on.
+    // The page's scripts use relative addresses.
     const response = await board.answer(path === '' ? '/' : path, url.searchParams);
     for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
     return response;
@@ -53,7 +53,7 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
     app.get(path, (context) => serve(context.request as Request), { detail: { hide: true } });
 }
 
-/** The key, sent as a Bearer token or as the password of Basic authentication. */
+/** The key: a Bearer token, or the password of Basic authentication. */
 function tokenOf(header: string | null): string | undefined {
   const [, scheme, value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
   if (scheme === undefined) return undefined;

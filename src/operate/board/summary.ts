@@ -1,10 +1,10 @@
-/** What the board shows of a job: what it is about and how large. Not its rows, which would be megabytes a page. */
+/** What the queue page shows of a job: its subject and size, not its rows, which would be megabytes per page. */
 import { unpack } from '../../queue/encoding.ts';
 
-/** Lists up to this length are shown as they are. */
+/** Longer lists are shown as their length. */
 const LENGTH_MAX = 10;
 
-/** The payload, unpacked, with long lists replaced by their length. Never throws: it shows broken jobs, too. */
+/** The unpacked payload with long lists replaced by their length. Never throws: it must show broken jobs too. */
 export function summaryOf(data: unknown): unknown {
   try {
     return shortened(unpack(data).payload);

@@ -1,4 +1,4 @@
-/** Looks at ClickHouse. To know what it may, it makes a table of its own, writes a row, and drops it again. */
+/** Checks ClickHouse. To check permissions, it creates a table, writes a row and drops the table again. */
 
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.ts';
@@ -10,17 +10,17 @@ import { clockFinding, diskFinding, migrationsFinding, versionFinding } from './
 const facts = z.object({ version: z.string(), now: z.number(), has_migrations: z.number() });
 const disk = z.object({ name: z.string(), free: z.number() });
 
-/** @param mayProbe Whether a table may be made to try permissions; not on a cluster, where that takes every server. */
-export async function lookAtClickHouse(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+/** @param mayProbe Whether to create a table to check permissions; not on a cluster, where that involves every server. */
+export async function checkClickHouse(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
   try {
-    return await inTime(() => look(clickhouse, mayProbe));
+    return await inTime(() => findingsOf(clickhouse, mayProbe));
   } catch (error) {
-    const remedy = 'Look whether it runs, and whether address, user and password of CLICKHOUSE_URL are right.';
-    return [problem('ClickHouse', `It cannot be used: ${reasonOf(error)}.`, remedy)];
+    const remedy = 'Check that it is running, and that address, user and password in CLICKHOUSE_URL are correct.';
+    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, remedy)];
   }
 }
 
-async function look(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+async function findingsOf(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
   const askedAt = systemClock.now();
   const [row] = await clickhouse.rows(`
     SELECT version() AS version, toFloat64(toUnixTimestamp64Milli(now64(3))) AS now,
@@ -30,7 +30,7 @@ async function look(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[
   const known = loadMigrations().length;
   const done = fact.has_migrations > 0 ? await migrationsDone(clickhouse) : 0;
   return [
-    ok('ClickHouse', 'It answers.'),
+    ok('ClickHouse', 'It responds.'),
     versionFinding('ClickHouse', fact.version),
     clockFinding('ClickHouse', fact.now - middle),
     migrationsFinding('ClickHouse', done, known),
@@ -44,7 +44,7 @@ async function migrationsDone(clickhouse: ClickHouse): Promise<number> {
   return z.object({ done: z.number() }).parse(row).done;
 }
 
-/** A user need not be allowed to see disks. */
+/** The user may not be permitted to see the disks. */
 async function disks(clickhouse: ClickHouse): Promise<Finding[]> {
   try {
     const rows = await clickhouse.rows('SELECT name, toFloat64(unreserved_space) AS free FROM system.disks');
@@ -57,7 +57,7 @@ async function disks(clickhouse: ClickHouse): Promise<Finding[]> {
   }
 }
 
-/** What the service does with its tables, done with one that is nobody's. */
+/** Does with a temporary table what the service does with its tables. */
 async function permissions(clickhouse: ClickHouse, hasDatabase: boolean): Promise<Finding> {
   const check = 'ClickHouse permissions';
   const table = `ci.doctor_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -75,9 +75,9 @@ async function permissions(clickhouse: ClickHouse, hasDatabase: boolean): Promis
       await clickhouse.command(`DROP TABLE IF EXISTS ${table} SYNC`).catch(() => {});
       return problem(
         check,
-        `It does not let us ${step.split(' ', 2).join(' ')}: ${reasonOf(error)}`,
+        `${step.split(' ', 2).join(' ')} is not permitted: ${reasonOf(error)}`,
         'Run `GRANT SELECT, INSERT, CREATE, ALTER, DROP, TRUNCATE, OPTIMIZE ON ci.* TO <user>`.',
       );
     }
-  return ok(check, 'Tables can be made, written, changed and dropped.');
+  return ok(check, 'Tables can be created, written, altered and dropped.');
 }

@@ -1,6 +1,7 @@
 /**
- * Everything that `ci-insights doctor` looks at, in order. It migrates nothing and works beside a running service: embedded stores
- * belong to that one, so its PostgreSQL is shared and its ClickHouse is asked after through its readiness.
+ * Everything that `ci-insights doctor` checks, in order. It migrates nothing and works while the service runs. Embedded
+ * stores belong to the running service: doctor shares its PostgreSQL and learns about its ClickHouse from its
+ * readiness.
  */
 
 import { existsSync } from 'node:fs';
@@ -12,65 +13,65 @@ import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { lockDataDir, lockHolder } from '../../service-lock.ts';
-import { lookAtClickHouse } from './clickhouse.ts';
+import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
-import { lookAtDataFolder, lookAtRuntime } from './machine.ts';
-import { lookAtPostgres } from './postgres.ts';
-import { lookAtQueue } from './queue.ts';
+import { checkDataFolder, checkRuntime } from './machine.ts';
+import { checkPostgres } from './postgres.ts';
+import { checkQueue } from './queue.ts';
 import { lagFinding } from './rules.ts';
-import { localAddress, lookAtHost, lookAtPublicUrl, lookAtService } from './web.ts';
+import { checkHost, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
   const isEmbedded = !config.databaseUrl || !config.clickhouseUrl;
   const isServed = isEmbedded && lockHolder(config.dataDir) !== undefined;
-  const findings = [ok('Configuration', 'Every value can be read.'), lookAtRuntime()];
-  if (isEmbedded) findings.push(...(await lookAtDataFolder(config)));
+  const findings = [ok('Configuration', 'All values are valid.'), checkRuntime()];
+  if (isEmbedded) findings.push(...(await checkDataFolder(config)));
   if (findings.some(({ level }) => level === 'problem')) return findings;
   const unlock = isEmbedded && !isServed && existsSync(config.dataDir) ? lockDataDir(config.dataDir) : () => {};
   try {
-    findings.push(...(await lookAtStores(config, isServed)));
+    findings.push(...(await checkStores(config, isServed)));
   } finally {
     unlock();
   }
   const address = localAddress(config);
-  if (isServed && address !== undefined) findings.push(...(await lookAtService(address)));
-  findings.push(...(await lookAtPublicUrl(config)), ...(await lookAtHost(config)));
+  if (isServed && address !== undefined) findings.push(...(await checkService(address)));
+  findings.push(...(await checkPublicUrl(config)), ...(await checkHost(config)));
   return findings;
 }
 
-async function lookAtStores(config: Config, isServed: boolean): Promise<Finding[]> {
-  return [...(await lookAtDatabase(config, isServed)), ...(await lookAtColumns(config, isServed))];
+async function checkStores(config: Config, isServed: boolean): Promise<Finding[]> {
+  return [...(await checkPostgresStore(config, isServed)), ...(await checkClickHouseStore(config, isServed))];
 }
 
-/** PostgreSQL, and with it the queue and what waits. */
-async function lookAtDatabase(config: Config, isServed: boolean): Promise<Finding[]> {
-  if (config.databaseUrl) return lookAtDatabaseAt(config, config.databaseUrl);
+/** Also the queue and the backlog, which need PostgreSQL. */
+async function checkPostgresStore(config: Config, isServed: boolean): Promise<Finding[]> {
+  if (config.databaseUrl) return checkPostgresAt(config, config.databaseUrl);
   if (!existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
-    return [ok('PostgreSQL', 'There is none yet: the first start makes the embedded one.')];
+    return [ok('PostgreSQL', 'There is none yet. The first start creates the embedded one.')];
   try {
     const server = await startEmbeddedPostgres(config.dataDir, isServed);
     try {
-      return await lookAtDatabaseAt(config, server.url);
+      return await checkPostgresAt(config, server.url);
     } finally {
       await server.stop();
     }
   } catch (error) {
-    const remedy = 'Its files are in DATA_DIR/postgres: look whether they are whole and who owns them.';
-    return [problem('PostgreSQL', `The embedded one does not start: ${reasonOf(error)}.`, remedy)];
+    const remedy = 'Check that its files in DATA_DIR/postgres are complete and who owns them.';
+    return [problem('PostgreSQL', `The embedded PostgreSQL does not start: ${reasonOf(error)}.`, remedy)];
   }
 }
 
-async function lookAtDatabaseAt(config: Config, url: string): Promise<Finding[]> {
-  const { findings, isUsable } = await lookAtPostgres(url);
-  if (!isUsable) return config.redisUrl ? [...findings, ...(await lookAtQueue(config, url))] : findings;
-  return [...findings, ...(await lookAtQueue(config, url)), ...(await lookAtBacklog(url))];
+async function checkPostgresAt(config: Config, url: string): Promise<Finding[]> {
+  const { findings, isUsable } = await checkPostgres(url);
+  if (!isUsable) return config.redisUrl ? [...findings, ...(await checkQueue(config, url))] : findings;
+  return [...findings, ...(await checkQueue(config, url)), ...(await checkBacklog(url))];
 }
 
-async function lookAtBacklog(url: string): Promise<Finding[]> {
+async function checkBacklog(url: string): Promise<Finding[]> {
   const postgres = openPostgres(url, () => {});
   try {
     const backlog = await inTime(() => readBacklog(postgres.db, systemClock.now()));
-    const remedy = 'Look whether a worker runs and what its log says: it needs both PostgreSQL and ClickHouse.';
+    const remedy = 'Check that a worker is running, and read its log. It needs both PostgreSQL and ClickHouse.';
     return [
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),
       lagFinding('Event log', 'event', backlog.eventsWaiting, backlog.relayLagSeconds, remedy),
@@ -79,32 +80,32 @@ async function lookAtBacklog(url: string): Promise<Finding[]> {
         : warning(
             'Dead letters',
             `${backlog.deadLettersWaiting} jobs could not be stored.`,
-            '`ci-insights dead-letters list` says why; replay them once it is mended.',
+            '`ci-insights dead-letters list` shows why. Fix the cause, then replay them.',
           ),
     ];
   } catch (error) {
-    return [problem('Backlog', `It cannot be read: ${reasonOf(error)}.`, 'Look at the findings about PostgreSQL.')];
+    return [problem('Backlog', `It is not readable: ${reasonOf(error)}.`, 'See the findings about PostgreSQL.')];
   } finally {
     await postgres.close();
   }
 }
 
-async function lookAtColumns(config: Config, isServed: boolean): Promise<Finding[]> {
+async function checkClickHouseStore(config: Config, isServed: boolean): Promise<Finding[]> {
   const { clickhouseUrl: url, clickhouseCluster: cluster, dataDir } = config;
   const path = join(dataDir, 'clickhouse');
-  // A running service has it; its readiness is asked after.
+  // It belongs to the running service, whose readiness is checked instead.
   if (!url && isServed) return [];
   if (!url && !existsSync(path))
-    return [ok('ClickHouse', 'There is none yet: the first start makes the embedded one.')];
+    return [ok('ClickHouse', 'There is none yet. The first start creates the embedded one.')];
   try {
     const clickhouse = await openClickHouse({ url, path, cluster });
     try {
-      return await lookAtClickHouse(clickhouse, url !== undefined && cluster === undefined);
+      return await checkClickHouse(clickhouse, url !== undefined && cluster === undefined);
     } finally {
       await clickhouse.close();
     }
   } catch (error) {
-    const remedy = url ? 'Look at CLICKHOUSE_URL.' : 'Its files are in DATA_DIR/clickhouse: look who owns them.';
+    const remedy = url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.';
     return [problem('ClickHouse', `It does not open: ${reasonOf(error)}.`, remedy)];
   }
 }

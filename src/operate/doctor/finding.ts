@@ -2,12 +2,12 @@
 import pTimeout from 'p-timeout';
 
 export interface Finding {
-  /** What was looked at, in a few words. */
+  /** What was checked, in a few words. */
   check: string;
-  /** A problem keeps the service from doing its work, or soon will; a warning is worth knowing. */
+  /** A problem keeps the service from working, or soon will; a warning is worth knowing. */
   level: 'ok' | 'warning' | 'problem';
   message: string;
-  /** What to do, in a sentence; where something is wrong. */
+  /** What to do about it. Only for warnings and problems. */
   remedy?: string;
 }
 
@@ -25,14 +25,14 @@ export const problem = (check: string, message: string, remedy: string): Finding
   remedy,
 });
 
-/** How long one question to a store or an address may take. */
-export const PATIENCE_MS = 5_000;
+/** How long a store or an address may take to respond. */
+export const TIMEOUT_MS = 5_000;
 
-/** Asks something outside; throws when no answer arrives in time. */
+/** Throws if there is no response in time. */
 export const inTime = <T>(ask: () => Promise<T>): Promise<T> =>
-  pTimeout(ask(), { milliseconds: PATIENCE_MS, message: `no answer within ${PATIENCE_MS / 1_000} s` });
+  pTimeout(ask(), { milliseconds: TIMEOUT_MS, message: `no response within ${TIMEOUT_MS / 1_000} s` });
 
-/** The first line of what went wrong, innermost cause first: wrappers say less. */
+/** The first line of the innermost cause's message: wrappers say less. */
 export function reasonOf(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;

@@ -1,10 +1,10 @@
-/** Looks at PostgreSQL without changing anything. */
+/** Checks PostgreSQL without changing anything. */
 
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
-import { type Finding, inTime, ok, PATIENCE_MS, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, inTime, ok, problem, reasonOf, TIMEOUT_MS, warning } from './finding.ts';
 import { clockFinding, migrationsFinding, versionFinding } from './rules.ts';
 
 const JOURNAL = new URL('../../../sql/postgres/meta/_journal.json', import.meta.url);
@@ -19,34 +19,35 @@ const facts = z.object({
   schemas: z.array(z.string()),
 });
 
-/** The schemas that migrations make; whoever made them may go on without CREATE in the database. */
+/** The schemas that migrations create. A user who owns them needs no CREATE on the database. */
 const SCHEMAS = ['ci_insights', 'ci_insights_migrations'];
 
-export interface PostgresLook {
+export interface PostgresCheck {
   findings: Finding[];
-  /** Whether it can be asked for more: it answers, and its tables are there. */
+  /** Whether further checks can use it: it responds and has its tables. */
   isUsable: boolean;
 }
 
-export async function lookAtPostgres(url: string): Promise<PostgresLook> {
+export async function checkPostgres(url: string): Promise<PostgresCheck> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: PATIENCE_MS,
-    query_timeout: PATIENCE_MS,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
   });
   client.on('error', () => {});
   try {
     await inTime(() => client.connect());
-    return await look(client);
+    return await findingsOf(client);
   } catch (error) {
-    const remedy = 'Look whether it runs, and whether address, user, password and database of DATABASE_URL are right.';
-    return { findings: [problem('PostgreSQL', `It cannot be used: ${reasonOf(error)}.`, remedy)], isUsable: false };
+    const remedy =
+      'Check that it is running, and that address, user, password and database in DATABASE_URL are correct.';
+    return { findings: [problem('PostgreSQL', `It is not usable: ${reasonOf(error)}.`, remedy)], isUsable: false };
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-async function look(client: pg.Client): Promise<PostgresLook> {
+async function findingsOf(client: pg.Client): Promise<PostgresCheck> {
   const askedAt = systemClock.now();
   const { rows } = await client.query(
     `select current_setting('server_version') as version,
@@ -62,7 +63,7 @@ async function look(client: pg.Client): Promise<PostgresLook> {
   const middle = (askedAt + systemClock.now()) / 2;
   const fact = facts.parse(rows[0]);
   const findings = [
-    ok('PostgreSQL', 'It answers.'),
+    ok('PostgreSQL', 'It responds.'),
     versionFinding('PostgreSQL', fact.version),
     clockFinding('PostgreSQL', fact.now - middle),
     permissionFinding(fact),
@@ -75,7 +76,7 @@ async function look(client: pg.Client): Promise<PostgresLook> {
   if (done < entries.length) return { findings, isUsable: false };
   if ((await count(client, 'ci_insights.application_keys where revoked_at is null')) === 0)
     findings.push(
-      warning('Application keys', 'There is none: nobody can upload or read.', 'Make one: `ci-insights keys create`.'),
+      warning('Application keys', 'There are none, so no client can upload or read.', 'Run `ci-insights keys create`.'),
     );
   return { findings, isUsable: true };
 }
@@ -83,10 +84,10 @@ async function look(client: pg.Client): Promise<PostgresLook> {
 function permissionFinding(fact: z.infer<typeof facts>): Finding {
   const check = 'PostgreSQL permissions';
   const isComplete = fact.schemas.length === SCHEMAS.length;
-  if (fact.may_create || (isComplete && fact.may_use === true)) return ok(check, 'Migrations may run.');
+  if (fact.may_create || (isComplete && fact.may_use === true)) return ok(check, 'Migrations can run.');
   return problem(
     check,
-    'The user may not create what migrations need.',
+    'The user may not create what the migrations need.',
     'Run `grant create on database <database> to <user>`, and let it own the schemas ci_insights, ci_insights_migrations and bullmq.',
   );
 }

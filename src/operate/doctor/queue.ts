@@ -1,4 +1,4 @@
-/** Looks at the queue and at what waits in it, and at Redis where it is on Redis. */
+/** Checks the queues, their backlog, and Redis if they are there. */
 
 import type { Queue } from 'bullmq';
 import { systemClock } from '../../clock.ts';
@@ -10,25 +10,25 @@ import { openQueues } from '../../queue/open.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
 import { clockFinding, evictionFinding, lagFinding, persistenceFinding, versionFinding } from './rules.ts';
 
-/** @param databaseUrl Of the PostgreSQL that holds the queue where there is no Redis. */
-export async function lookAtQueue(config: Config, databaseUrl: string): Promise<Finding[]> {
-  const where = config.redisUrl ? 'REDIS_URL' : 'DATABASE_URL';
+/** @param databaseUrl of the PostgreSQL that holds the queues unless they are on Redis */
+export async function checkQueue(config: Config, databaseUrl: string): Promise<Finding[]> {
+  const variable = config.redisUrl ? 'REDIS_URL' : config.databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   let backend: QueueBackend | undefined;
   const queues: Queue[] = [];
   try {
-    // It tells the same by an exception; a listener keeps it from ending the process.
+    // The same error arrives as an exception; the listener only keeps it from ending the process.
     const onError = (): void => {};
     const opened = await inTime(() => openQueues(config, databaseUrl, onError));
     backend = opened;
     queues.push(...jobKinds.map(({ name }) => opened.queue(name)));
     return await inTime(async () => [
-      ok('Queue', `It answers, on ${opened.kind === 'redis' ? 'Redis' : 'PostgreSQL'}.`),
-      ...(opened.kind === 'redis' && queues[0] ? await lookAtRedis(queues[0]) : []),
+      ok('Queue', `It responds, on ${opened.kind === 'redis' ? 'Redis' : 'PostgreSQL'}.`),
+      ...(opened.kind === 'redis' && queues[0] ? await checkRedis(queues[0]) : []),
       ...(await Promise.all(queues.map(backlogOf))).flat(),
     ]);
   } catch (error) {
-    const remedy = `Look whether it runs, and whether ${where} is right. Uploads are refused meanwhile.`;
-    return [problem('Queue', `It cannot be used: ${reasonOf(error)}.`, remedy)];
+    const remedy = `Check that it is running and that ${variable} is correct. Until then uploads are refused.`;
+    return [problem('Queue', `It is not usable: ${reasonOf(error)}.`, remedy)];
   } finally {
     await Promise.all(queues.map((queue) => queue.close().catch(() => {})));
     await backend?.close().catch(() => {});
@@ -40,7 +40,7 @@ async function backlogOf(queue: Queue): Promise<Finding[]> {
   const waiting = (jobs.waiting ?? 0) + (jobs.delayed ?? 0);
   const failed = jobs.failed ?? 0;
   const remedy =
-    'Look whether a worker runs (`ci-insights worker`) and what its log says; more workers share the work.';
+    'Check that a worker is running (`ci-insights worker`), and read its log. More workers share the work.';
   return [
     lagFinding(`Queue ${queue.name}`, 'job', waiting, lagSeconds, remedy),
     ...(failed === 0
@@ -48,14 +48,14 @@ async function backlogOf(queue: Queue): Promise<Finding[]> {
       : [
           warning(
             `Queue ${queue.name} failed`,
-            `${failed} jobs are out of tries; they are kept.`,
-            'Once what was wrong is mended: `ci-insights dead-letters retry-failed`.',
+            `${failed} jobs ran out of attempts; they are kept.`,
+            'Fix the cause, then run `ci-insights dead-letters retry-failed`.',
           ),
         ]),
   ];
 }
 
-async function lookAtRedis(queue: Queue): Promise<Finding[]> {
+async function checkRedis(queue: Queue): Promise<Finding[]> {
   const client = await queue.getBackend().client;
   const info = await client.info();
   const value = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
@@ -64,7 +64,7 @@ async function lookAtRedis(queue: Queue): Promise<Finding[]> {
     versionFinding('Redis', value('redis_version')),
     evictionFinding(value('maxmemory_policy')),
     persistenceFinding(value('aof_enabled') === '1'),
-    // Since version 7.
+    // Since Redis 7.
     ...(microseconds > 0 ? [clockFinding('Redis', microseconds / 1_000 - systemClock.now())] : []),
     ...(value('role') === 'slave'
       ? [problem('Redis role', 'It is a read-only replica.', 'Point REDIS_URL at the primary.')]

@@ -1,23 +1,23 @@
-/** From figures to findings: pure, so that every threshold is tested without a store that is in that state. */
+/** From figures to findings: pure, so that tests reach every threshold without a store in that state. */
 import { compareByNumbers } from '../../versions.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 export interface Versions {
-  /** Older does not work. */
+  /** Older versions do not work. */
   oldest: string;
-  /** Nothing newer was tried; undefined: no such limit. */
+  /** Newer versions were not tested; undefined: no such limit. */
   newest?: string;
-  /** Older works, but is not what it is made for. */
+  /** Older versions work, but are not recommended. */
   wanted?: string;
 }
 
-/** Supported versions. Only leading numbers that are given count: 18 holds 18.4. */
+/** Supported versions. Only the given leading numbers count: 18 includes 18.4. */
 export const SUPPORTED = {
   Bun: { oldest: '1.3', wanted: '1.4' },
   PostgreSQL: { oldest: '14', newest: '18' },
   // BullMQ refuses below 5.0 and recommends 6.2.
   Redis: { oldest: '5.0', wanted: '6.2' },
-  // Tokens reach what views fill since 24.8; tested is the version that is embedded.
+  // Since 24.8, deduplication tokens reach the tables that views fill. The tests run on the embedded version.
   ClickHouse: { oldest: '24.8', wanted: '25.3' },
 } satisfies Record<string, Versions>;
 
@@ -27,12 +27,12 @@ export function versionFinding(product: keyof typeof SUPPORTED, version: string)
   if (compareByNumbers(version, oldest) < 0)
     return problem(check, `${version} is too old.`, `Upgrade ${product} to ${wanted ?? oldest} or later.`);
   if (wanted !== undefined && compareByNumbers(version, wanted) < 0)
-    return warning(check, `${version} works, but ${wanted} or later is better.`, `Plan an upgrade of ${product}.`);
+    return warning(check, `${version} works, but ${wanted} or later is recommended.`, `Plan an upgrade of ${product}.`);
   const major = version.split('.')[0] ?? version;
   if (newest !== undefined && compareByNumbers(major, newest) > 0)
     return warning(
       check,
-      `${version} is newer than ${newest}, the newest that was tried.`,
+      `${version} is newer than ${newest}, the newest tested version.`,
       'Watch the log after upgrades.',
     );
   return ok(check, version);
@@ -46,10 +46,10 @@ export function clockFinding(store: string, aheadMs: number): Finding {
   const check = `${store} clock`;
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
   const message = `It is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine.`;
-  const remedy = 'Let NTP set the clocks of both: times of executions, events and expiries are compared with them.';
+  const remedy = 'Let NTP set both clocks: times of executions, events and expiries are compared with them.';
   if (Math.abs(aheadMs) >= CLOCK_PROBLEM_MS) return problem(check, message, remedy);
   if (Math.abs(aheadMs) >= CLOCK_WARNING_MS) return warning(check, message, remedy);
-  return ok(check, 'It agrees with this machine.');
+  return ok(check, 'It agrees with the clock of this machine.');
 }
 
 const GIB = 1024 ** 3;
@@ -59,7 +59,7 @@ const DISK_WARNING_BYTES = 5 * GIB;
 export function diskFinding(where: string, freeBytes: number): Finding {
   const check = `${where} disk`;
   const message = `${(freeBytes / GIB).toFixed(1)} GiB are free.`;
-  const remedy = 'Make room, or lower RETENTION_DAYS: months that are past it leave within the hour.';
+  const remedy = 'Free some space, or lower RETENTION_DAYS: months that are past it are dropped within the hour.';
   if (freeBytes < DISK_PROBLEM_BYTES) return problem(check, message, remedy);
   return freeBytes < DISK_WARNING_BYTES ? warning(check, message, remedy) : ok(check, message);
 }
@@ -67,49 +67,49 @@ export function diskFinding(where: string, freeBytes: number): Finding {
 const LAG_WARNING_S = 60;
 const LAG_PROBLEM_S = 600;
 
-/** Something waits; `seconds` is the age of the oldest. */
+/** How much waits; `seconds` is the age of the oldest. */
 export function lagFinding(check: string, what: string, count: number, seconds: number, remedy: string): Finding {
-  if (count === 0) return ok(check, `No ${what} waits.`);
+  if (count === 0) return ok(check, `No ${what}s are waiting.`);
   const message = `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'} waiting, the oldest for ${Math.round(seconds)} s.`;
   if (seconds >= LAG_PROBLEM_S) return problem(check, message, remedy);
   return seconds >= LAG_WARNING_S ? warning(check, message, remedy) : ok(check, message);
 }
 
-/** Versions of migrations that were run, against those that this version of the service brings. */
+/** Compares the number of migrations that were run with the number that this version has. */
 export function migrationsFinding(store: string, done: number, known: number): Finding {
   const check = `${store} migrations`;
   if (done < known)
     return problem(
       check,
       `${done} of ${known} were run.`,
-      'Run `ci-insights migrate`, or start the service, which does it.',
+      'Run `ci-insights migrate`, or start the service, which also runs them.',
     );
   if (done > known)
     return problem(
       check,
-      `${done} were run, and this version knows ${known}: the store belongs to a newer version.`,
-      'Run the newer version here: there is no way back but a backup.',
+      `${done} were run, but this version has only ${known}: the store belongs to a newer version.`,
+      'Run the newer version. The only way back is a backup.',
     );
   return ok(check, `All ${known} were run.`);
 }
 
-/** @param policy As Redis says it: `noeviction`, `allkeys-lru`, … */
+/** @param policy as Redis reports it: `noeviction`, `allkeys-lru`, … */
 export function evictionFinding(policy: string): Finding {
   return policy === 'noeviction'
     ? ok('Redis memory policy', policy)
     : problem(
         'Redis memory policy',
-        `It is ${policy}: jobs, which are uploads not stored yet, may be thrown away.`,
+        `It is ${policy}: Redis may evict jobs, and with them uploads that are not stored yet.`,
         'Set maxmemory-policy noeviction.',
       );
 }
 
 export function persistenceFinding(isAppendOnly: boolean): Finding {
   return isAppendOnly
-    ? ok('Redis persistence', 'It keeps an append-only file.')
+    ? ok('Redis persistence', 'It writes an append-only file.')
     : warning(
         'Redis persistence',
-        'It keeps no append-only file: a restart may lose uploads that are not stored yet.',
+        'It writes no append-only file: a restart may lose uploads that are not stored yet.',
         'Set appendonly yes.',
       );
 }

@@ -1,15 +1,15 @@
-/** Looks at addresses: the service itself, as clients see it, and the repository host. */
+/** Checks addresses: the service, its public address, and the repository host. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import { type Finding, ok, PATIENCE_MS, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, ok, problem, reasonOf, TIMEOUT_MS, warning } from './finding.ts';
 
 const aliveSchema = z.object({ status: z.literal('alive') });
 const readySchema = z.object({ stores: z.record(z.string(), z.boolean()) });
 
 const ask = (address: string): Promise<Response> =>
-  fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'manual' });
+  fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' });
 
-/** Where a service of this configuration on this machine answers; undefined when it takes any free port. */
+/** Where a service with this configuration listens on this machine; undefined if it takes any free port. */
 export function localAddress({ host, port }: Config): string | undefined {
   if (port === 0) return undefined;
   const reachable =
@@ -17,65 +17,78 @@ export function localAddress({ host, port }: Config): string | undefined {
   return `http://${reachable}:${port}`;
 }
 
-/** A running service's own word about its stores; the embedded ClickHouse can be asked in no other way. */
-export async function lookAtService(address: string): Promise<Finding[]> {
+/** What a running service reports about its stores: the only way to check its embedded ClickHouse. */
+export async function checkService(address: string): Promise<Finding[]> {
   try {
     const { stores } = readySchema.parse(await (await ask(`${address}/healthz/ready`)).json());
     const down = Object.entries(stores).flatMap(([store, isUp]) => (isUp ? [] : [store]));
     return [
       down.length === 0
-        ? ok('Service', `It runs at ${address}, and its stores answer.`)
-        : problem('Service', `It runs at ${address}, but ${down.join(' and ')} does not answer it.`, 'Read its log.'),
+        ? ok('Service', `It is running at ${address}, and its stores respond.`)
+        : problem('Service', `It is running at ${address}, but does not reach ${down.join(' and ')}.`, 'Read its log.'),
     ];
   } catch (error) {
-    const remedy = 'Read its log, and look whether PORT and HOST are those with which it was started.';
+    const remedy = 'Read its log, and check that PORT and HOST are the same as those it was started with.';
     return [
-      problem('Service', `It holds the data folder, but does not answer at ${address}: ${reasonOf(error)}.`, remedy),
+      problem('Service', `It uses the data folder, but does not respond at ${address}: ${reasonOf(error)}.`, remedy),
     ];
   }
 }
 
 const isLocal = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 
-export async function lookAtPublicUrl({ publicUrl, host }: Config): Promise<Finding[]> {
+export async function checkPublicUrl({ publicUrl, host }: Config): Promise<Finding[]> {
   const check = 'Public address';
   if (publicUrl === undefined)
     return isLocal(host)
       ? []
-      : [warning(check, 'PUBLIC_URL is not set: links are as requests say.', 'Set it where a proxy stands in front.')];
+      : [
+          warning(
+            check,
+            'PUBLIC_URL is not set, so links repeat the address of the request.',
+            'Set it if there is a proxy.',
+          ),
+        ];
   const clear: Finding[] =
     URL.parse(publicUrl)?.protocol === 'http:' && !isLocal(new URL(publicUrl).hostname)
-      ? [warning(check, `${publicUrl} is not https: keys travel in clear.`, 'Put TLS in front, and say https.')]
+      ? [
+          warning(
+            check,
+            `${publicUrl} is not https: keys are sent unencrypted.`,
+            'Terminate TLS in front of it, and use https.',
+          ),
+        ]
       : [];
   try {
     const response = await ask(`${publicUrl}/healthz/live`);
-    if (aliveSchema.safeParse(await response.json()).success) return [...clear, ok(check, `${publicUrl} answers.`)];
-    return [...clear, warning(check, `Something else answers at ${publicUrl}.`, 'Correct PUBLIC_URL or the proxy.')];
+    if (aliveSchema.safeParse(await response.json()).success) return [...clear, ok(check, `${publicUrl} responds.`)];
+    return [...clear, warning(check, `Something else responds at ${publicUrl}.`, 'Correct PUBLIC_URL or the proxy.')];
   } catch (error) {
-    const remedy = 'Start the service, or correct PUBLIC_URL or the proxy; it may be reachable from elsewhere only.';
-    return [...clear, warning(check, `${publicUrl} does not answer from here: ${reasonOf(error)}.`, remedy)];
+    const remedy =
+      'Start the service, or correct PUBLIC_URL or the proxy. The address may be reachable only from elsewhere.';
+    return [...clear, warning(check, `${publicUrl} does not respond from here: ${reasonOf(error)}.`, remedy)];
   }
 }
 
-export async function lookAtHost({ githubApiUrl, webhookSecrets, httpIngest }: Config): Promise<Finding[]> {
+export async function checkHost({ githubApiUrl, webhookSecrets, httpIngest }: Config): Promise<Finding[]> {
   const secret =
     webhookSecrets.length > 0
       ? ok('Host webhooks', 'The secret is set.')
       : warning(
           'Host webhooks',
-          'GITHUB_WEBHOOK_SECRET is not set: deliveries are refused, so the event log knows quarantines only.',
-          'Make one with `openssl rand -hex 32`; docs/operations.md says how the webhook is added.',
+          'GITHUB_WEBHOOK_SECRET is not set, so deliveries are refused and the event log has no pull-request events.',
+          'Create one with `openssl rand -hex 32`. docs/operations.md explains how to add the webhook.',
         );
-  return [...(httpIngest ? [secret] : []), ...(githubApiUrl === undefined ? [] : [await lookAtHostApi(githubApiUrl)])];
+  return [...(httpIngest ? [secret] : []), ...(githubApiUrl === undefined ? [] : [await checkHostApi(githubApiUrl)])];
 }
 
-async function lookAtHostApi(address: string): Promise<Finding> {
+async function checkHostApi(address: string): Promise<Finding> {
   const check = 'Repository host';
   try {
     await ask(address);
-    return ok(check, `${address} answers.`);
+    return ok(check, `${address} responds.`);
   } catch (error) {
-    const remedy = 'Its tokens are answered with 503 until it does. Look at the network, or at GITHUB_API_URL.';
-    return warning(check, `${address} does not answer: ${reasonOf(error)}.`, remedy);
+    const remedy = 'Until it does, requests with its tokens get 503. Check the network and GITHUB_API_URL.';
+    return warning(check, `${address} does not respond: ${reasonOf(error)}.`, remedy);
   }
 }
