@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
 import { deadLetters, eventOutbox, ingestBlocks } from './schema.ts';
 
-export interface BacklogReading {
+export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
   blocksUnstored: number;
   blocksUnevaluated: number;
@@ -29,7 +29,7 @@ const rowSchema = z.object({
 });
 
 /** @param now Milliseconds since the epoch, by the clock that stamped the events. */
-export async function readBacklog(db: Executor, now: number): Promise<BacklogReading> {
+export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
   const { rows } = await onPostgres(() =>
     db.execute(sql`
       with blocks as (
