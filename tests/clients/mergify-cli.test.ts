@@ -100,7 +100,7 @@ describe.skipIf(!python)('mergify tests quarantines', () => {
     expect(await service.get(`/v1/ci/acme/repositories/${repository}/quarantines`)).toMatchObject({ size: 0 });
   });
 
-  test('a list of several pages is shown whole', async () => {
+  test('a list of several pages is shown in full', async () => {
     const repository = freshRepository('cli');
     const service = await sharedService();
     const names = Array.from({ length: 230 }, (_, i) => `test ${i}`);
@@ -109,7 +109,7 @@ describe.skipIf(!python)('mergify tests quarantines', () => {
     expect(listed.map(({ test_name }) => test_name)).toEqual(names);
   });
 
-  test('our errors are printed in our words', async () => {
+  test("errors are printed in the service's words", async () => {
     const repository = freshRepository('cli');
     const add = () => mergify(repository, ['tests', 'quarantines', 'add', FAILING, '--reason', 'why']);
     await add();
@@ -136,7 +136,7 @@ describe.skipIf(!python)('mergify events', () => {
     events: { metadata: { test_name: string } }[];
   }
 
-  test('filters, window and paging: what happened is shown once, newest first', async () => {
+  test('filters, window and paging: each event is shown once, newest first', async () => {
     const repository = freshRepository('cli');
     const service = await sharedService();
     const label = async (number: number): Promise<void> => {

@@ -53,7 +53,7 @@ describe.each([
   };
 
   test.skipIf(!python)(
-    'a session arrives whole, a quarantined failure does not fail it, and the insights count that failure',
+    'a session arrives complete, a quarantined failure does not fail it, and insights count that failure',
     async () => {
       const repository = freshRepository('pytest');
       const base = `/v1/ci/acme/repositories/${repository}`;
@@ -100,7 +100,7 @@ describe.each([
   });
 
   test.skipIf(!python)(
-    'every page of a long list of quarantines is read, and an address with a slash at its end will do',
+    'every page of a long list of quarantines is read, also from an address with a trailing slash',
     async () => {
       const repository = freshRepository('pytest');
       const service = await sharedService();

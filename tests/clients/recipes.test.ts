@@ -166,7 +166,7 @@ const providers: [
 ];
 
 describe.each(providers)('the step for %s', (name, command, variables, { pipeline, job, code }) => {
-  test('uploads the report of a push to main under the names of pipeline and job', async () => {
+  test('uploads the report of a push to main under its pipeline and job', async () => {
     const repository = freshRepository('recipe');
     const shown = command();
     expect(shown).toContain('ci-insights push junit');
@@ -192,7 +192,7 @@ describe('the exporter of an OpenTelemetry collector', () => {
     headers: Record<string, string>;
   }
 
-  test('has an address and headers with which OTLP as a collector sends it arrives', async () => {
+  test("has an address and headers with which a collector's OTLP arrives", async () => {
     const repository = freshRepository('recipe');
     const service = await sharedService();
     const config = recipe('### From an OpenTelemetry collector', 'yaml')

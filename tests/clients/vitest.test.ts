@@ -70,10 +70,10 @@ async function conclusionsOf(repository: string, count: number): Promise<Record<
   return Object.fromEntries(await Promise.all(details));
 }
 
-// Of the client and what it once sent, one is tested: nothing is left out.
+// Either the client is tested or what it once sent, so that nothing is left out.
 const describeClient = reason === undefined ? describe.skipIf(folder === undefined) : undefined;
 describeClient?.('@mergifyio/vitest', () => {
-  test('a run arrives whole, a quarantined failure does not fail it, and the insights count that failure', async () => {
+  test('a run arrives complete, a quarantined failure does not fail it, and insights count that failure', async () => {
     const repository = freshRepository('vitest');
     const service = await sharedService();
     const cwd = folder ?? '';
@@ -103,7 +103,7 @@ const describeRecorded = reason === undefined ? undefined : describe;
 describeRecorded?.('recorded uploads of @mergifyio/vitest', () => {
   const DAY = 'start=2026-11-21T00:00:00Z&end=2026-11-22T00:00:00Z';
 
-  test('arrive on both paths, in chunks and again, and count once', async () => {
+  test('arrive on both paths, in chunks, and count once when resent', async () => {
     const repository = freshRepository('vitest');
     const service = await sharedService();
     const paths = [`/v1/ci/acme/repositories/${repository}/traces`, `//v1/repos/acme/${repository}/ci/traces`];

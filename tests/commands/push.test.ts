@@ -1,4 +1,4 @@
-/** `push junit` against a server that answers as the gateway does, and as one does that is in trouble. */
+/** `push junit` against a server that answers like the gateway, and like one in trouble. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,7 +84,7 @@ async function push(args: string[], env: Record<string, string> = {}) {
   return { out: out.trimEnd().split('\n'), err, code };
 }
 
-test('a report goes with the run that the environment describes, and is waited for', async () => {
+test('a report is sent with the run that the environment describes, and awaited', async () => {
   const { out, code } = await push(['a.xml']);
   expect(taken).toEqual([
     {
@@ -105,7 +105,7 @@ test('a report goes with the run that the environment describes, and is waited f
   expect(code).toBe(0);
 });
 
-test('folders mean the XML files below them, globs are expanded, and each file goes once', async () => {
+test('folders stand for the XML files below them, globs are expanded, and each file is sent once', async () => {
   const { code } = await push(['reports', './reports/c.xml', '*.xml', join(folder, 'a.xml')]);
   expect(taken.map((upload) => upload.query.report).sort()).toEqual([
     'a.xml',
@@ -116,7 +116,7 @@ test('folders mean the XML files below them, globs are expanded, and each file g
   expect(code).toBe(0);
 });
 
-test('flags overrule the environment', async () => {
+test('flags override the environment', async () => {
   const flags = {
     '--repo': 'other/repo',
     '--pipeline': 'P',
@@ -153,12 +153,12 @@ test('the same path in two parts of a split job is two reports', async () => {
   expect(taken.map((upload) => upload.query.report)).toEqual(['node-0/a.xml', 'node-1/a.xml']);
 });
 
-test('one name for several reports stays several', async () => {
+test('one name for several reports keeps them separate', async () => {
   await push(['a.xml', 'b.xml', '--report', 'unit']);
   expect(taken.map((upload) => upload.query.report).sort()).toEqual(['unit/a.xml', 'unit/b.xml']);
 });
 
-test('a service that is busy is tried again until it takes the report', async () => {
+test('a busy service is retried until it accepts the report', async () => {
   trouble = {
     'a.xml': [
       problem(503, 'The queue is down.', { 'retry-after': '0' }),
@@ -170,7 +170,7 @@ test('a service that is busy is tried again until it takes the report', async ()
   expect(code).toBe(0);
 });
 
-test('a service that stays away is not waited for by every file anew', async () => {
+test('a service that stays down is not waited for again with every file', async () => {
   const target = targetOf(
     { repo: { owner: 'a', name: 'b' }, pipeline: 'P', job: 'J', runId: '1' },
     detectCi({}),
@@ -185,7 +185,7 @@ test('a service that stays away is not waited for by every file anew', async () 
   expect((await uploadReport(junit, target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
 });
 
-test('a bad file is one sentence and exit code 1, and the others still go', async () => {
+test('a bad file is reported in one sentence with exit code 1, and the others are still sent', async () => {
   trouble = { 'a.xml': [problem(422, 'This is no JUnit report: its root is <html>.')] };
   const { out, code } = await push(['a.xml', 'b.xml', 'gone.xml']);
   expect(taken.map((upload) => upload.query.report)).toEqual(['b.xml']);
@@ -213,21 +213,21 @@ test('rejected rows are shown with their reason and are not a success', async ()
   expect(code).toBe(1);
 });
 
-test('everything a duplicate: the hint says how to tell results apart', async () => {
+test('if everything is a duplicate, a hint says how to distinguish reports', async () => {
   receipt = { ...STORED, accepted: 0, duplicate: 4 };
   const { out, code } = await push(['a.xml']);
   expect(out.at(-1)).toContain('--job or --report');
   expect(code).toBe(0);
 });
 
-test('an upload that failed later says why', async () => {
+test('an upload that fails later says why', async () => {
   receipt = { ...STORED, status: 'failed', accepted: 0, duplicate: 0, failure: 'the payload is of version 9' };
   const { out, code } = await push(['a.xml']);
   expect(out.at(-1)).toBe('a.xml: the payload is of version 9');
   expect(code).toBe(1);
 });
 
-test('--no-wait ends as soon as the service has the report', async () => {
+test('--no-wait ends as soon as the service has accepted the report', async () => {
   receipt = { ...STORED, status: 'queued' };
   const { out, code } = await push(['a.xml', '--no-wait']);
   expect(out).toEqual([
@@ -237,7 +237,7 @@ test('--no-wait ends as soon as the service has the report', async () => {
   expect(code).toBe(0);
 });
 
-test('what is wanting is named, without sending anything', async () => {
+test('what is missing is named, and nothing is sent', async () => {
   const cases: [string[], Record<string, string>, string][] = [
     [['a.xml'], { CI_INSIGHTS_TOKEN: '' }, 'A token is needed'],
     [['a.xml'], { CIRCLECI: '' }, 'add --repo owner/name'],

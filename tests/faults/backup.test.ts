@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Uploads a report and returns its receipt when it is stored. */
+/** Uploads a report and returns its receipt once it is stored. */
 async function upload(service: ServiceProcess, runId: number): Promise<{ accepted: number; duplicate: number }> {
   const cases = ['a', 'b', 'c'].map((name) => `<testcase classname="k" name="${name}" time="1"/>`).join('');
   const sent = await service.request(
@@ -36,7 +36,7 @@ const copy = (from: string, to: string): void => {
   expect(Bun.spawnSync(['cp', '-a', from, to]).exitCode).toBe(0);
 };
 
-test('a folder that is copied while stopped, lost and put back has everything of that moment, and counts it once', async () => {
+test('a folder that is copied while stopped, lost and restored has everything of that moment, and counts it once', async () => {
   const data = join(folder, 'data');
   const backup = join(folder, 'backup');
   const service = ServiceProcess.onFolder(data);
@@ -61,7 +61,7 @@ test('a folder that is copied while stopped, lost and put back has everything of
   expect(verified.code).toBe(0);
 
   await service.start();
-  // What the backup holds is known; what came after it is taken as if for the first time.
+  // What the backup contains is known; what came after it is accepted as new.
   expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   const list = (await (await service.request(`${SHOP}/quarantines`)).json()) as { quarantined_tests?: unknown[] };
@@ -78,7 +78,7 @@ function documentedStatements(): string[][] {
   );
 }
 
-test('the documented BACKUP and RESTORE of ClickHouse bring back what agrees with PostgreSQL of that moment', async () => {
+test('the documented BACKUP and RESTORE of ClickHouse restore a state that agrees with PostgreSQL of that moment', async () => {
   const data = join(folder, 'statements');
   const backups = join(folder, 'backups');
   mkdirSync(backups);

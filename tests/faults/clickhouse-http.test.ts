@@ -40,7 +40,7 @@ const query = <R>(sql: string, row: z.ZodType<R>): Query<Record<never, never>, R
 const one = query('SELECT toUInt8(1) AS one', z.object({ one: z.number() }));
 
 describe('ClickHouse over HTTP', () => {
-  test('migrations run once, and again without an effect', async () => {
+  test('migrations run once, and again without effect', async () => {
     expect(await migrateClickHouse(clickhouse)).toEqual([]);
   });
 
@@ -52,12 +52,12 @@ describe('ClickHouse over HTTP', () => {
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  test('no more than 16 connections are open at once, however much is asked', async () => {
+  test('no more than 16 connections are open at once, however many statements wait', async () => {
     await Promise.all(Array.from({ length: 60 }, () => clickhouse.select(one, {})));
     expect((await server.seen()).connections).toBeLessThanOrEqual(17);
   });
 
-  test('a large answer and a large insert arrive whole, compressed both ways', async () => {
+  test('a large answer and a large insert arrive complete, compressed both ways', async () => {
     const lines = Array.from({ length: 5_000 }, (_, k) => JSON.stringify({ k, v: `value ${k} `.repeat(20) })).join(
       '\n',
     );
@@ -67,7 +67,7 @@ describe('ClickHouse over HTTP', () => {
     expect(rows[4_999]).toEqual({ v: 'value 4999 '.repeat(20) });
   });
 
-  test('parameters that no URL can hold arrive, of reads and of commands', async () => {
+  test('parameters too long for a URL arrive, for reads and for commands', async () => {
     const names = Array.from({ length: 255 }, (_, i) => `${i} ${"'\\\t\n☃"} `.padEnd(10_000, 'ä'));
     const [row] = await clickhouse.rows('SELECT {names: Array(String)} AS names', { names });
     expect(row).toEqual({ names });
@@ -81,7 +81,7 @@ describe('ClickHouse over HTTP', () => {
     await expect(clickhouse.rows('SELECT {a: String}', {})).rejects.toThrow(StatementRefused);
   });
 
-  test('a wrong password is said at the start, without the password', async () => {
+  test('a wrong password is reported at the start, without the password', async () => {
     const wrong = server.url.replace(/:[^:@/]+@/, ':hunter2@');
     const error = await openClickHouse({ url: wrong, path: '' }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UserError);
@@ -91,20 +91,20 @@ describe('ClickHouse over HTTP', () => {
 
 describe('a read', () => {
   test.each(['drop', 'drop-after', 'cut', 'idle'] as const)(
-    'is sent again when its connection breaks (%s)',
+    'is resent when its connection breaks (%s)',
     async (kind) => {
       await server.fault({ kind, matching: 'test/probe' });
       for (let i = 0; i < 3; i++) expect(await clickhouse.select(one, {})).toEqual([{ one: 1 }]);
     },
   );
 
-  test('is sent again once only', async () => {
+  test('is resent only once', async () => {
     await server.fault({ kind: 'drop', matching: 'test/probe', times: 2 });
     await expect(clickhouse.select(one, {})).rejects.toThrow(StoreUnavailable);
     expect((await server.seen()).requests).toBe(2);
   });
 
-  test('that is aborted throws the reason, and the server may stop', async () => {
+  test('that is aborted throws the reason, and stops in the server', async () => {
     await server.fault({ kind: 'stall', matching: 'test/probe', ms: 60_000 });
     const gone = new AbortController();
     const read = clickhouse.select(one, {}, gone.signal);
@@ -130,7 +130,7 @@ describe('an insert', () => {
   const lines = (v: string): string => [1, 2, 3].map((k) => JSON.stringify({ k, v })).join('\n');
 
   test.each(['drop', 'drop-after'] as const)(
-    'is sent again when its connection breaks (%s), and counts once',
+    'is resent when its connection breaks (%s), and counts once',
     async (kind) => {
       await server.fault({ kind, matching: 'INSERT INTO ci.pairs' });
       await clickhouse.insert('ci.pairs', lines(kind), kind);
@@ -139,14 +139,14 @@ describe('an insert', () => {
     },
   );
 
-  test('that cannot be read is refused for good, as it is by the embedded engine', async () => {
+  test('that cannot be parsed is refused permanently, as by the embedded engine', async () => {
     const error = await clickhouse.insert('ci.pairs', '{"k":"x","v":1', 'bad').catch((thrown: unknown) => thrown);
     expect(isPermanentInsertError(error)).toBe(true);
   });
 });
 
 describe('a command', () => {
-  test('is not sent again when its connection breaks', async () => {
+  test('is not resent when its connection breaks', async () => {
     await server.fault({ kind: 'drop-after', matching: 'ALTER TABLE ci.pairs' });
     await expect(clickhouse.command('ALTER TABLE ci.pairs ADD COLUMN w UInt8')).rejects.toThrow(StoreUnavailable);
     expect((await server.seen()).requests).toBe(1);
@@ -154,7 +154,7 @@ describe('a command', () => {
   });
 });
 
-test('a server that is gone is unavailable, and its ping says so', async () => {
+test('a server that is gone is reported as unavailable, by its ping too', async () => {
   const other = await startClickHouseServer();
   const client = await openClickHouse({ url: other.url, path: '' });
   expect(await client.ping()).toBe(true);

@@ -30,8 +30,8 @@ afterAll(async () => {
 const postmaster = (folder: string): number =>
   Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () => {
-  test('counts its blocks from 1 again, and ClickHouse takes none of them for an old one', async () => {
+describe('a new PostgreSQL beside an old ClickHouse', () => {
+  test('counts its blocks from 1 again, and ClickHouse mistakes none of them for an old one', async () => {
     const { clickhouse, clock } = await openTestStores();
     const repositoryId = crypto.randomUUID();
     const write = async (on: Postgres, name: string): Promise<void> => {
@@ -54,7 +54,7 @@ describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () 
         id: repositoryId,
       },
     );
-    // Of a ledger that is gone: what is left of it would count as a difference for the tests that come after.
+    // Its ledger is gone, so what is left would count as a difference in later tests.
     for (const table of ['executions', 'catalog', 'runs'])
       await clickhouse.command(
         `ALTER TABLE ci.${table} DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2`,
@@ -65,7 +65,7 @@ describe('a PostgreSQL that was made anew beside a ClickHouse that was not', () 
 });
 
 describe('the embedded PostgreSQL', () => {
-  test('is started again when it is killed, with all that was committed', async () => {
+  test('is restarted when it is killed, with everything that was committed', async () => {
     const repositories = new RepositoryStore(postgres.db, { now: () => 0 });
     const recorded = await repositories.record({ host: 'github.com', owner: 'acme', name: 'shop' });
     const before = postmaster(dataDir);
@@ -76,17 +76,17 @@ describe('the embedded PostgreSQL', () => {
     expect(await new RepositoryStore(postgres.db, { now: () => 0 }).find('ACME', 'Shop')).toEqual(recorded);
   });
 
-  test('migrations may run again, and several at once', async () => {
+  test('migrations may run again, and several times at once', async () => {
     await Promise.all([migratePostgres(postgres), migratePostgres(postgres), migratePostgres(postgres)]);
   });
 
-  test('is reached through a socket that only its owner can open, by a password that only its owner can read', async () => {
+  test('is reached through a socket that only its owner can open, with a password that only its owner can read', async () => {
     expect(statSync(join(dataDir, 'postgres')).mode & 0o077).toBe(0);
     expect(statSync(join(dataDir, 'postgres.password')).mode & 0o077).toBe(0);
     expect(readFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'utf8')).not.toMatch(/^\w.*\btrust$/m);
   });
 
-  test('what a killed service left running is stopped and started again; a stop leaves nothing', async () => {
+  test('a server left running by a killed service is stopped and restarted, and a stop leaves nothing', async () => {
     const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
     const module = new URL('../../src/postgres/embedded.ts', import.meta.url).href;
     const script = `const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});

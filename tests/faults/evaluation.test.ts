@@ -1,4 +1,4 @@
-/** An evaluation that is cut off at any of its writes is made good by evaluating the same once more. */
+/** An evaluation that is interrupted at any of its writes is completed by evaluating the same again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
@@ -53,7 +53,7 @@ const blocksOf = (repository: RunOf['repository']) => {
   ];
 };
 
-test('whichever insert fails, the next evaluation ends where an undisturbed one does', async () => {
+test('whichever insert fails, the next evaluation ends where an uninterrupted one does', async () => {
   const { postgres, clickhouse, clock, quarantines, log } = stores;
   for (let nth = 1; ; nth++) {
     const repository = uniqueRepository();

@@ -88,7 +88,7 @@ describe('traces', () => {
     expect(testRunsSchema.safeParse(queued[0]).success).toBe(true);
   });
 
-  test('packed, in chunks without a length', async () => {
+  test('are accepted compressed, in chunks and without a length', async () => {
     const bytes = packed(body);
     const stream = new ReadableStream({
       start(controller) {
@@ -100,7 +100,7 @@ describe('traces', () => {
     expect(namesOf(queued)).toEqual(['a', 'b']);
   });
 
-  test('JSON is answered in JSON, with what was refused', async () => {
+  test('JSON is answered in JSON, with what was rejected', async () => {
     const spans = [{ name: 'a' }, { name: 'x'.repeat(10_001) }, { name: '' }];
     const response = await send(TRACES, otlpJson({ spans }), { type: 'application/json; charset=utf-8' });
     expect(response.status).toBe(200);
@@ -116,7 +116,7 @@ describe('traces', () => {
     expect(queued[0]?.rejections).toHaveLength(2);
   });
 
-  test('protobuf is answered in protobuf, with what was refused', async () => {
+  test('protobuf is answered in protobuf, with what was rejected', async () => {
     const response = await send(TRACES, otlpProtobuf({ spans: [{ name: '' }, {}] }), PROTOBUF);
     const { partialSuccess } = fromBinary(ExportTraceServiceResponseSchema, await response.bytes());
     expect(partialSuccess?.rejectedSpans).toBe(1n);
@@ -190,7 +190,7 @@ describe('JUnit reports', () => {
     expect(job?.executions.finished_at_ms).toEqual(Array(2).fill(Date.parse('2026-11-21T09:00:00Z')));
   });
 
-  test('without a run and a name are known by their hash: packed or not, the same report is the same', async () => {
+  test('without a run and a name are identified by their hash, compressed or not', async () => {
     await send(JUNIT, XML);
     await send(JUNIT, packed(XML), { encoding: 'gzip' });
     await send(JUNIT, packed(XML));
@@ -201,7 +201,7 @@ describe('JUnit reports', () => {
     expect(sources[3]).not.toBe(sources[0]);
   });
 
-  test('several in a form are one upload, each a source of its own by its name', async () => {
+  test('several in a form are one upload, and each is a separate source named after its file', async () => {
     const form = new FormData();
     form.append('a', new File([XML], 'a/junit.xml'));
     form.append('b', new File([packed('<testsuite><testcase name="c"/></testsuite')], 'b.xml.gz'));
@@ -216,7 +216,7 @@ describe('JUnit reports', () => {
     ]);
   });
 
-  test('with one bad file of several nothing is queued, and the answer names it', async () => {
+  test('if one file of several is bad, nothing is queued and the answer names it', async () => {
     const form = new FormData();
     form.append('a', new File([XML], 'good.xml'));
     form.append('b', new File(['hello'], 'bad.xml'));
@@ -226,13 +226,13 @@ describe('JUnit reports', () => {
     expect(queued).toEqual([]);
   });
 
-  test('without tests have a receipt all the same', async () => {
+  test('without tests have a receipt too', async () => {
     const response = await send(JUNIT, '<testsuites/>');
     expect(await jsonOf(response)).toMatchObject({ executions: 0 });
     expect(queued).toHaveLength(1);
   });
 
-  test('with names that are too long queue the others and count them', async () => {
+  test('with names that are too long are counted, and the rest is queued', async () => {
     const xml = `<testsuite><testcase name="a"/><testcase name="${'x'.repeat(10_001)}"/></testsuite>`;
     expect(await jsonOf(await send(JUNIT, xml))).toMatchObject({
       executions: 1,
@@ -299,11 +299,11 @@ describe('the queue is down', () => {
 });
 
 describe('who may upload', () => {
-  test.each([TRACES, JUNIT])('%s: nobody without a key', async (path) => {
+  test.each([TRACES, JUNIT])('%s: no one without a key', async (path) => {
     expect((await send(path, XML, { token: null })).status).toBe(403);
     expect((await send(path, XML, { token: 'nonsense' })).status).toBe(403);
   });
-  test('a CI key may, to the repositories it is for', async () => {
+  test('a ci key may, to its repositories', async () => {
     const token = await app.makeKey({ owner: 'acme', repositories: ['shop'] });
     expect((await send(JUNIT, XML, { token })).status).toBe(202);
     expect((await send('/v1/ci/acme/repositories/other/junit', XML, { token })).status).toBe(404);
@@ -331,7 +331,7 @@ describe('receipts', () => {
     warnings: ['w'],
     failure: null,
   };
-  test('say what became of an upload', async () => {
+  test('report the outcome of an upload', async () => {
     receipt = stored;
     expect(await app.get(`${SHOP}/uploads/${UPLOAD_ID}`)).toEqual({
       id: UPLOAD_ID,
@@ -356,7 +356,7 @@ describe('receipts', () => {
       duplicate: null,
     });
   });
-  test('of another repository, or of nothing, are 404; what is no UUID is 422', async () => {
+  test('that are unknown or belong to another repository are 404; an id that is not a UUID is 422', async () => {
     receipt = stored;
     expect((await app.request(`/v1/ci/acme/repositories/other/uploads/${UPLOAD_ID}`)).status).toBe(404);
     expect((await app.request(`${SHOP}/uploads/00000000-0000-7000-8000-000000000000`)).status).toBe(404);
@@ -364,7 +364,7 @@ describe('receipts', () => {
   });
 });
 
-test('the OpenAPI document describes every operation with an example of what it takes and answers', async () => {
+test('the OpenAPI document describes every operation with an example of its request and its answer', async () => {
   const document = await app.get<{ paths: Record<string, Record<string, Record<string, unknown>>> }>('/docs/json');
   for (const [path, method, status] of [
     ['/v1/ci/{owner}/repositories/{repository}/traces', 'post', '200'],

@@ -21,7 +21,7 @@ test.each(['flaky-detection-context', 'test-selection?branch=main&head_sha=1f3a9
   },
 );
 
-test('an ordinary refusal has no header of a rate limit: clients would wait instead of reporting it', async () => {
+test('an ordinary refusal has no rate-limit header: clients would wait instead of reporting it', async () => {
   const base = baseOf();
   for (const token of [null, 'cii_unknown', await app.makeKey({ owner: 'somebody-else' })]) {
     const response = await app.request(`${base}/quarantines`, { token });

@@ -85,11 +85,11 @@ describe('a signed delivery', () => {
     expect(queued[1]).toEqual(queued[0] as [string, PrEventsJob]);
   });
 
-  test('may be signed with either secret while one replaces the other', async () => {
+  test('may be signed with either secret during a change of secrets', async () => {
     expect((await post(LABELED.body, LABELED.headers(OLD_SECRET))).status).toBe(202);
   });
 
-  test('may be a form, whose signature is over the form', async () => {
+  test('may be a form, with the signature over the form', async () => {
     const form = new URLSearchParams({ payload: LABELED.body }).toString();
     const headers = {
       ...LABELED.headers(),
@@ -112,7 +112,7 @@ describe('a signed delivery', () => {
     expect(queued).toEqual([]);
   });
 
-  test('without an event of the log queues its pull request, and says why there is no event', async () => {
+  test('without an event for the log queues its pull request, and says why there is no event', async () => {
     const response = await send(delivery('pull_request', payloadOf('pull_request', 'opened')));
     expect(await jsonOf(response)).toMatchObject({
       status: 'queued',
@@ -122,14 +122,14 @@ describe('a signed delivery', () => {
     expect(queued[0]?.[1].pull_requests).toHaveLength(1);
   });
 
-  test('of the largest size that hosts send is taken', async () => {
+  test('of the largest size that hosts send is accepted', async () => {
     const large = delivery('pull_request', { ...LABELED.payload, padding: 'é'.repeat((BYTES_MAX - 100_000) / 2) });
     expect(Buffer.byteLength(large.body)).toBeGreaterThan(24 * 1024 * 1024);
     expect((await send(large)).status).toBe(202);
     expect(queued).toHaveLength(1);
   });
 
-  test('over the limit of uploads is 413 with a sentence', async () => {
+  test('larger than uploads may be is 413 with a sentence', async () => {
     const large = delivery('push', { padding: 'x'.repeat(BYTES_MAX) });
     const response = await send(large);
     expect(response.status).toBe(413);
@@ -153,7 +153,7 @@ test('every payload of the collection is queued, or ignored with a reason', asyn
   expect(events).toBeGreaterThan(0);
 });
 
-describe('a delivery that nobody signed', () => {
+describe('an unsigned delivery', () => {
   const right = signatureOf(LABELED.body);
   test.each([
     ['without a signature', null],
@@ -176,7 +176,7 @@ describe('a delivery that nobody signed', () => {
     expect(queued).toEqual([]);
   });
 
-  test('is 403 before anything else of it is looked at', async () => {
+  test('is 403 before anything else in it is read', async () => {
     expect((await post('no JSON', { 'x-hub-signature-256': right })).status).toBe(403);
     expect((await post('no JSON', {})).status).toBe(403);
   });
@@ -187,13 +187,13 @@ describe('a delivery that nobody signed', () => {
     expect((await post(bytes, headers)).status).toBe(403);
   });
 
-  test('is not let in by an application key', async () => {
+  test('is not accepted with an application key', async () => {
     const headers = { ...LABELED.headers(), 'x-hub-signature-256': 'sha256=0' };
     expect((await app.request(PATH, { method: 'POST', body: LABELED.body, headers })).status).toBe(403);
   });
 });
 
-test('without a secret every delivery is 403, with what to set', async () => {
+test('without a configured secret every delivery is 403 and says what to set', async () => {
   const closed = await open([]);
   for (const secret of ['', WEBHOOK_SECRET]) {
     const headers = LABELED.headers(secret);
@@ -204,7 +204,7 @@ test('without a secret every delivery is 403, with what to set', async () => {
   expect(queued).toEqual([]);
 });
 
-describe('a signed delivery that cannot be read is 422 with its place', () => {
+describe('a signed delivery that cannot be read is 422 and says where', () => {
   const signed = (body: string, headers: Record<string, string | null> = {}) =>
     post(body, { ...LABELED.headers(), 'x-hub-signature-256': signatureOf(body), ...headers });
   test.each([
@@ -248,7 +248,7 @@ test('while the queue is down it is 503 with Retry-After, without details, and l
   expect((await send(delivery('push', {}))).status).toBe(202);
 });
 
-describe('whatever is signed', () => {
+describe('any signed body', () => {
   const EVENTS = [
     'pull_request',
     'pull_request_review',
@@ -267,7 +267,7 @@ describe('whatever is signed', () => {
     for (const [, job] of queued) expect(prEventsSchema.safeParse(job).success).toBe(true);
   };
 
-  test('no JSON makes the service fail', async () => {
+  test('no JSON makes the service fail with 5xx', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...EVENTS), fc.json({ stringUnit: 'grapheme' }), (event, json) =>
         isServed(event, json),
@@ -277,7 +277,7 @@ describe('whatever is signed', () => {
     await isServed('pull_request', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`);
   });
 
-  test('no real payload does, with fields taken out or made something else', async () => {
+  test('no real payload does, even with fields removed or changed', async () => {
     const examples = webhookExamples().filter(({ event }) => EVENTS.includes(event));
     const junk = fc.oneof(fc.constant(undefined), fc.jsonValue(), fc.string({ unit: 'binary' }), fc.double());
     const changes = fc.array(fc.tuple(fc.array(fc.nat(40), { minLength: 1, maxLength: 4 }), junk), {
@@ -310,7 +310,7 @@ test('other methods are 405', async () => {
   expect((await app.request(PATH)).status).toBe(405);
 });
 
-test('the OpenAPI document describes it, with examples of what it takes and answers', async () => {
+test('the OpenAPI document describes the webhook, with examples of requests and answers', async () => {
   interface Operation {
     security: unknown[];
     requestBody: { content: Record<string, { example: unknown }> };

@@ -1,4 +1,4 @@
-/** Quarantines that the evaluation makes, and recovery that it writes, on real stores. */
+/** Quarantines and recoveries by the evaluation, on real stores. */
 import { describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
@@ -15,7 +15,7 @@ const ingest = setUpIngest();
 
 type Status = 'passed' | 'failed' | 'flaky';
 
-/** One test of one repository, run after run, an hour apart; the clock goes along. */
+/** One test of one repository, run after run, an hour apart; the clock follows. */
 class Course {
   readonly repository = uniqueRepository();
   readonly id = repositoryIdOf(this.repository.host, this.repository.owner, this.repository.name);
@@ -31,7 +31,7 @@ class Course {
     return course;
   }
 
-  /** A flaky one fails, and passes in a second attempt. */
+  /** A flaky run fails, and passes in a second attempt. */
   async run(statuses: readonly Status[], everyMs = HOUR_MS): Promise<void> {
     const jobs = statuses.flatMap((status) => {
       this.at += everyMs;
@@ -54,7 +54,7 @@ class Course {
 const times = (count: number, status: Status = 'passed'): Status[] => Array.from({ length: count }, () => status);
 
 describe('auto-quarantine', () => {
-  test('a test that is flaky on two commits and fails often enough is quarantined once, with the figures', async () => {
+  test('a test that is flaky on two commits and fails often enough is quarantined once, with figures', async () => {
     const { driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky']);
@@ -77,7 +77,7 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
-  test('off quarantines nothing, and fewer than 20 executions or 2 % of failures are not enough', async () => {
+  test('off quarantines nothing, and neither do fewer than 20 executions or 2 % of failures', async () => {
     const { driver } = ingest;
     const off = await Course.start('off');
     await off.run([...times(20), ...times(5, 'flaky')]);
@@ -91,7 +91,7 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
-  test('a broken test is quarantined after three commits over a day, where that is asked for; one red commit never is', async () => {
+  test('a broken test is quarantined after three commits over a day, in the mode for it; one red commit never is enough', async () => {
     const { stores, driver } = ingest;
     const onlyFlaky = await Course.start('flaky');
     await onlyFlaky.run([...times(20), ...times(40, 'failed')]);
@@ -121,7 +121,7 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
-  test('what was known when a person released it does not quarantine a test again; new evidence does', async () => {
+  test('evidence from before its release by a person does not quarantine a test again; new evidence does', async () => {
     const { stores, driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky', 'flaky']);
@@ -165,7 +165,7 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
-  test('several workers that see the transition at once make one quarantine, and one event', async () => {
+  test('several workers that see the transition at the same time make one quarantine and one event', async () => {
     const { stores, driver } = ingest;
     const course = await Course.start('off');
     await course.run([...times(20), 'flaky', 'flaky']);
@@ -199,7 +199,7 @@ describe('auto-quarantine', () => {
 });
 
 describe('recovery', () => {
-  test('a quarantined test recovers after enough clean passes since, and no longer has once it fails again', async () => {
+  test('a quarantined test has recovered after enough clean passes, and no longer once it fails again', async () => {
     const { driver } = ingest;
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky', 'flaky']);
@@ -215,7 +215,7 @@ describe('recovery', () => {
     await driver.verify();
   });
 
-  test('only passes since the quarantine count', async () => {
+  test('only passes after the quarantine count', async () => {
     const { stores, driver } = ingest;
     const course = await Course.start('off');
     await course.run(times(30));

@@ -41,14 +41,14 @@ describe('a cluster of two shards', () => {
     await clickhouse.rows(`SELECT * FROM (${explainable(query)}) SETTINGS force_optimize_skip_unused_shards = 2`);
   });
 
-  test('a read of every repository asks both', async () => {
+  test('a read of every repository asks both shards', async () => {
     const all = 'SELECT count() FROM ci.executions';
     await clickhouse.rows(all);
     const forced = clickhouse.rows(`${all} SETTINGS force_optimize_skip_unused_shards = 2`);
     await expect(forced).rejects.toThrow('Sharding key');
   });
 
-  test('what is ingested, twice, is read once, and everything derived agrees with it', async () => {
+  test('what is ingested twice is read once, and everything derived agrees with it', async () => {
     const driver = new IngestDriver({ ...stores, clickhouse, background: clickhouse });
     const repository = uniqueRepository();
     const job = makeJob({
@@ -74,7 +74,7 @@ describe('a cluster of two shards', () => {
     }
   });
 
-  test('a block that is sent again under its token changes neither the executions nor what is derived', async () => {
+  test('a block that is resent under its token changes neither the executions nor what is derived', async () => {
     const id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
     const line = JSON.stringify({
       repository_id: id,

@@ -1,4 +1,4 @@
-/** Jobs that no retry can help: kept with the reason, and replayed into the queue that they were of. */
+/** Jobs that no retry can help: kept with the reason, and replayed into their own queue. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { v7 as uuid7 } from 'uuid';
@@ -19,7 +19,7 @@ afterAll(() => driver.stop());
 
 const letterOf = async (jobId: string) => (await stores.deadLetters.list()).find((letter) => letter.jobId === jobId);
 
-test('letters of both queues are replayed into their own, and are letters again while nothing was mended', async () => {
+test('letters of each queue are replayed into it, and become letters again while the cause is not fixed', async () => {
   const { producers, deadLetters } = stores;
   const bad = compress({ v: 99 });
   await producers.of(testRuns).addAgain('bad-upload', bad);
@@ -41,7 +41,7 @@ test('letters of both queues are replayed into their own, and are letters again 
   expect(await deadLetters.payload(after[1]?.id ?? '')).toEqual(bad);
 });
 
-test('a payload that is no job of its queue becomes a dead letter at once, with the reason', async () => {
+test('a payload that is not a job of its queue becomes a dead letter at once, with the reason', async () => {
   const queue = stores.queues.queue('test-runs');
   const jobId = `bad-${uuid7()}`;
   await queue.add('test-runs', { v: 1, upload_id: 'x' }, { jobId });

@@ -1,4 +1,4 @@
-/** From producers and changes to the log: each event once, in order, whatever crashes on the way. */
+/** From producers and changes to the log: each event once and in order, whatever crashes on the way. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { and, eq } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
@@ -42,7 +42,7 @@ async function eventsOf(repository: { owner: string; name: string }, query = '')
 }
 
 describe('pr-events jobs', () => {
-  test('an event is shown as it was sent, with null for what nobody said', async () => {
+  test('an event is shown as it was sent, with null for what was not sent', async () => {
     const repository = uniqueRepository();
     await send(
       makeEventsJob(repository, [
@@ -83,7 +83,7 @@ describe('pr-events jobs', () => {
     ]);
   });
 
-  test('sent again, at once or later, whole or cut otherwise, an event counts once and keeps its id', async () => {
+  test('resent, at once or later, whole or split differently, an event counts once and keeps its id', async () => {
     const repository = uniqueRepository();
     const events = Array.from({ length: 30 }, (_, i) => labelled(`event ${i}`));
     await Promise.all([1, 2, 3].map(() => send(makeEventsJob(repository, events))));
@@ -106,7 +106,7 @@ describe('pr-events jobs', () => {
     for (const repository of [one, other]) expect(await eventsOf(repository)).toHaveLength(1);
   });
 
-  test('events of one job keep their order, and ids go up with times', async () => {
+  test('events of one job keep their order, and ids increase with times', async () => {
     const repository = uniqueRepository();
     for (let part = 0; part < 5; part++) {
       await send(
@@ -129,7 +129,7 @@ describe('pr-events jobs', () => {
     }
   });
 
-  test('a clock that goes back makes no event older than the one before it', async () => {
+  test('a clock that is set back makes no event older than the one before it', async () => {
     const repository = uniqueRepository();
     await send(makeEventsJob(repository, [labelled('first')]));
     await driver.settle();
@@ -163,7 +163,7 @@ describe('pr-events jobs', () => {
     },
   );
 
-  test('a payload that is no job goes to the dead letters whole', async () => {
+  test('a payload that is not a job becomes a dead letter, whole', async () => {
     const before = (await stores.deadLetters.list()).length;
     for (const data of [
       { v: 2 },
@@ -206,7 +206,7 @@ describe('pull requests', () => {
     return (await db.select().from(pullRequests).where(isThis))[0];
   };
 
-  test('of two versions the later one is kept, in whatever order they come, and a merge is not forgotten', async () => {
+  test('the later of two versions is kept, in whatever order they arrive, and a merge is not lost', async () => {
     const early = version(1, '2026-11-20T10:00:00Z');
     const late = version(1, '2026-11-20T11:00:00+00:00', { merge_commit: 'abc', author: null });
     for (const order of [
@@ -252,7 +252,7 @@ describe('pull requests', () => {
     expect((await shown()).first_failure_pull).toMatchObject({ user: { id: 10_137, login: 'ghost' } });
   });
 
-  test('the deletion of a branch is an event of its merged pull request, and of no other', async () => {
+  test('the deletion of a branch is an event on its merged pull request, and on no other', async () => {
     const repository = uniqueRepository();
     const merged = version(1, '2026-11-20T10:00:00Z', { merge_commit: 'abc' });
     const open = version(2, '2026-11-20T10:00:00Z');
@@ -268,7 +268,7 @@ describe('pull requests', () => {
     ]);
   });
 
-  test('a host says which branch is the default; a setting overrules it', async () => {
+  test('the host says which branch is the default, and a setting overrides it', async () => {
     const repository = uniqueRepository();
     const defaultBranch = async () =>
       (await stores.repositories.find(repository.owner, repository.name))?.defaultBranch;
@@ -283,8 +283,8 @@ describe('pull requests', () => {
   });
 });
 
-describe('repositories that are renamed', () => {
-  test('keep their id and everything stored; the old path is free for another one', async () => {
+describe('renamed repositories', () => {
+  test('keep their id and everything stored, and the old path is free for another repository', async () => {
     const [old, renamed] = [uniqueRepository(), uniqueRepository()];
     await send(makeEventsJob(old, [labelled('before')]));
     await driver.settle();
@@ -306,7 +306,7 @@ describe('repositories that are renamed', () => {
     expect((await eventsOf(old)).map(keyOfShown)).toEqual(['of another one']);
   });
 
-  test('stay where they are when another is recorded at the new path', async () => {
+  test('stay at their path when another is recorded at the new one', async () => {
     const [one, other] = [uniqueRepository(), uniqueRepository()];
     for (const repository of [one, other]) await send(makeEventsJob(repository, [labelled(repository.name)]));
     await driver.settle();
@@ -320,7 +320,7 @@ describe('repositories that are renamed', () => {
 });
 
 describe('changes and their events', () => {
-  test('the whole life of a quarantine is two events with the actor, and nothing that was refused is one', async () => {
+  test('the life of a quarantine is two events with the actor, and a refused change is none', async () => {
     const repository = uniqueRepository();
     const base = `/v1/ci/${repository.owner}/repositories/${repository.name}/quarantines`;
     const token = await app.makeKey({ name: 'pipeline' });
@@ -348,7 +348,7 @@ describe('changes and their events', () => {
     ]);
   });
 
-  test('switching auto-quarantine on, over and off are three events; setting it as it was is none', async () => {
+  test('switching auto-quarantine on, to another mode and off are three events; setting the same mode is none', async () => {
     const repository = uniqueRepository();
     const recorded = await stores.repositories.record(repository);
     for (const autoQuarantine of ['off', 'flaky', 'flaky', 'flaky+broken', 'off'] as const)
@@ -395,7 +395,7 @@ describe('the relay', () => {
   };
 
   test.each(['before', 'after'] as const)(
-    'cut off %s the insert, an event is there once and in its place',
+    'interrupted %s the insert, an event is stored once and in its place',
     async (when) => {
       await driver.stop();
       const repository = uniqueRepository();
@@ -414,7 +414,7 @@ describe('the relay', () => {
     },
   );
 
-  test('several at a time carry each event once', async () => {
+  test('several relays at the same time relay each event once', async () => {
     const repository = uniqueRepository();
     const relays = [1, 2, 3].map(
       () => new Relay({ db: stores.postgres.db, clickhouse: stores.clickhouse, log: stores.log }),

@@ -20,7 +20,7 @@ afterAll(() => driver.stop());
 
 type Repository = ReturnType<typeof uniqueRepository>;
 
-/** Compared when the test ends, by whatever way something is stored in it. */
+/** Verified when the test ends, however something is stored in it. */
 function newRepository(): Repository {
   const repository = uniqueRepository();
   driver.watch(repository);
@@ -48,7 +48,7 @@ const job = (repository: Repository, rows: TestExecution[], source = 'report'): 
   makeJob({ repository, executions: rows, source, receivedAt: TEST_NOW });
 
 describe('exactly once in effect', () => {
-  test('the same upload again counts nothing, and its receipt says so', async () => {
+  test('the same upload sent again counts nothing, and its receipt says so', async () => {
     const repository = newRepository();
     const first = job(repository, executions(50));
     const second = { ...first, upload_id: uuid7() };
@@ -69,7 +69,7 @@ describe('exactly once in effect', () => {
     expect(receipt).toMatchObject({ status: 'stored', accepted: 20, duplicate: 0 });
   });
 
-  test('split otherwise, overlapping and all at once, each execution counts once', async () => {
+  test('split differently, overlapping and all at once, each execution counts once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(59), fc.nat(59)), { minLength: 1, maxLength: 12 }), async (cuts) => {
         const repository = newRepository();
@@ -158,7 +158,7 @@ describe('what a crash leaves behind', () => {
 });
 
 describe('what cannot be stored', () => {
-  test('a chunk that ClickHouse refuses does not take its block along', async () => {
+  test('a chunk that ClickHouse refuses does not fail the rest of its block', async () => {
     const repository = newRepository();
     const recorded = await stores.repositories.record(repository);
     const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
@@ -175,7 +175,7 @@ describe('what cannot be stored', () => {
     while ((await driver.sweeper.sweep(0)) > 0);
   });
 
-  test('a name of 10,001 characters is rejected and counted, the others are stored', async () => {
+  test('a name of 10,001 characters is rejected and counted, and the others are stored', async () => {
     const repository = newRepository();
     const upload = job(repository, [
       { name: 'x'.repeat(10_001) },

@@ -21,7 +21,7 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** The same guarantees wherever the queue is; without a server of its own it is in PostgreSQL. */
+/** The same guarantees wherever the queue is; without a separate server it is in PostgreSQL. */
 const BACKENDS: readonly { kind: string; isHere: boolean; start?: () => Promise<Server> }[] = [
   { kind: 'postgres', isHere: true },
   { kind: 'redis', isHere: hasRedis, start: startRedis },
@@ -64,7 +64,7 @@ for (const { kind, isHere, start } of BACKENDS)
         executions: Array.from({ length: count }, (_, i) => ({ name: `t${i}` })),
       });
 
-    test('what a producer adds is stored, and its receipt says queued before and stored after', async () => {
+    test('what a producer adds is stored, and its receipt says queued, then stored', async () => {
       const producers = new Producers(queues);
       const own = withQueue(producers);
       const upload = job();
@@ -97,7 +97,7 @@ for (const { kind, isHere, start } of BACKENDS)
       await producers.close();
     });
 
-    test('a store that is down is waited for: the job is tried again and nothing is lost', async () => {
+    test('while a store is down the job is retried, and nothing is lost', async () => {
       const producers = new Producers(queues);
       const own = withQueue(producers);
       let failures = 2;
@@ -124,7 +124,7 @@ for (const { kind, isHere, start } of BACKENDS)
   });
 
 describe.skipIf(!hasRedis)('Redis', () => {
-  test('a master that is lost is replaced by its replica: adding is refused until then, and what is added then is worked on', async () => {
+  test('a lost master is replaced by its replica: adding fails until then, and what is added afterwards is processed', async () => {
     const sentinels = await startSentinels();
     const queues = await openRedisQueues(sentinels.url, quiet);
     const queue = queues.queue('lost');
@@ -148,7 +148,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     await sentinels.stop();
   });
 
-  test('a server that would throw waiting jobs away is refused at the start', async () => {
+  test('a server that may evict waiting jobs is refused at the start', async () => {
     const redis = await startRedis();
     const settings = new Redis(redis.url);
     await settings.config('SET', 'maxmemory', '100mb');
@@ -160,10 +160,10 @@ describe.skipIf(!hasRedis)('Redis', () => {
   });
 });
 
-test('a queue that cannot be reached is said to be unavailable', async () => {
+test('an unreachable queue is reported as unavailable', async () => {
   await expect(openRedisQueues('redis://127.0.0.1:1', quiet)).rejects.toThrow(StoreUnavailable);
 });
 
-test('tries come apart by twice as long each time, up to half a minute', () => {
+test('the pause between attempts doubles each time, up to half a minute', () => {
   expect([1, 2, 3, 20, 3_000].map(backoffMs)).toEqual([250, 500, 1_000, 30_000, 30_000]);
 });

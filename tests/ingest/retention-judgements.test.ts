@@ -1,4 +1,4 @@
-/** What is known of troubled runs and repetitions when the month beside them leaves. */
+/** Troubled runs and repetitions beside a month that is dropped. */
 import { expect, test } from 'bun:test';
 import { setUpIngest } from '../support/ingest.ts';
 import { uniqueRepository } from '../support/stores.ts';
@@ -9,7 +9,7 @@ const ingest = setUpIngest({ isAlone: true });
 const NAMES = Array.from({ length: 12 }, (_, i) => `test ${i}`);
 const all = (status: 'passed' | 'failed') => Object.fromEntries(NAMES.map((name) => [name, status]));
 
-test('verdicts beside a month that has left stand, its runs leave with it, and evaluation goes on', async () => {
+test('verdicts next to a dropped month stay, its runs leave with it, and evaluation continues', async () => {
   const { stores, driver } = ingest;
   const repository = uniqueRepository();
   const run = (hour: string, status: 'passed' | 'failed', more: Record<string, 'passed' | 'failed'> = {}) => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
 
 describe('with the clock moved past retention', () => {
-  test('whole months leave; totals count what is left; first failure and health are remembered', async () => {
+  test('whole months are dropped, totals count what is left, and first failure and health are kept', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const base = `/v1/ci/${repository.owner}/repositories/${repository.name}`;
@@ -74,7 +74,7 @@ describe('with the clock moved past retention', () => {
     });
   });
 
-  test('what ran in the month that left only, hours before its end, is remembered too', async () => {
+  test('what ran only in the dropped month, hours before its end, keeps its health too', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
@@ -96,7 +96,7 @@ describe('with the clock moved past retention', () => {
     await driver.verify();
   });
 
-  test('a receipt can be asked for for a month, and what it was of stays', async () => {
+  test('a receipt is kept for a month, and what it describes stays', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     app.stores.clock.set(TEST_NOW);
@@ -115,7 +115,7 @@ describe('with the clock moved past retention', () => {
     await driver.verify();
   });
 
-  test('a late execution is judged from the health that was remembered, and one of a month that has left is refused', async () => {
+  test('a late execution is judged from the health that was kept, and one of a dropped month is refused', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
@@ -146,7 +146,7 @@ describe('with the clock moved past retention', () => {
     await driver.verify();
   });
 
-  test('events leave with their month, and what is sent again after that is a new event', async () => {
+  test('events are dropped with their month, and one that is resent after that is a new event', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { clock, producers } = app.stores;
@@ -200,7 +200,7 @@ describe('the retention loop', () => {
     expect(reads).toHaveLength(1);
   });
 
-  test('every table that is partitioned leaves by month, so that none is forgotten', async () => {
+  test('every partitioned table is dropped by month, so that none is forgotten', async () => {
     const rows = await app.stores.clickhouse.rows(
       "SELECT name FROM system.tables WHERE database = 'ci' AND partition_key != '' AND name NOT LIKE '%\\_rebuild' ORDER BY name",
     );

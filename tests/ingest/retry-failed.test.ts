@@ -1,4 +1,4 @@
-/** Jobs that ran out of tries, on both backends. */
+/** Jobs that ran out of attempts, on both backends. */
 import { expect, test } from 'bun:test';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { openRedisQueues } from '../../src/queue/backend.ts';
@@ -36,17 +36,20 @@ async function failsAndIsRetried(backend: QueueBackend): Promise<void> {
   }
 }
 
-test('on PostgreSQL a job out of tries is kept, and is done when it is put back', async () => {
+test('on PostgreSQL a job that ran out of attempts is kept, and is done once it is back in the queue', async () => {
   await failsAndIsRetried((await openTestStores()).queues);
 });
 
-test.skipIf(!hasRedis)('on Redis a job out of tries is kept, and is done when it is put back', async () => {
-  const redis = await startRedis();
-  const backend = await openRedisQueues(redis.url, () => {});
-  try {
-    await failsAndIsRetried(backend);
-  } finally {
-    await backend.close();
-    await redis.stop();
-  }
-});
+test.skipIf(!hasRedis)(
+  'on Redis a job that ran out of attempts is kept, and is done once it is back in the queue',
+  async () => {
+    const redis = await startRedis();
+    const backend = await openRedisQueues(redis.url, () => {});
+    try {
+      await failsAndIsRetried(backend);
+    } finally {
+      await backend.close();
+      await redis.stop();
+    }
+  },
+);

@@ -1,4 +1,4 @@
-/** Traces as a collector receives them: one from the upload to its storage, with nothing in it that is nobody's business. */
+/** Traces as a collector receives them: one from the upload to its storage, without names, texts or tokens. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 import { gatewayOf } from '../../src/features.ts';
@@ -39,7 +39,7 @@ async function traced<T>(run: () => Promise<T>, options: Partial<TracingOptions>
   }
 }
 
-test('an upload is one trace, its caller first: request, queue, job, PostgreSQL, ClickHouse', async () => {
+test("an upload is one trace below its caller's: request, queue, job, PostgreSQL, ClickHouse", async () => {
   const driver = new IngestDriver(stores);
   const app = await openTestApp({ features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores))] });
   const { owner, name } = uniqueRepository();
@@ -82,7 +82,7 @@ test('an upload is one trace, its caller first: request, queue, job, PostgreSQL,
   expect(receiver.headers?.get('x-tenant')).toBe('acme');
 });
 
-test.skipIf(!hasRedis)('the trace goes through Redis as well', async () => {
+test.skipIf(!hasRedis)('the trace continues through Redis as well', async () => {
   const redis = await startRedis();
   const backend = await openRedisQueues(redis.url, () => {});
   const producer = new Producer(backend, testRuns);
@@ -100,7 +100,7 @@ test.skipIf(!hasRedis)('the trace goes through Redis as well', async () => {
   }
 });
 
-test('a caller that keeps no trace is followed: nothing is sent', async () => {
+test("a caller's decision not to sample is respected: nothing is sent", async () => {
   const app = await openTestApp();
   await traced(() => app.request('/v1/application', { headers: { traceparent: `00-${TRACE}-${CALLER}-00` } }));
   expect(receiver.spans).toEqual([]);
@@ -108,7 +108,7 @@ test('a caller that keeps no trace is followed: nothing is sent', async () => {
   expect(receiver.spans.length).toBeGreaterThan(0);
 });
 
-test('probes are in no trace', async () => {
+test('health probes are not traced', async () => {
   const app = await openTestApp();
   await traced(async () => {
     for (const path of ['/healthz/live', '/healthz/ready']) await app.request(path, { token: null });
@@ -116,7 +116,7 @@ test('probes are in no trace', async () => {
   expect(receiver.spans).toEqual([]);
 });
 
-test('a failure marks its span with its kind, and not with what the driver said', async () => {
+test("a failure marks its span with its type, and not with the driver's message", async () => {
   await traced(() =>
     inSpan('fails', { parent: null }, () => Promise.reject(new TypeError('quotes a-secret'))).catch(() => {}),
   );
@@ -124,7 +124,7 @@ test('a failure marks its span with its kind, and not with what the driver said'
   expect(JSON.stringify(receiver.spans)).not.toContain('a-secret');
 });
 
-test('with the endpoint down requests are served, the loss is told at most once, and stopping ends', async () => {
+test('while the endpoint is down requests are served, the loss is reported at most once, and stopping ends', async () => {
   const app = await openTestApp();
   let told = 0;
   const closed = startOtlpReceiver();
@@ -139,7 +139,7 @@ test('with the endpoint down requests are served, the loss is told at most once,
   expect(isTracing()).toBe(false);
 });
 
-test('without an endpoint nothing of the SDK is loaded', async () => {
+test('without an endpoint the SDK is not loaded', async () => {
   const script = `
     await import('./src/main.ts');
     console.log(JSON.stringify(Object.keys(require.cache)));`;

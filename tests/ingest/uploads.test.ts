@@ -29,7 +29,7 @@ const testAt = async (base: string, name: string): Promise<string> =>
   `${base}/tests/${(await search(base, { test_name: name })).tests[0]?.test_id}`;
 const DAY = 'start=2026-11-21T00:00:00Z&end=2026-11-22T00:00:00Z';
 
-describe('the recorded uploads of a real client', () => {
+describe('recorded uploads of a real client', () => {
   test('in any order and twice, every read of insights gives the same answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([...RECORDED, ...RECORDED], { minLength: 8 }), async (order) => {
@@ -117,7 +117,7 @@ describe('JUnit reports', () => {
     expect(await uploads.store(base, report, { run_attempt: '2' })).toMatchObject({ accepted: 2, duplicate: 0 });
   });
 
-  test('a report that was cut short and is sent whole later counts each execution once', async () => {
+  test('a report that was truncated and later sent whole counts each execution once', async () => {
     const { base } = uploads.repository();
     const whole = junitReport(Array.from({ length: 10 }, (_, i) => ({ name: `t${i}` })));
     const cut = whole.slice(0, whole.indexOf('t6'));
@@ -127,7 +127,7 @@ describe('JUnit reports', () => {
     expect(await uploads.store(base, whole, { report: 'r' })).toMatchObject({ accepted: 4, duplicate: 6 });
   });
 
-  test('a name of 10,000 characters makes the round trip; one of 10,001 is rejected and counted, the others stored', async () => {
+  test('a name of 10,000 characters makes the round trip; one of 10,001 is rejected and counted, and the rest is stored', async () => {
     const { base } = uploads.repository();
     const long = `${'🙂\\'.repeat(2_000)}\n${'x'.repeat(5_999)}`;
     expect([...long]).toHaveLength(10_000);
@@ -138,7 +138,7 @@ describe('JUnit reports', () => {
     expect(await uploads.app.get(`${base}/tests/${tests[0]?.test_id}`)).toMatchObject({ test_name: long });
   });
 
-  test('a time in the future is replaced by the time of receipt, and a run without branch or commit is stored but in no insight', async () => {
+  test('a time in the future becomes the time of receipt, and a run off the default branch is stored but in no insight', async () => {
     const { base } = uploads.repository();
     const future = junitReport([{ name: 'future' }]).replace(
       '<testsuite ',
@@ -184,7 +184,7 @@ describe.skipIf(!hasSamples)('the sample reports', () => {
   };
   const STARTED = { started_at: '2026-11-20T10:00:00Z' };
 
-  test('every file ingests or is refused as its name says', async () => {
+  test('every file is ingested or refused as expected', async () => {
     expect(readdirSync(SAMPLES).sort()).toEqual(Object.keys(EXPECTED).sort());
     const { base } = uploads.repository();
     for (const [file, executions] of Object.entries(EXPECTED)) {

@@ -1,4 +1,4 @@
-/** Deliveries of a host all the way into the log, on real stores: what the host sends twice is there once. */
+/** Deliveries of a host all the way into the log, on real stores: what the host sends twice is stored once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mountWebhooks } from '../../src/ingest/webhooks/routes.ts';
 import { type PrEventsJob, prEvents } from '../../src/queue/pr-events.ts';
@@ -38,7 +38,7 @@ const send = async ({ body, headers }: Example): Promise<void> => {
   expect(response.status).toBe(202);
 };
 
-test('every example of the host, sent twice, leaves each of its events in the log once', async () => {
+test('every example of the host, sent twice, puts each of its events into the log once', async () => {
   const examples = webhookExamples();
   for (const example of examples) await send(example);
   await driver.settle();
@@ -61,7 +61,7 @@ test('every example of the host, sent twice, leaves each of its events in the lo
   }
 });
 
-test('a merge and the deletion of its branch, told in either order, are two events of one pull request', async () => {
+test('a merge and the deletion of its branch, delivered in either order, are two events of one pull request', async () => {
   for (const isDeletionFirst of [false, true]) {
     const { owner, name } = uniqueRepository();
     const repository = { name, owner: { login: owner } };

@@ -26,7 +26,7 @@ let apis: ServiceProcess[];
 let workers: ServiceProcess[];
 let balancer: Balancer;
 
-describe.skipIf(!hasRedis)('two APIs and two workers on servers of their own', () => {
+describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () => {
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ci-insights-rolling-'));
     const [postgres, redis, clickhouse] = await Promise.all([
@@ -69,7 +69,7 @@ describe.skipIf(!hasRedis)('two APIs and two workers on servers of their own', (
   const send = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${balancer.url}/${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
 
-  test('a restart of each in turn fails no request, and every execution counts once', async () => {
+  test('restarting each in turn fails no request, and every execution counts once', async () => {
     const failures: string[] = [];
     const counts = { reads: 0, lists: 0, uploads: 0, fresh: 0 };
     const receipts: string[] = [];

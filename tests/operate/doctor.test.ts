@@ -1,4 +1,4 @@
-/** What the doctor finds, on stores that are well, away, or not as they should be. */
+/** What the doctor finds, on stores that are healthy, down, or misconfigured. */
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const levelOf = (findings: readonly Finding[], check: string) =>
   findings.find((finding) => finding.check === check)?.level;
 
 describe('doctor', () => {
-  test('beside what uses the embedded stores it finds no problem, and leaves them running', async () => {
+  test('beside a process that uses the embedded stores it finds no problem, and leaves them running', async () => {
     const { config, postgres } = await openTestStores();
     const findings = await examine(config);
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
@@ -31,7 +31,7 @@ describe('doctor', () => {
     expect(await postgres.ping()).toBe(true);
   });
 
-  test('before the first start there is nothing wrong, and nothing is made', async () => {
+  test('before the first start it finds no problem, and creates nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ci-insights-doctor-'));
     try {
       const findings = await examine(readConfig({ DATA_DIR: join(folder, 'data') }));
@@ -42,7 +42,7 @@ describe('doctor', () => {
     }
   });
 
-  test('every store that is away is a problem of its own with what to do, and no password is shown', async () => {
+  test('every store that is down is a separate problem with a remedy, and no password is shown', async () => {
     const findings = await examine(
       readConfig({
         DATABASE_URL: 'postgresql://user:a-password@127.0.0.1:1/ci',
@@ -57,7 +57,7 @@ describe('doctor', () => {
   });
 
   test.skipIf(!hasRedis)(
-    'a Redis that may throw jobs away is a problem, and its lack of a file a warning',
+    'a Redis that may evict jobs is a problem, and one without persistence a warning',
     async () => {
       const { config, databaseUrl } = await openTestStores();
       const redis = await startRedis();
@@ -78,7 +78,7 @@ describe('doctor', () => {
     },
   );
 
-  test('an address that belongs to something else is told from the service', async () => {
+  test('an address where something else answers is distinguished from the service', async () => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json({ status: 'fine' }) });
     try {
       const { config } = await openTestStores();

@@ -14,7 +14,7 @@ export function describeScores(scores: Scores): string {
     `broken: recall ${share(scores.brokenRecall)} of the days on which a test was broken`,
     'days to detect (a recall: seen of all)',
     ...scores.toDetect.map(line),
-    'days to recover, after it was put right',
+    'days to recover, after the fix',
     ...scores.toRecover.map(line),
     `verdicts that got worse on a day on which everything failed: ${scores.changedByOutages}`,
     `auto-quarantines: ${made}, of tests that were neither flaky nor broken: ${scores.falseQuarantines.length}`,

@@ -19,16 +19,16 @@ describe('the rules, on 300 tests over 40 days', () => {
 
   test('one red commit quarantines nothing', () => expect(scores.quarantines['red for one commit']).toBeUndefined());
 
-  test('what is called flaky is flaky', () => expect(share(scores.flakyPrecision)).toBe(1));
+  test('what is judged flaky is flaky', () => expect(share(scores.flakyPrecision)).toBe(1));
 
-  test('every broken test is called so on every day', () => expect(share(scores.brokenRecall)).toBe(1));
+  test('every broken test is judged broken on every day', () => expect(share(scores.brokenRecall)).toBe(1));
 
-  test('every test that fails one time in five is called flaky within three days', () => {
+  test('every test that fails one time in five is judged flaky within three days', () => {
     const delays = scores.toDetect.filter((delay) => delay.kind === 'flaky 20 %');
     expect(delays.map(({ seen, of, p90Days }) => seen === of && p90Days <= 3)).toEqual([true]);
   });
 
-  test('stable tests are healthy on every day, whatever the machines did', () => {
+  test('stable tests are healthy on every day, whatever the infrastructure did', () => {
     for (const [index, one] of world.tests.entries())
       if (one.kind === 'stable') expect(new Set(played.health[index]?.filter(Boolean))).toEqual(new Set(['healthy']));
   });

@@ -53,7 +53,7 @@ const valuesOf = (value: unknown): unknown =>
 describe('derived tables', () => {
   const tables = Object.keys(derived) as (keyof typeof derived)[];
 
-  test('hold what their definitions give, whatever came in and in whatever parts', async () => {
+  test('contain what their definitions give, whatever was ingested and in whatever parts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(upload, { minLength: 1, maxLength: 6 }), async (uploads) => {
         const repository = uniqueRepository();

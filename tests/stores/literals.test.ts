@@ -15,7 +15,7 @@ const nasty = fc.oneof(
 );
 
 describe('parameters bound as literals', () => {
-  test('any text comes back as it was, alone and in arrays', async () => {
+  test('any text comes back unchanged, alone and in arrays', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(nasty, { maxLength: 5 }), async (texts) => {
         const values = texts.map((text) => text.toWellFormed());

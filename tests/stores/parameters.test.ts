@@ -63,7 +63,7 @@ const STATEMENT = `SELECT {one: String} AS one, {many: Array(String)} AS many, {
   {flag: Bool} AS flag, {integer: Int64} AS integer, toString({large: UInt64}) AS large, {real: Float64} AS real,
   if({flag: Bool}, {one: String}, NULL) AS text_or_null, if({flag: Bool}, {integer: Int64}, NULL) AS integer_or_null`;
 
-test('parameters and answers are the same over HTTP as embedded, and what was given', async () => {
+test('parameters and answers are the same over HTTP and embedded, and equal to what was given', async () => {
   await fc.assert(
     fc.asyncProperty(parameters, async (given) => {
       const [http] = await overHttp.rows(STATEMENT, given);

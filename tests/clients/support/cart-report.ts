@@ -25,7 +25,7 @@ export const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 </testsuites>
 `;
 
-/** A folder with the report as `unit.xml`; whoever asks for it removes it. */
+/** A folder with the report as `unit.xml`; the caller removes it. */
 export function reportFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-report-'));
   writeFileSync(join(folder, 'unit.xml'), REPORT);

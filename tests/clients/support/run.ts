@@ -3,22 +3,22 @@ export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-  /** Both, for looking at when a test fails. */
+  /** Both, to show when a test fails. */
   printed: string;
 }
 
 export interface RunOptions {
   cwd?: string;
-  /** Whole: nothing of this process's environment but what is named here. */
+  /** The whole environment: nothing is inherited from this process. */
   env: Record<string, string | undefined>;
   /** Text for its standard input. */
   input?: string;
 }
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** What a program needs of this machine to start at all. One that asks anybody else on its way (for a schema, a newer version) hears no. */
+/** What a program needs from this machine to start at all. One that asks another server (for a schema, a newer version) is refused. */
 export const machine = (): Record<string, string | undefined> => {
   const { PATH, HOME, TMPDIR, LANG = 'C.UTF-8' } = process.env;
   return { PATH, HOME, TMPDIR, LANG, HTTPS_PROXY: NOWHERE, NO_PROXY: '127.0.0.1,localhost' };

@@ -1,4 +1,4 @@
-/** The service as it is started, in a process of its own, for clients that only have its address and a key. */
+/** The service as it is started, in a separate process, for clients that only have its address and a key. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
