@@ -31,7 +31,7 @@ const repositorySchema = z.object({
 });
 const messageSchema = z.object({ message: z.string() });
 
-export interface GitHubClientOptions {
+interface GitHubClientOptions {
   clock: Clock;
   /** Such as `https://api.github.com` or `https://host/api/v3`, without a trailing slash. */
   apiUrl: string;

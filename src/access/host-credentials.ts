@@ -43,7 +43,7 @@ const NEEDS: Record<Permission, 'pull' | 'push'> = {
 };
 
 /** The host gave neither a yes nor a no. The same request may succeed later. */
-export class HostUnavailable extends HttpProblem {
+class HostUnavailable extends HttpProblem {
   override name = 'HostUnavailable';
   /** @param reason for the log; never holds a token */
   constructor(
@@ -58,7 +58,7 @@ export class HostUnavailable extends HttpProblem {
   }
 }
 
-export interface HostCredentialsDeps {
+interface HostCredentialsDeps {
   clock: Clock;
   log: Logger;
   repositories: RepositoryStore;

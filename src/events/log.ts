@@ -16,7 +16,7 @@ const rowSchema = z.object({
   base_ref: z.string().nullable(),
   metadata: z.string(),
 });
-export interface EventRow extends z.infer<typeof rowSchema> {
+interface EventRow extends z.infer<typeof rowSchema> {
   /** Name of the repository. */
   repository: string;
 }

@@ -15,7 +15,7 @@ import * as schemas from './schemas.ts';
 
 const WINDOW_DAYS_MAX = 93;
 
-export interface EventsDeps {
+interface EventsDeps {
   clock: Clock;
   clickhouse: ClickHouse;
   repositories: RepositoryStore;

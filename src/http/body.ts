@@ -5,7 +5,7 @@ import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
 
 /** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
-export const JSON_BODY_BYTES_MAX = 10 * 1024 * 1024;
+const JSON_BODY_BYTES_MAX = 10 * 1024 * 1024;
 
 /** Reads and checks a JSON body. Throws 413; every other problem is listed in the result. */
 export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<Read<T>> {

@@ -53,7 +53,7 @@ export interface Http {
 export type Feature = (app: AnyElysia, http: Http) => void;
 
 /** `public`: no credential; `credential`: any that is accepted; a permission: on the repository of the path. */
-export type AccessRule = 'public' | 'credential' | Permission;
+type AccessRule = 'public' | 'credential' | Permission;
 
 /** A request body that the handler reads (uploads), for the document. */
 export interface RawBodyDescription {
@@ -79,7 +79,7 @@ export interface OperationDescription {
   responses: Readonly<Record<number, ResponseDescription>>;
 }
 
-export interface OperationInput<P, Q, B> {
+interface OperationInput<P, Q, B> {
   params: P;
   query: Q;
   body: B;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Window } from '../domain/window.ts';
 import { type Cursor, type CursorKey, decodeCursor, encodeCursor, hashFilters } from './cursor.ts';
 
-export const PER_PAGE_DEFAULT = 10;
+const PER_PAGE_DEFAULT = 10;
 
 /** A list that is read in pages. `K` is what its rows are ordered by. */
 export interface PagedList<Row, K extends CursorKey> {
@@ -14,7 +14,7 @@ export interface PagedList<Row, K extends CursorKey> {
 }
 
 /** What a request says about the page it wants. */
-export interface AskedPage<W extends Window | null> {
+interface AskedPage<W extends Window | null> {
   path: Readonly<Record<string, string>>;
   query: { cursor: string | undefined; per_page: number | undefined };
   /** Everything that selects or orders rows: a cursor holds only for the same filters. */
@@ -44,7 +44,7 @@ export interface Page<Row> {
 }
 
 /** A page with its links. */
-export interface LinkedPage<Row> extends Page<Row> {
+interface LinkedPage<Row> extends Page<Row> {
   perPage: number;
   headers: Record<string, string>;
 }

@@ -13,7 +13,7 @@ import type { InputError } from './problems.ts';
 import { text } from './text.ts';
 
 /** One query parameter: from all values under its name in order, or undefined if there are none, to `T`. */
-export interface QueryParameter<T> {
+interface QueryParameter<T> {
   read: z.ZodType<T, readonly string[] | undefined>;
   /** JSON Schema of the parameter, for the OpenAPI document. */
   schema: Record<string, unknown>;
@@ -27,7 +27,7 @@ export type QueryShape = Readonly<Record<string, QueryParameter<unknown>>>;
 export type QueryOf<Q extends QueryShape> = { [K in keyof Q]: Q[K] extends QueryParameter<infer T> ? T : never };
 
 export const ARRAY_LENGTH_MAX = 255;
-export const PER_PAGE_MAX = 100;
+const PER_PAGE_MAX = 100;
 const CURSOR_LENGTH_MAX = 1_000_000;
 
 interface Description {

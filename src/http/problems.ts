@@ -4,6 +4,8 @@
  */
 import { type StoreName, StoreUnavailable } from '../errors.ts';
 
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
 /** One problem with the input: where it is, what it is in words, and its kind. */
 export interface InputError {
   /** Such as `['query', 'per_page']`, `['query', 'test_name', 3]` or `['body', 'reason']`. */
@@ -80,6 +82,6 @@ export function problemResponse(problem: HttpProblem, requestId: string): Respon
   const { status, title, detail, errors } = problem;
   return new Response(JSON.stringify({ type: 'about:blank', title, status, detail, ...(errors ? { errors } : {}) }), {
     status,
-    headers: { ...problem.headers, 'content-type': 'application/problem+json', 'x-request-id': requestId },
+    headers: { ...problem.headers, 'content-type': PROBLEM_MEDIA_TYPE, 'x-request-id': requestId },
   });
 }

@@ -3,7 +3,7 @@ import type { CursorKey } from '../http/cursor.ts';
 import type { PageRequest } from '../http/pages.ts';
 import { enumParameter } from '../http/parameters.ts';
 
-export type Direction = 'asc' | 'desc';
+type Direction = 'asc' | 'desc';
 
 export interface Order<S extends string> {
   sort: S;

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
 import type { MountedOperation, OperationDescription } from '../http/operation.ts';
+import { PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import type { ResponseDescription } from '../http/reply.ts';
 
 type Json = Record<string, unknown>;
@@ -8,7 +9,6 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 /** Schemas that the document names once and refers to. */
 type NamedSchemas = Record<string, JsonSchema>;
 
-export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 const SECURITY_SCHEME = 'bearer';
 
 const problemSchema = z.object({

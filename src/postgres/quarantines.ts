@@ -17,7 +17,7 @@ export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
 
 export type Quarantine = Omit<typeof quarantines.$inferSelect, 'repositoryId' | 'removedAt' | 'removedBy'>;
 
-export interface NewQuarantine {
+interface NewQuarantine {
   testName: string;
   reason: string;
   /** Branch or pattern; null: every branch. Never empty. */
@@ -35,7 +35,7 @@ export interface QuarantineSnapshot {
 }
 
 /** A change that has been committed. */
-export interface QuarantineChange {
+interface QuarantineChange {
   repositoryId: string;
   revision: number;
 }

@@ -12,7 +12,7 @@ import { appliesTo, beyondKey, filtered, pagedQuarantines, type QuarantineFilter
 import type { QuarantineList, QuarantineLists } from './lists.ts';
 import * as schemas from './schemas.ts';
 
-export interface QuarantineDeps {
+interface QuarantineDeps {
   repositories: RepositoryStore;
   quarantines: QuarantineStore;
   lists: QuarantineLists;

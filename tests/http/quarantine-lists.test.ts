@@ -181,6 +181,48 @@ describe('freshness', () => {
   });
 });
 
+describe('from memory', () => {
+  test('the list is checked like any other read: each request twice, so that the second is answered from memory', async () => {
+    const { repository, base } = await repositoryOf();
+    await quarantine(repository, 'a', 'main');
+    const { owner, name } = repository;
+    const mine = await app.makeKey({ owner, repositories: [name] });
+    const asked: [string, string | null, RequestInit, number][] = [
+      [base, mine, {}, 200],
+      [base, mine, { method: 'HEAD' }, 200],
+      [`${base}?branch=main`, mine, {}, 200],
+      [`${base}?branch=`, mine, {}, 422],
+      [`${base}?per_page=0`, mine, {}, 422],
+      [base.replace(name, 'not a name'), mine, {}, 422],
+      [base, await app.makeKey({ owner: 'somebody-else' }), {}, 403],
+      [base, await app.makeKey({ owner, repositories: ['another'] }), {}, 404],
+      [base, 'cii_unknown', {}, 403],
+      [base, null, {}, 403],
+    ];
+    for (const [path, token, init, status] of [...asked, ...asked])
+      expect([path, token, (await app.request(path, { token, ...init })).status]).toEqual([path, token, status]);
+
+    const [key] = (await app.keys.list()).filter((one) => one.repositories?.includes(name));
+    await app.keys.revoke(key?.id ?? '');
+    expect((await app.request(base, { token: mine })).status).toBe(403);
+  });
+
+  test('a key that expires between two requests is refused', async () => {
+    const { repository, base } = await repositoryOf();
+    await quarantine(repository, 'a');
+    const { clock } = app.stores;
+    const now = clock.now();
+    const token = await app.makeKey({ expiresAt: new Date(now + 1_000) });
+    try {
+      for (const status of [200, 200, 200]) expect((await app.request(base, { token })).status).toBe(status);
+      clock.set(now + 1_000);
+      expect((await app.request(base, { token })).status).toBe(403);
+    } finally {
+      clock.set(now);
+    }
+  });
+});
+
 describe('pages', () => {
   const walk = async (start: string, relation: 'next' | 'prev', visit?: () => Promise<void>): Promise<string[][]> => {
     const pages: string[][] = [];
