@@ -10,8 +10,8 @@ export class TtlCache<V> {
   readonly #entries: LRUCache<string, Entry<V>>;
 
   /**
-   * @param ttlMs how old a value may be, counted from when its loading began. lru-cache's `fetchMethod` would count from its end, and
-   *   let a caller join a load of any age
+   * @param ttlMs how old a value may be, counted from when its loading began. lru-cache's `fetchMethod` would count from
+   *   its end, and let a caller join a load of any age
    */
   constructor(ttlMs: number, entriesMax: number) {
     this.#entries = new LRUCache({ ttl: ttlMs, max: entriesMax });

@@ -1,6 +1,6 @@
 /**
- * The part of the host's REST API that says what a token may do. Plain `fetch`: `@octokit/request` has neither time-outs nor checked
- * answers, and leaves redirects to `fetch`, while they must be followed by hand here.
+ * The part of the host's REST API that says what a token may do. Plain `fetch`: `@octokit/request` has neither time-outs
+ * nor checked answers, and leaves redirects to `fetch`, while they must be followed by hand here.
  */
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';

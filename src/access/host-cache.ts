@@ -1,6 +1,6 @@
 /**
- * The answers of the repository host about a token, kept for a while. Identical questions at the same time share one request. A failed
- * request never replaces an earlier answer of the host: that one serves until its own time is over.
+ * The answers of the repository host about a token, kept for a while. Identical questions at the same time share one
+ * request. A failed request never replaces an earlier answer of the host: that one serves until its own time is over.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
@@ -27,10 +27,11 @@ export class AnswerCache<T extends { kind: string }> {
   }
 
   /**
-   * The answer under this key: from memory while it holds, otherwise by asking. Throws what `ask` throws, and keeps nothing of it.
+   * The answer under this key: from memory while it holds, otherwise by asking. Throws what `ask` throws, and keeps
+   * nothing of it.
    *
-   * @param holdsMs how long this answer serves the caller, counted from when the question was asked. Callers may differ: an answer
-   *   that makes one of them refuse holds for a shorter time
+   * @param holdsMs how long this answer serves the caller, counted from when the question was asked. Callers may
+   *   differ: an answer that makes one of them refuse holds for a shorter time
    */
   async get(
     key: string,

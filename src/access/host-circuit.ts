@@ -4,8 +4,9 @@
  * closed —{@link FAILURES_MAX} failures in a row→ open —{@link OPEN_MS}→ half open: one request is tried —it works→ closed,
  * —it fails→ open again. While it is open every caller is refused at once: it never fails open.
  *
- * cockatiel counts and keeps the state. The time is counted here, because cockatiel reads `Date.now()`: our clock can be shifted
- * by tests, a clock that is set back must not keep the circuit open for longer, and callers are told how long to wait.
+ * cockatiel counts and keeps the state. The time is counted here, because cockatiel reads `Date.now()`: our clock can be
+ * shifted by tests, a clock that is set back must not keep the circuit open for longer, and callers are told how long to
+ * wait.
  */
 import {
   type CircuitBreakerPolicy,

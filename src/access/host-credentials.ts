@@ -1,6 +1,6 @@
 /**
- * Tokens of the repository host as credentials of requests: a token may do here what the host says it may do with that repository.
- * Neither a token nor its holder is stored; memory keeps only the SHA-256 of tokens.
+ * Tokens of the repository host as credentials of requests: a token may do here what the host says it may do with that
+ * repository. Neither a token nor its holder is stored; memory keeps only the SHA-256 of tokens.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,8 +22,9 @@ const GRANTED_MS = 5 * 60_000;
 const REFUSED_MS = 10_000;
 
 /**
- * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an installation (`ghs_`).
- * Refresh tokens (`ghr_`) are not credentials of the API. Token lengths have changed before, so only what cannot be a token is excluded.
+ * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an
+ * installation (`ghs_`). Refresh tokens (`ghr_`) are not credentials of the API. Token lengths have changed before, so
+ * only what cannot be a token is excluded.
  */
 const HOST_TOKEN = /^(?:ghp_|gho_|ghu_|ghs_|github_pat_)[A-Za-z0-9_.-]{1,1024}$/;
 const isInstallation = (token: string): boolean => token.startsWith('ghs_');
@@ -34,7 +35,10 @@ const INSTALLATION_ACTOR = 'github-actions[bot]';
 /** For a host behind a proxy that lets questions about repositories through, but not about users. */
 const UNSHOWN_ACTOR = 'ghost';
 
-/** Pull access reads, including the event log. Anyone who may push code may also change what the tests of the code are worth. */
+/**
+ * Pull access reads, including the event log. Anyone who may push code may also change what the tests of the code are
+ * worth.
+ */
 const NEEDS: Record<Permission, 'pull' | 'push'> = {
   read: 'pull',
   events: 'pull',
@@ -93,7 +97,10 @@ export class HostCredentials implements CredentialSource {
     this.#defaultBranches = new HostDefaultBranches(repositories, log);
   }
 
-  /** Undefined, without asking, for anything but a host token. Throws 403 if the host does not know it, 503 if it cannot be asked. */
+  /**
+   * Undefined, without asking, for anything but a host token. Throws 403 if the host does not know it, 503 if it cannot
+   * be asked.
+   */
   async find(token: string): Promise<Credential | undefined> {
     if (!HOST_TOKEN.test(token)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');

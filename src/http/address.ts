@@ -10,7 +10,10 @@ export interface Address<P, Q extends QueryShape> {
   readonly query: Read<QueryOf<Q>>;
 }
 
-/** Clients ask for the same few addresses again and again, and parsing one takes 2 µs of the 15 that a read from memory takes. */
+/**
+ * Clients ask for the same few addresses again and again, and parsing one takes 2 µs of the 15 that a read from memory
+ * takes.
+ */
 const CACHED_MAX = 1_000;
 const CACHED_LENGTH_MAX = 1_000;
 

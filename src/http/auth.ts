@@ -1,6 +1,6 @@
 /**
- * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application keys, and
- * tokens of the repository host.
+ * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application
+ * keys, and tokens of the repository host.
  */
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
@@ -49,8 +49,8 @@ const BEARER = /^bearer +([^\s]+) *$/i;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
 /**
- * The first source that accepts the token decides. Throws 403 if none does: the interface knows no 401, and clients handle a missing
- * credential as they handle a wrong one.
+ * The first source that accepts the token decides. Throws 403 if none does: the interface knows no 401, and clients
+ * handle a missing credential as they handle a wrong one.
  */
 export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {
   const header = request.headers.get('authorization');

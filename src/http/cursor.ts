@@ -1,6 +1,6 @@
 /**
- * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, full-precision key, the window as first
- * resolved, the page size, and a hash of the other filters, so that a cursor cannot be used with a different list.
+ * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, full-precision key, the window as
+ * first resolved, the page size, and a hash of the other filters, so that a cursor cannot be used with a different list.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

@@ -1,10 +1,13 @@
-/** What is decided about a request before and beside routing: how long it may be, its id, and what becomes of unknown addresses. */
+/**
+ * What is decided about a request before and beside routing: how long it may be, its id, and what becomes of unknown
+ * addresses.
+ */
 import http from 'node:http';
 import { type HttpProblem, methodNotAllowed, notFound } from './problems.ts';
 
 /**
- * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more. By default
- * Bun answers 431 if request line and headers exceed 16 KiB; it takes its limit from node:http.
+ * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more. By
+ * default Bun answers 431 if request line and headers exceed 16 KiB; it takes its limit from node:http.
  */
 const HEADER_BYTES_MAX = 1024 * 1024;
 

@@ -1,9 +1,10 @@
 /**
  * One operation of the API: what it takes, who may call it, what it answers, and its documentation, in one description.
  *
- * Elysia carries routing only; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or 404 access,
- * 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation knows no step between path and
- * query, splits query values at commas, and answers a wrong *response* with 422, which is a 500 here.
+ * Elysia carries routing only; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or
+ * 404 access, 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation knows no
+ * step between path and query, splits query values at commas, and answers a wrong *response* with 422, which is a 500
+ * here.
  */
 import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
@@ -104,8 +105,9 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   isProbe?: boolean;
   handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
   /**
-   * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It must not wait.
-   * For the list that every CI job asks for: it would spend a quarter of its time waiting for promises that are settled.
+   * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It must
+   * not wait. For the list that every CI job asks for: it would spend a quarter of its time waiting for promises that are
+   * settled.
    */
   recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
@@ -208,8 +210,8 @@ function answererOf<P, Q extends QueryShape, B>(
 }
 
 /**
- * Answers a request without waiting, if everything that decides the answer is in memory and nothing is wrong. Undefined leaves the
- * request to {@link answererOf}, which also says what is wrong.
+ * Answers a request without waiting, if everything that decides the answer is in memory and nothing is wrong. Undefined
+ * leaves the request to {@link answererOf}, which also says what is wrong.
  */
 function recallerOf<P, Q extends QueryShape, B>(
   http: Http,

@@ -1,4 +1,7 @@
-/** Lists in pages: from the cursor of a request to its rows, and to the `Link` header (RFC 8288) that leads to the other pages. */
+/**
+ * Lists in pages: from the cursor of a request to its rows, and to the `Link` header (RFC 8288) that leads to the other
+ * pages.
+ */
 import type { z } from 'zod';
 import type { Window } from '../domain/window.ts';
 import { type Cursor, type CursorKey, decodeCursor, encodeCursor, hashFilters } from './cursor.ts';
@@ -20,8 +23,8 @@ interface AskedPage<W extends Window | null> {
   /** Everything that selects or orders rows: a cursor holds only for the same filters. */
   filters: Readonly<Record<string, unknown>>;
   /**
-   * The window of this page. `first` is the one that the first page resolved: it stays, so that a default of "now" does not move
-   * between pages.
+   * The window of this page. `first` is the one that the first page resolved: it stays, so that a default of "now" does
+   * not move between pages.
    */
   window(first: Window | undefined): W;
   /** The request's address as clients see it. */
@@ -92,8 +95,8 @@ export const pageReply = <Row>(
 const pathKey = (path: Readonly<Record<string, string>>): string => Object.values(path).join('/').toLowerCase();
 
 /**
- * Makes a page of what a store returned: up to `perPage` + 1 rows beyond the key, nearest first. The extra row says that there
- * are more in that direction; a key says that there is a row in the other one, from which it was taken.
+ * Makes a page of what a store returned: up to `perPage` + 1 rows beyond the key, nearest first. The extra row says that
+ * there are more in that direction; a key says that there is a row in the other one, from which it was taken.
  */
 export function pageOf<Row>(
   { perPage, direction, key }: Pick<PageRequest<CursorKey>, 'perPage' | 'direction' | 'key'>,

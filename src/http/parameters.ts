@@ -1,10 +1,10 @@
 /**
- * Reads path and query parameters exactly as sent. Elysia's parsing splits values at commas and strips brackets, which ruins test names
- * such as `t[a,b]`; this parsing decodes each `name=value` and nothing more.
+ * Reads path and query parameters exactly as sent. Elysia's parsing splits values at commas and strips brackets, which
+ * ruins test names such as `t[a,b]`; this parsing decodes each `name=value` and nothing more.
  *
- * A parameter is described once: `read` turns its values into what the handler gets, `schema` is what the OpenAPI document shows. A
- * value that cannot be decoded (`%ZZ`, or bytes that are not UTF-8, such as those of a lone surrogate) is 422, where URLSearchParams
- * would turn it into U+FFFD.
+ * A parameter is described once: `read` turns its values into what the handler gets, `schema` is what the OpenAPI
+ * document shows. A value that cannot be decoded (`%ZZ`, or bytes that are not UTF-8, such as those of a lone surrogate)
+ * is 422, where URLSearchParams would turn it into U+FFFD.
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';

@@ -137,8 +137,8 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
   });
 
 /**
- * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer runs the test
- * says nothing about it.
+ * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
+ * runs the test says nothing about it.
  */
 function healthOf({ healths }: Row) {
   const newestMs = Math.max(...healths.map(({ newest_ms }) => newest_ms));

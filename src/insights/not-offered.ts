@@ -1,6 +1,7 @@
 /**
- * Features that clients under an open-source licence ask for and that this service does not have. Clients take 404 for "not
- * enabled" and work without them. The operations are mounted all the same, so that the answer says why and the document lists them.
+ * Features that clients under an open-source licence ask for and that this service does not have. Clients take 404 for
+ * "not enabled" and work without them. The operations are mounted all the same, so that the answer says why and the
+ * document lists them.
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';

@@ -23,8 +23,8 @@ export function orderOf<S extends string>(query: {
 }
 
 /**
- * How a page is read. The statements order by one ascending tuple. By count, `sign` negates the count itself for "most first", so
- * that ties stay in alphabetical order; names in descending order are read backward.
+ * How a page is read. The statements order by one ascending tuple. By count, `sign` negates the count itself for "most
+ * first", so that ties stay in alphabetical order; names in descending order are read backward.
  */
 export function readingOf(order: Order<string>, { direction }: Pick<PageRequest<CursorKey>, 'direction'>) {
   const isReversed = order.sort !== 'executions_count' && order.direction === 'desc';

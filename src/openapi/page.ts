@@ -1,6 +1,6 @@
 /**
- * The document at `/docs/json` and its page at `/docs`. The page works without internet access: this server delivers Swagger UI from
- * the package `swagger-ui-dist`, and the online validator is off.
+ * The document at `/docs/json` and its page at `/docs`. The page works without internet access: this server delivers
+ * Swagger UI from the package `swagger-ui-dist`, and the online validator is off.
  */
 import { fileURLToPath } from 'node:url';
 import { openapi } from '@elysiajs/openapi';

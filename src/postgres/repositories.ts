@@ -1,9 +1,9 @@
 /**
  * Repositories: looked up by path without regard to case, recorded at their first write.
  *
- * A service serves one repository host. Its addresses name owner and repository only, so look-ups do too: the first repository that is
- * recorded with a path has it, and a job that names another host adds to that one. The host is recorded because the id is derived
- * from it, which lets services for different hosts be merged one day.
+ * A service serves one repository host. Its addresses name owner and repository only, so look-ups do too: the first
+ * repository that is recorded with a path has it, and a job that names another host adds to that one. The host is
+ * recorded because the id is derived from it, which lets services for different hosts be merged one day.
  */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
@@ -68,8 +68,8 @@ export class RepositoryStore {
   }
 
   /**
-   * The repository of a path, recorded now if there is none. Safe to race. If a renamed repository keeps the id derived from the
-   * path, the new one gets the id of the next generation.
+   * The repository of a path, recorded now if there is none. Safe to race. If a renamed repository keeps the id derived
+   * from the path, the new one gets the id of the next generation.
    */
   async record({ host, owner, name }: RepositoryPath): Promise<Repository> {
     for (let generation = 0; generation < GENERATIONS_MAX; generation++) {
@@ -90,8 +90,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none at the old
-   * path, 'taken' if another repository is recorded at the new one.
+   * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none at
+   * the old path, 'taken' if another repository is recorded at the new one.
    */
   async rename(from: RepositoryName, to: RepositoryName): Promise<Repository | 'taken' | undefined> {
     const repository = await this.#load(from.owner, from.name);
@@ -122,8 +122,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Changes the given settings. A default branch set here overrules every other source. A change of auto-quarantine writes its
-   * event in the same transaction.
+   * Changes the given settings. A default branch set here overrules every other source. A change of auto-quarantine
+   * writes its event in the same transaction.
    *
    * @param trigger who or what makes the change, for the event
    */
@@ -153,8 +153,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Records the default branch that a source names, unless the same source or a stronger one has named one before. The host may name
-   * another one later: it reports what is set there now.
+   * Records the default branch that a source names, unless the same source or a stronger one has named one before. The
+   * host may name another one later: it reports what is set there now.
    */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
     const stronger = DEFAULT_BRANCH_SOURCES.slice(DEFAULT_BRANCH_SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));

@@ -36,8 +36,8 @@ export const pagedQuarantines: PagedList<Quarantine, QuarantineKey> = {
 };
 
 /**
- * Quarantines beyond the key of a page, nearest first, up to one more than the page. The list is in order of creation. A key still
- * has its position when its quarantine is gone.
+ * Quarantines beyond the key of a page, nearest first, up to one more than the page. The list is in order of creation. A
+ * key still has its position when its quarantine is gone.
  */
 export function beyondKey(
   quarantines: readonly Quarantine[],

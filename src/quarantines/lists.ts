@@ -1,12 +1,13 @@
 /**
- * The quarantines of repositories in memory: every CI job of every repository asks for them, and they change a few times a day.
+ * The quarantines of repositories in memory: every CI job of every repository asks for them, and they change a few times
+ * a day.
  *
  * A list of a repository is in one of these states:
  *
  * - *absent*: loaded with the next request; requests at the same time share the load.
  * - *current*: served without asking PostgreSQL.
- * - *outdated*: a higher revision is known, from a change in this process, which reports its revision before it is answered, or from a
- *   notification of another process. The next request loads the list again.
+ * - *outdated*: a higher revision is known, from a change in this process, which reports its revision before it is
+ *   answered, or from a notification of another process. The next request loads the list again.
  * - *unwatched*: notifications do not arrive. The revision is asked for instead, at most twice a second.
  *
  * A process never serves an older list of a repository after a newer one, in whatever order PostgreSQL answers.

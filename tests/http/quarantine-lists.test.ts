@@ -1,4 +1,7 @@
-/** The quarantine list, the hottest read: entity tags, pages, and what readers of several processes see while others write. */
+/**
+ * The quarantine list, the hottest read: entity tags, pages, and what readers of several processes see while others
+ * write.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
