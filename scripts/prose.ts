@@ -35,7 +35,7 @@ const UNSHIPPED: readonly RegExp[] = [
   /\bthe (?:prototype|design document|design's)\b/i,
   /\bthe design (?:says|asks|settles|gives|wants)\b/i,
   /\b(?:design|spec|house|storage|engineering|truth|attack|reads)\.md\b/,
-  /\.\.\/shared\b/,
+  /\.\.\/shared\/[\w-]+\.md\b/,
 ];
 
 interface Phrase {
