@@ -102,9 +102,9 @@ describe('a signed delivery', () => {
   });
 
   test.each([
-    ['ping', 'The hook works: the signature is right, and deliveries are taken.'],
-    ['push', 'The event log has nothing of push deliveries.'],
-    ['no_such_event', 'The event log has nothing of no_such_event deliveries.'],
+    ['ping', 'The webhook works: the signature is correct.'],
+    ['push', 'There is no event for push deliveries.'],
+    ['no_such_event', 'There is no event for no_such_event deliveries.'],
   ])('%s is 202, ignored with a sentence, and queues nothing', async (event, reason) => {
     const response = await send(delivery(event, { zen: 'Keep it logically awesome.' }));
     expect(response.status).toBe(202);
@@ -116,7 +116,7 @@ describe('a signed delivery', () => {
     const response = await send(delivery('pull_request', payloadOf('pull_request', 'opened')));
     expect(await jsonOf(response)).toMatchObject({
       status: 'queued',
-      reason: 'The delivery has the action opened, of which the event log has nothing.',
+      reason: 'There is no event for the action opened.',
       events: 0,
     });
     expect(queued[0]?.[1].pull_requests).toHaveLength(1);

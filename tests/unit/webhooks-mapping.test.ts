@@ -150,12 +150,12 @@ describe('metadata', () => {
   });
 
   test.each([
-    ['of another text', comment('hello'), 'without a queue command'],
+    ['of another text', comment('hello'), 'has no queue command'],
     ['that is edited', comment('@mergifyio queue', 'edited'), 'the action edited'],
     [
       'on an issue',
       payloadOf('issue_comment', 'created', { comment: { body: '@mergifyio queue' } }),
-      'of a comment on an issue',
+      'Comments on issues make no event.',
     ],
   ])('a comment %s is ignored', (_, payload, reason) => {
     expect(read('issue_comment', payload)).toEqual({ job: null, reason: expect.stringContaining(reason) });
@@ -164,13 +164,16 @@ describe('metadata', () => {
   test('a deleted branch is carried for the worker to look up, a deleted tag is ignored', () => {
     const payload = payloadOf('delete', undefined, { ref_type: 'branch', ref: 'feat/x' });
     const { job, reason } = read('delete', payload);
-    expect(reason).toContain('of a branch');
+    expect(reason).toContain('only if a merged pull request came from it');
     expect(job).toMatchObject({
       events: [],
       pull_requests: [],
       deleted_branches: [{ key: 'github:d1:0', branch: 'feat/x', trigger: '@Codertocat' }],
     });
-    expect(read('delete', payloadOf('delete', undefined))).toEqual({ job: null, reason: 'The delivery is of a tag.' });
+    expect(read('delete', payloadOf('delete', undefined))).toEqual({
+      job: null,
+      reason: 'The deletion of a tag makes no event.',
+    });
   });
 });
 

@@ -1,8 +1,8 @@
-/** One delivery of a host's webhook: its headers and its payload, which the host sends as JSON or in a form. */
+/** A delivery of the repository host: its headers, and its payload as JSON or in a form. */
 import { type InputError, unprocessable, unprocessableBody } from '../../http/problems.ts';
 
 export interface Delivery {
-  /** The host's id of the delivery; the same when it is sent again. */
+  /** The host's id of the delivery, which it keeps when it is resent. */
   id: string;
   /** Such as `pull_request`. */
   event: string;
@@ -12,7 +12,7 @@ export interface Delivery {
 const DELIVERY_ID = /^[\w.-]{1,100}$/;
 const EVENT = /^\w{1,100}$/;
 
-/** The delivery of a request whose signature is right. Throws 422, naming every header that is wrong. */
+/** Reads a request whose signature is correct. Throws 422 with every wrong header. */
 export function readDelivery(headers: Headers, body: Uint8Array): Delivery {
   const id = headers.get('x-github-delivery') ?? '';
   const event = headers.get('x-github-event') ?? '';
@@ -30,10 +30,10 @@ function payloadOf(contentType: string | null, body: string): unknown {
   if (mediaType === 'application/json') return parsed(body);
   if (mediaType === 'application/x-www-form-urlencoded') {
     const payload = new URLSearchParams(body).get('payload');
-    if (payload === null) throw unprocessableBody('is a form without the field payload');
+    if (payload === null) throw unprocessableBody('is a form without the field `payload`');
     return parsed(payload);
   }
-  throw unprocessableBody('must be application/json or application/x-www-form-urlencoded, by its Content-Type');
+  throw unprocessableBody('must have the Content-Type application/json or application/x-www-form-urlencoded');
 }
 
 function parsed(json: string): unknown {

@@ -1,29 +1,30 @@
-/** From a delivery to the job that goes into the queue, or to the reason why there is none. */
+/** From a delivery to the job to queue, or to the reason why there is none. */
+import { OWNER_LENGTH_MAX, REPOSITORY_NAME_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { type PrEventsJob, prEventsSchema } from '../../queue/pr-events.ts';
 import type { Delivery } from './delivery.ts';
-import { isRead, tell } from './mapping.ts';
+import { isRead, outcomeOf } from './mapping.ts';
+import { type Outcome, triggerOf } from './outcome.ts';
 import { envelopeSchema } from './payloads.ts';
 import { fit, fitName } from './texts.ts';
-import { type Told, triggerOf } from './told.ts';
 
 export interface DeliveryJob {
-  /** Null when there is nothing to queue. */
+  /** Null if there is nothing to queue. */
   job: PrEventsJob | null;
-  /** Why it holds no event; null when it does. */
+  /** Why it contains no event; null if it contains one. */
   reason: string | null;
 }
 
 const REASON_LENGTH_MAX = 300;
 const ignored = (reason: string): DeliveryJob => ({ job: null, reason: fit(reason, REASON_LENGTH_MAX) });
 
-/** Names the job of a delivery: sent again while it is queued, it is the same job. */
+/** The id of a delivery's job: if the delivery is resent while the job is queued, it is the same job. */
 export const jobIdOf = (delivery: Delivery): string => `github-${delivery.id}`;
 
-/** Throws a ZodError when the payload is not what the host sends. */
+/** Throws a ZodError if the payload is not what the host sends. */
 export function jobOf(delivery: Delivery): DeliveryJob {
   const { event } = delivery;
-  if (event === 'ping') return ignored('The hook works: the signature is right, and deliveries are taken.');
-  if (!isRead(event)) return ignored(`The event log has nothing of ${event} deliveries.`);
+  if (event === 'ping') return ignored('The webhook works: the signature is correct.');
+  if (!isRead(event)) return ignored(`There is no event for ${event} deliveries.`);
   const { repository, sender } = envelopeSchema.parse(delivery.payload);
   if (!repository) return ignored('The delivery names no repository.');
   const path = prEventsSchema.shape.repository.safeParse({
@@ -33,18 +34,18 @@ export function jobOf(delivery: Delivery): DeliveryJob {
   });
   if (!path.success)
     return ignored(
-      `The repository ${repository.owner.login}/${repository.name} cannot be addressed here: owners are 1 to 40 letters, digits and -, names letters, digits, _, - and . only.`,
+      `The repository ${repository.owner.login}/${repository.name} cannot be addressed here: an owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens, a name 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
     );
-  const told = tell(event, delivery.payload, { repository, sender });
-  const reason = told.reason === null ? null : fit(`The delivery ${told.reason}.`, REASON_LENGTH_MAX);
-  if (isEmpty(told)) return { job: null, reason };
+  const outcome = outcomeOf(event, delivery.payload, { repository, sender });
+  const reason = outcome.reason === null ? null : fit(outcome.reason, REASON_LENGTH_MAX);
+  if (isEmpty(outcome)) return { job: null, reason };
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
-    renamed_from: told.renamedFrom ?? null,
+    renamed_from: outcome.renamedFrom ?? null,
     default_branch: repository.default_branch ? fitName(repository.default_branch) : null,
-    pull_requests: told.pullRequest ? [told.pullRequest] : [],
-    events: told.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
+    pull_requests: outcome.pullRequest ? [outcome.pullRequest] : [],
+    events: outcome.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
       key: key ?? keyOf(delivery, index),
       type,
       trigger,
@@ -52,17 +53,17 @@ export function jobOf(delivery: Delivery): DeliveryJob {
       base_ref: baseRef,
       metadata,
     })),
-    deleted_branches: told.deletedBranch
-      ? [{ key: keyOf(delivery, 0), branch: told.deletedBranch, trigger: triggerOf(sender) }]
+    deleted_branches: outcome.deletedBranch
+      ? [{ key: keyOf(delivery, 0), branch: outcome.deletedBranch, trigger: triggerOf(sender) }]
       : [],
   });
   return { job, reason };
 }
 
-const isEmpty = ({ events, pullRequest, deletedBranch, renamedFrom }: Told): boolean =>
+const isEmpty = ({ events, pullRequest, deletedBranch, renamedFrom }: Outcome): boolean =>
   events.length === 0 && pullRequest === null && deletedBranch === null && renamedFrom === undefined;
 
 const keyOf = (delivery: Delivery, index: number): string => `github:${delivery.id}:${index}`;
 
-/** Where people open the repository: `github.com`, or the enterprise host's name. */
+/** The host of the repository's web address: `github.com`, or the name of an enterprise host. */
 const hostOf = (htmlUrl: string): string | undefined => URL.parse(htmlUrl)?.host || undefined;

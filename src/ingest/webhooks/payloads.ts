@@ -1,6 +1,7 @@
 /**
- * What is read of a host's payloads, and no more: hosts add fields at any time, and older ones lack some. The compiler holds each
- * schema against octokit's description of what the host sends, so that no schema asks for more than that.
+ * The parts of a host's payloads that are read, and no more: hosts add fields at any time, and older hosts lack some.
+ * The compiler compares each schema with octokit's description of the payload, so no schema can require more than the
+ * host sends.
  */
 import type { EmitterWebhookEvent, EmitterWebhookEventName } from '@octokit/webhooks';
 import { z } from 'zod';
@@ -8,13 +9,13 @@ import { PULL_REQUEST_NUMBER_MAX } from '../../domain/limits.ts';
 
 type Payload<N extends EmitterWebhookEventName> = EmitterWebhookEvent<N>['payload'];
 
-/** A schema that takes every payload of that event, as octokit describes it. */
+/** A schema that accepts every payload of the event as octokit describes it. */
 const payloadOf =
   <N extends EmitterWebhookEventName>(_event: N) =>
   <S extends z.ZodType>(schema: S & (Payload<N> extends z.input<S> ? unknown : never)): S =>
     schema;
 
-/** Null when the account is gone. */
+/** Null if the account was deleted. */
 const account = z.object({ id: z.int().min(0), login: z.string().min(1) }).nullish();
 export type Account = z.infer<typeof account>;
 
@@ -26,7 +27,7 @@ const repository = z.object({
   default_branch: z.string().nullish(),
 });
 
-/** What every delivery may hold. */
+/** What every delivery may contain. */
 export const envelopeSchema = z.object({
   action: z.string().optional(),
   repository: repository.optional(),
@@ -47,7 +48,7 @@ const pullRequest = z.object({
     sha: z.string(),
     /** `owner:branch` */
     label: z.string().nullish(),
-    /** Null when the fork is gone. */
+    /** Null if the fork was deleted. */
     repo: z.object({ id: z.int() }).nullish(),
   }),
   merged_at: z.string().nullish(),
@@ -67,7 +68,7 @@ export const pullRequestSchema = payloadOf('pull_request')(
     changes: z.looseObject({}).nullish(),
     before: z.string().nullish(),
     after: z.string().nullish(),
-    /** Why it left the host's merge queue. */
+    /** Why the pull request left the host's merge queue. */
     reason: z.string().nullish(),
   }),
 );
@@ -101,7 +102,7 @@ export const deleteSchema = payloadOf('delete')(z.object({ ref: z.string(), ref_
 
 const formerOwner = z.object({ login: z.string() }).nullish();
 
-/** Of a rename or a transfer; other actions tell of other changes. */
+/** For renames and transfers; other actions report other changes. */
 export const repositorySchema = payloadOf('repository')(
   z.object({
     action: z.string(),

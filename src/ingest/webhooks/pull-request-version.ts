@@ -4,11 +4,11 @@ import type { PullRequestVersion } from '../../queue/pr-events.ts';
 import type { PullRequest } from './payloads.ts';
 import { fit, fitName } from './texts.ts';
 
-/** Of an open pull request `merge_commit_sha` is the host's test merge, not a commit of the branch. */
+/** For an open pull request, `merge_commit_sha` is the host's test merge, which is not a commit on the branch. */
 export const mergeCommitOf = (pull: PullRequest): string | null =>
   pull.merged_at && pull.merge_commit_sha ? fitName(pull.merge_commit_sha) : null;
 
-/** @param repositoryId the host's id of the repository that was told of, to tell a fork's branch from one of its own */
+/** @param repositoryId the host's id of the repository, to tell its branches from those of forks */
 export const versionOf = (pull: PullRequest, repositoryId: number): PullRequestVersion => ({
   number: pull.number,
   id: pull.id,
@@ -21,7 +21,7 @@ export const versionOf = (pull: PullRequest, repositoryId: number): PullRequestV
   updated_at: pull.updated_at,
 });
 
-/** `owner:branch` when the branch is of a fork: a branch of the same name in this repository is another one. */
+/** `owner:branch` for a branch of a fork: this repository may have a different branch with the same name. */
 function headRefOf({ head }: PullRequest, repositoryId: number): string | null {
   if (head.repo?.id === repositoryId) return fitName(head.ref);
   return head.label ? fitName(head.label) : null;

@@ -1,17 +1,19 @@
-/** Jobs that are run again → `ci_insights.job_retried`, once for each job and attempt. */
+/** Retried CI jobs → `ci_insights.job_retried`, once per job and attempt. */
 import { newEvent } from '../../domain/events.ts';
+import { noEvent, type Outcome, otherAction, withEvents } from './outcome.ts';
 import type { CheckRunPayload, WorkflowJobPayload } from './payloads.ts';
 import { fitLabel, fitName } from './texts.ts';
-import { nothing, otherAction, type Told, told } from './told.ts';
 
-/** The host's own pipelines report as checks too; `workflow_job` tells of them, with run and attempt. */
+/**
+ * The host's own pipelines report checks too, but their `workflow_job` deliveries also have the run and the attempt.
+ */
 const HOST_PIPELINES = 'github-actions';
 
-/** A later attempt of a job is told of when it is queued, and again when it begins: both are the same event. */
-export function retriedWorkflowJob({ action, workflow_job: job }: WorkflowJobPayload, trigger: string): Told {
+/** A later attempt of a job is reported when it is queued and again when it begins: both are the same event. */
+export function retriedWorkflowJob({ action, workflow_job: job }: WorkflowJobPayload, trigger: string): Outcome {
   const attempt = job.run_attempt ?? 1;
   if (action !== 'queued' && action !== 'in_progress') return otherAction(action);
-  if (attempt < 2) return nothing('is of the first attempt of a job');
+  if (attempt < 2) return noEvent('The first attempt of a job is not a retry.');
   const event = newEvent(
     'ci_insights.job_retried',
     {
@@ -24,21 +26,22 @@ export function retriedWorkflowJob({ action, workflow_job: job }: WorkflowJobPay
     },
     { trigger },
   );
-  return told([{ ...event, key: `github:job:${job.id}:${attempt}` }]);
+  return withEvents([{ ...event, key: `github:job:${job.id}:${attempt}` }]);
 }
 
-/** Somebody asked the CI system behind a check for another run of it. */
+/** A user asked the CI system behind a check to run it again. */
 export function retriedCheck(
   { action, check_run: check }: CheckRunPayload,
   trigger: string,
   repositoryId: number,
-): Told {
+): Outcome {
   if (action !== 'rerequested') return otherAction(action);
-  if (check.app?.slug === HOST_PIPELINES) return nothing('is of a job of which workflow_job deliveries tell');
+  if (check.app?.slug === HOST_PIPELINES)
+    return noEvent('Retries of workflow jobs are taken from workflow_job deliveries.');
   const pulls = (check.pull_requests ?? []).filter(({ base }) => base.repo.id === repositoryId);
-  // A commit of several pull requests: the host does not say for which one it was.
+  // For a commit in several pull requests, the host does not say which one was meant.
   const pull = pulls.length === 1 ? pulls[0] : undefined;
-  return told([
+  return withEvents([
     newEvent(
       'ci_insights.job_retried',
       {

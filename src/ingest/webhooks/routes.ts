@@ -1,4 +1,4 @@
-/** `POST /webhooks/github`: deliveries of the repository host, checked, read, and handed to the queue (design §6). */
+/** `POST /webhooks/github`: checks and reads deliveries of the repository host, and puts them into the queue. */
 import type { AnyElysia } from 'elysia';
 import { ZodError } from 'zod';
 import { StoreUnavailable } from '../../errors.ts';
@@ -16,9 +16,9 @@ import { type SignatureCheck, signatureCheck } from './signature.ts';
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
-  /** Any of them may have signed a delivery; without one every delivery is refused. */
+  /** A delivery may be signed with any of them; without any, every delivery is refused. */
   secrets: readonly string[];
-  /** BODY_LIMITS unless configured. */
+  /** Defaults to BODY_LIMITS. */
   limits?: BodyLimits;
 }
 
@@ -28,9 +28,9 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
   mount(app, http, 'POST', '/webhooks/github', {
     operationId: 'takeWebhookDelivery',
     tag: 'Webhooks',
-    summary: 'Take a delivery of the repository host',
+    summary: 'Receive a delivery from the repository host',
     description:
-      'Turns what happens on pull requests into events of the log, and keeps the pull requests. Takes deliveries with the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once.',
+      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once.',
     access: 'public',
     rawBody: WEBHOOK_BODY,
     responses: {
@@ -50,7 +50,7 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
   });
 }
 
-/** The body of a delivery whose signature is right; 403 otherwise, whatever was wrong with it. */
+/** The body of a correctly signed delivery. Throws 403 for any problem with the signature. */
 async function signedBody(request: Request, deps: WebhookDeps, isSigned: SignatureCheck): Promise<Uint8Array> {
   if (deps.secrets.length === 0) throw forbidden(NO_SECRET_DETAIL);
   const signature = request.headers.get('x-hub-signature-256');
@@ -64,15 +64,15 @@ async function signedBody(request: Request, deps: WebhookDeps, isSigned: Signatu
 }
 
 const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>
-  `The delivery is larger than ${sentBytesMax} bytes. Have the host send JSON and not a form, or raise INGEST_COMPRESSED_BYTES_MAX.`;
+  `The delivery is larger than ${sentBytesMax} bytes. Make the host send JSON instead of a form, or raise INGEST_COMPRESSED_BYTES_MAX.`;
 
-/** A payload that is not what the host sends is a 422, so that the host's list of deliveries shows it as failed. */
+/** An unexpected payload is a 422, so that the host's list of deliveries shows it as failed. */
 function read(delivery: Delivery, log: Logger): DeliveryJob {
   try {
     return jobOf(delivery);
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
-    log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery is not what the host sends');
+    log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery has an unexpected payload');
     throw unprocessable(
       error.issues.map(({ path, message, code }) => ({
         loc: ['body', ...path.map((part) => (typeof part === 'symbol' ? String(part) : part))],
@@ -87,7 +87,7 @@ async function enqueue(deps: WebhookDeps, delivery: Delivery, job: NonNullable<D
   try {
     await deps.enqueueEvents(jobIdOf(delivery), job);
   } catch (error) {
-    // The host shows it as failed, and sends it again only when somebody asks it to.
+    // The host shows it as failed, and resends it only on request.
     if (error instanceof StoreUnavailable) {
       uploadsPossiblyLost.inc({ kind: 'webhook' });
       deps.log.error({ err: error, delivery: delivery.id }, 'a webhook delivery was refused and may be lost');

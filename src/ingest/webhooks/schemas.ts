@@ -1,4 +1,4 @@
-/** What the webhook operation takes and answers, for the OpenAPI document. */
+/** The input and output of the webhook operation, for the OpenAPI document. */
 import { z } from 'zod';
 import type { RawBodyDescription } from '../../http/operation.ts';
 import type { ResponseDescription } from '../../http/reply.ts';
@@ -30,7 +30,7 @@ const PAYLOAD_EXAMPLE = {
 };
 
 export const WEBHOOK_BODY: RawBodyDescription = {
-  description: 'A delivery as the host sends it: JSON, or a form with the JSON in its field `payload`.',
+  description: 'A delivery as the host sends it: JSON, or a form with the JSON in the field `payload`.',
   content: {
     'application/json': { schema: { type: 'object' }, example: PAYLOAD_EXAMPLE },
     'application/x-www-form-urlencoded': {
@@ -43,11 +43,11 @@ export const WEBHOOK_BODY: RawBodyDescription = {
 export const deliverySchema = z.object({
   delivery: z.string().meta({ description: "The host's id of the delivery", example: DELIVERY_EXAMPLE }),
   status: z.enum(['queued', 'ignored']).meta({
-    description: '`queued`: the queue holds what the delivery tells. `ignored`: there is nothing to keep of it',
+    description: '`queued`: the queue holds what follows from the delivery. `ignored`: nothing follows from it',
     example: 'queued',
   }),
   reason: z.string().nullable().meta({
-    description: 'Why there is no event in it, in a sentence; null when there is one',
+    description: 'Why the delivery makes no event, in a sentence; null if it makes one',
     example: null,
   }),
   events: z.int().min(0).meta({ description: 'Events that were queued', example: 1 }),
@@ -60,38 +60,33 @@ const problem = (status: number, title: string, description: string, detail: str
 });
 
 export const NOT_SIGNED_DETAIL =
-  'The delivery is not signed as this service asks: X-Hub-Signature-256 must be the HMAC-SHA256 of the body with the secret in GITHUB_WEBHOOK_SECRET. Set the same secret at the host.';
+  'The signature is missing or wrong: X-Hub-Signature-256 must be the HMAC-SHA256 of the body with the secret in GITHUB_WEBHOOK_SECRET. Configure the same secret on the host.';
 export const NO_SECRET_DETAIL =
-  'Deliveries are refused because this service knows no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
+  'All deliveries are refused because this service has no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
 
 export const WEBHOOK_PROBLEMS = {
-  403: problem(
-    403,
-    'Forbidden',
-    'The signature is missing or wrong, or no secret is configured. Nothing of the body was read.',
-    NOT_SIGNED_DETAIL,
-  ),
+  403: problem(403, 'Forbidden', 'The signature is missing or wrong, or no secret is configured.', NOT_SIGNED_DETAIL),
   413: problem(
     413,
     'Payload too large',
-    'The body is larger than uploads may be (25 MiB).',
-    'The delivery is larger than 25 MiB. Have the host send JSON and not a form, or raise INGEST_COMPRESSED_BYTES_MAX.',
+    'The body is larger than 25 MiB.',
+    'The delivery is larger than 25 MiB. Make the host send JSON instead of a form, or raise INGEST_COMPRESSED_BYTES_MAX.',
   ),
   422: problem(
     422,
     'Unprocessable entity',
-    'The signature is right, but a header is missing, or the body is not JSON, or not what the host sends for this event.',
+    'The signature is correct, but a header is missing, the body is not JSON, or it is not what the host sends for this event.',
     'body: is not JSON.',
   ),
   503: {
     ...problem(
       503,
       'Service unavailable',
-      'The queue cannot take the delivery now. Hosts do not try again by themselves: redeliver it.',
+      'The queue is unavailable. Hosts do not retry automatically: redeliver it.',
       'The queue is unavailable right now. Try again later.',
     ),
     headers: {
-      'retry-after': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', example: 5 } },
+      'retry-after': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', example: 5 } },
     },
   },
 } as const;

@@ -1,13 +1,13 @@
-/** Who sent a delivery: the HMAC-SHA256 that the host writes over the raw body with a secret that only it and we know. */
+/** Checks that a delivery is from the host: it signs the raw body with HMAC-SHA256 and a shared secret. */
 import { Webhooks } from '@octokit/webhooks';
 
 export type SignatureCheck = (body: Uint8Array, signature: string | null) => Promise<boolean>;
 
 /**
- * Checks `X-Hub-Signature-256` against each of the secrets: two of them while one takes the other's place.
+ * Checks `X-Hub-Signature-256` against each secret; there are two during a rotation.
  *
- * Takes the same time for every wrong signature of the right length. A body that is not UTF-8 has no right signature: JSON
- * and forms are UTF-8, and to read it leniently would check other bytes than were signed.
+ * Takes the same time for every wrong signature of the right length. A body that is not UTF-8 has no correct signature:
+ * JSON and forms are UTF-8, and lenient decoding would check other bytes than were signed.
  *
  * @example await signatureCheck(['0123456789abcdef'])(body, request.headers.get('x-hub-signature-256'))
  */
@@ -21,7 +21,7 @@ export function signatureCheck(secrets: readonly string[]): SignatureCheck {
   };
 }
 
-/** The text, byte order mark included, or null when the bytes are not UTF-8. */
+/** The text, including a byte order mark, or null if the bytes are not UTF-8. */
 function utf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

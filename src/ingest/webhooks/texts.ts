@@ -1,11 +1,11 @@
-/** Texts of a payload, made to fit what a job and the log hold. */
+/** Cuts texts of a payload to what a job and the event log accept. */
 import { COMMENT_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import { cleanText } from '../../domain/text.ts';
 
-/** Labels, teams, fields. */
+/** For labels, teams and fields. */
 const LABEL_LENGTH_MAX = 1_000;
 
-/** Well-formed, without NUL, and at most so many UTF-16 units, cut between two code points. */
+/** Well-formed, without NUL, and cut between two code points to at most `lengthMax` UTF-16 units. */
 export function fit(text: string, lengthMax: number): string {
   const clean = cleanText(text);
   if (clean.length <= lengthMax) return clean;

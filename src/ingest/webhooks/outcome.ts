@@ -1,0 +1,53 @@
+/** What follows from a delivery, in the terms of the event log: the result of the mapping, before it becomes a job. */
+import type { NewEvent } from '../../domain/events.ts';
+import type { PullRequestVersion } from '../../queue/pr-events.ts';
+import type { Account } from './payloads.ts';
+import { fitName } from './texts.ts';
+
+export interface DeliveryEvent extends NewEvent {
+  /** Identifies what happened if the host reports it in several deliveries; by default the id of the delivery does. */
+  key?: string;
+}
+
+export interface Outcome {
+  events: DeliveryEvent[];
+  pullRequest: PullRequestVersion | null;
+  /** A deleted branch of the repository. */
+  deletedBranch: string | null;
+  /** The path of the repository before a rename or a transfer. */
+  renamedFrom?: { owner: string; name: string };
+  /** Why it makes no event, in a sentence; null if it makes one. */
+  reason: string | null;
+}
+
+/** A delivery that makes no event; its pull request is kept all the same. */
+export const noEvent = (reason: string, pullRequest: PullRequestVersion | null = null): Outcome => ({
+  events: [],
+  pullRequest,
+  deletedBranch: null,
+  reason,
+});
+
+/** For actions that the event log does not cover. */
+export const otherAction = (action: string | undefined, pullRequest: PullRequestVersion | null = null): Outcome =>
+  noEvent(`There is no event for the action ${action ?? '(none)'}.`, pullRequest);
+
+export const withEvents = (events: DeliveryEvent[], pullRequest: PullRequestVersion | null = null): Outcome => ({
+  events,
+  pullRequest,
+  deletedBranch: null,
+  reason: null,
+});
+
+/** The login that the host shows for a deleted account. */
+const GHOST = 'ghost';
+
+/** `@login` of the sender. */
+export const triggerOf = (sender: Account): string => fitName(`@${sender?.login ?? GHOST}`);
+
+/** What every event has besides its type and metadata. */
+export interface EventBase {
+  trigger: string;
+  pullRequest: number | null;
+  baseRef: string | null;
+}
