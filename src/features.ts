@@ -1,7 +1,7 @@
 /** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
 import type { Deps } from './deps.ts';
-import { mountEvents } from './events/routes.ts';
+import { mountEvents } from './events/log.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import { mountIngest } from './ingest/routes.ts';
