@@ -1,7 +1,7 @@
 /**
- * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, or one of the files at the root of
- * `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every import that breaks the rule;
- * `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
+ * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, or one of the files at the
+ * root of `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every import that breaks the
+ * rule; `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Checks the text of the repository: comments, messages, pages and test names. Text that ships must stand alone, so it refers to
- * nothing that does not ship, and it must read as plain English. `bun scripts/prose.ts [path…]` prints what it finds;
- * `tests/unit/references.test.ts` runs it over everything.
+ * Checks the text of the repository: comments, messages, pages and test names. Text that ships must stand alone, so it
+ * refers to nothing that does not ship, and it must read as plain English. `bun scripts/prose.ts [path…]` prints what
+ * it finds; `tests/unit/references.test.ts` runs it over everything.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
@@ -104,8 +104,8 @@ export function danglingLinks(root: string, file: string, text: string): string[
 }
 
 /**
- * Every path of the repository that a page or a comment names and that does not exist. Placeholders such as `<name>` are left
- * out, and so are strings in code: tests make up paths.
+ * Every path of the repository that a page or a comment names and that does not exist. Placeholders such as `<name>`
+ * are left out, and so are strings in code: tests make up paths.
  */
 export function danglingPaths(root: string, file: string, text: string): string[] {
   const prose = file.endsWith('.md') ? text : text.replace(/^(?!\s*(?:\/\/|\/?\*|--|#)).*$/gm, '');

@@ -1,4 +1,4 @@
-/** Builds an HTTP app from its features; knows none of them, reads no environment and does not listen. */
+/** Builds an HTTP app from its features. It knows none of them, reads no environment and does not listen. */
 import { Elysia } from 'elysia';
 import type { Clock } from './clock.ts';
 import type { CredentialSource } from './http/auth.ts';

@@ -55,7 +55,7 @@ export interface Overrides {
   log?: Logger;
 }
 
-/** Closes what was opened, in reverse order, even if opening stopped half way. */
+/** Closes what was opened, in reverse order, even if opening stopped halfway. */
 class Closers {
   readonly #closers: (() => unknown)[] = [];
   add(close: () => unknown): void {

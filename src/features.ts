@@ -41,10 +41,10 @@ export const ingestFeatures = (deps: Deps): Feature[] => [
   (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
 ];
 
-/** The OpenAPI document and its page. Comes last: it describes what is mounted. */
+/** The OpenAPI document and its page. Must come last: it describes what is mounted. */
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
 
-/** What the gateway uses of the rest: it only enqueues. */
+/** What the gateway needs from the rest of the service: it only enqueues. */
 export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): IngestDeps => ({
   clock,
   log,
@@ -53,7 +53,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): In
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 
-/** What the host's webhooks use of the rest: they only enqueue, too. */
+/** What the webhooks of the host need from the rest of the service: they also only enqueue. */
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
   secrets: config.webhookSecrets,

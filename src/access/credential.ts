@@ -30,8 +30,8 @@ function credentialOf(key: ApplicationKey): DecidingCredential {
 }
 
 /**
- * Another owner is refused. A repository outside the key's list looks as if it did not exist, whatever is asked of it. A
- * `ci` key may do everything except read the event log.
+ * Another owner is refused. A repository outside the key's list looks as if it did not exist, whatever is asked of it.
+ * A `ci` key may do everything except read the event log.
  */
 function accessOf(
   key: Pick<ApplicationKey, 'scope' | 'owner' | 'repositories'>,

@@ -1,6 +1,6 @@
 /**
- * The part of the host's REST API that says what a token may do. Plain `fetch`: `@octokit/request` has neither time-outs
- * nor checked answers, and leaves redirects to `fetch`, while they must be followed by hand here.
+ * The part of the host's REST API that says what a token may do. Plain `fetch`: `@octokit/request` has neither
+ * time-outs nor checked answers, and leaves redirects to `fetch`, while they must be followed by hand here.
  */
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
@@ -50,7 +50,9 @@ export class GitHubClient {
     this.#requestMsMax = requestMsMax;
   }
 
-  /** The user of the token. Missing: the address is not that of a REST API, or a proxy lets only a part of it through. */
+  /**
+   * The user of the token. Missing: the address is not that of a REST API, or a proxy lets only a part of it through.
+   */
   user(token: string): Promise<HostAnswer<{ login: string }>> {
     return this.#get('/user', token, (body) => userSchema.parse(body));
   }

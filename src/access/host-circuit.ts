@@ -1,12 +1,12 @@
 /**
  * Circuit breaker for the repository host: it spares a host that is down, and the callers that would wait for it.
  *
- * closed —{@link FAILURES_MAX} failures in a row→ open —{@link OPEN_MS}→ half open: one request is tried —it works→ closed,
- * —it fails→ open again. While it is open every caller is refused at once: it never fails open.
+ * closed —{@link FAILURES_MAX} failures in a row→ open —{@link OPEN_MS}→ half open: one request is tried —it works→
+ * closed, —it fails→ open again. While it is open every caller is refused at once: it never fails open.
  *
- * cockatiel counts and keeps the state. The time is counted here, because cockatiel reads `Date.now()`: our clock can be
- * shifted by tests, a clock that is set back must not keep the circuit open for longer, and callers are told how long to
- * wait.
+ * cockatiel counts and keeps the state. The time is counted here, because cockatiel reads `Date.now()`: our clock can
+ * be shifted by tests, a clock that is set back must not keep the circuit open for longer, and callers are told how
+ * long to wait.
  */
 import {
   type CircuitBreakerPolicy,
@@ -20,7 +20,9 @@ import type { Clock } from '../clock.ts';
 const FAILURES_MAX = 5;
 /** How long a host that failed is left alone. */
 const OPEN_MS = 15_000;
-/** While the one request is tried, the others are told to come back soon. cockatiel would let them wait for its outcome. */
+/**
+ * While the one request is tried, the others are told to come back soon. cockatiel would let them wait for its outcome.
+ */
 const TRIAL_WAIT_MS = 1_000;
 
 export class Circuit {
@@ -50,7 +52,7 @@ export class Circuit {
     });
   }
 
-  /** Runs `ask`, unless the host is to be left alone: then it says for how long, in milliseconds. */
+  /** Runs `ask`, or returns for how long to leave the host alone, in milliseconds. */
   async run<T>(ask: () => Promise<T>): Promise<{ result: T } | { waitMs: number }> {
     const waitMs = this.#waitMs();
     return waitMs > 0 ? { waitMs } : { result: await this.#breaker.execute(ask) };

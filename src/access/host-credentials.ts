@@ -146,8 +146,8 @@ export class HostCredentials implements CredentialSource {
   async #repositoryOf(token: string, { owner, name }: RepositoryName): Promise<HostAnswer<HostRepository>> {
     const answer = await this.#client.repository(token, owner, name);
     if (answer.kind !== 'found' || !isInstallation(token)) return answer;
-    // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer itself
-    // shows that it may read; whether it may write cannot be asked, so that stays as the host says.
+    // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer
+    // itself shows that it may read; whether it may write cannot be asked, so that stays as the host says.
     return { kind: 'found', value: { ...answer.value, pull: true } };
   }
 

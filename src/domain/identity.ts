@@ -37,9 +37,9 @@ export function testIdOf(repositoryId: string, testName: string): string {
 const TEST_IDS_MAX = 100_000;
 
 /**
- * {@link testIdOf} with a cache: the same few thousand names come with every run, and each costs two microseconds. A map
- * that is emptied when full, because this runs for every execution, and an LRU cache takes half as long again per
- * look-up.
+ * {@link testIdOf} with a cache: the same few thousand names come with every run, and each costs two microseconds. A
+ * map that is emptied when full, because this runs for every execution, and an LRU cache takes half as long again per
+ * lookup.
  */
 export class TestIds {
   readonly #known = new Map<string, string>();

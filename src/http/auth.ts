@@ -49,7 +49,7 @@ const BEARER = /^bearer +([^\s]+) *$/i;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
 /**
- * The first source that accepts the token decides. Throws 403 if none does: the interface knows no 401, and clients
+ * The first source that accepts the token decides. Throws 403 if none does: the API has no 401, and clients
  * handle a missing credential as they handle a wrong one.
  */
 export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {

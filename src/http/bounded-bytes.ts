@@ -1,5 +1,6 @@
 /**
- * Reads bytes up to a limit, counted as they arrive: a body without Content-Length, or with a wrong one, cannot evade it.
+ * Reads bytes up to a limit, counted as they arrive: a body without Content-Length, or with a wrong one, cannot evade
+ * it.
  */
 
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

@@ -1,6 +1,7 @@
 /**
- * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, full-precision key, the window as
- * first resolved, the page size, and a hash of the other filters, so that a cursor cannot be used with a different list.
+ * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, full-precision key, the window
+ * as first resolved, the page size, and a hash of the other filters, so that a cursor cannot be used with a different
+ * list.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -41,8 +42,8 @@ export function encodeCursor<K extends CursorKey>(cursor: Cursor<K>, filtersHash
 }
 
 /**
- * Decodes a cursor. None or an empty one is null: the first page. Throws 422 for one that cannot be read or that belongs to
- * other filters.
+ * Decodes a cursor. A missing or empty one gives null: the first page. Throws 422 for one that cannot be read or that
+ * belongs to other filters.
  */
 export function decodeCursor<K extends CursorKey>(
   text: string | undefined,

@@ -6,8 +6,8 @@ import http from 'node:http';
 import { type HttpProblem, methodNotAllowed, notFound } from './problems.ts';
 
 /**
- * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more. By
- * default Bun answers 431 if request line and headers exceed 16 KiB; it takes its limit from node:http.
+ * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more.
+ * By default Bun answers 431 if request line and headers exceed 16 KiB; it takes its limit from node:http.
  */
 const HEADER_BYTES_MAX = 1024 * 1024;
 
@@ -20,15 +20,17 @@ export function allowLongAddresses(): void {
 /** Ids of clients that are safe in logs and headers. */
 const SAFE_ID = /^[\w.-]{1,100}$/;
 
-/** The id that a request brings, so that the logs of both sides can be joined, or a new one. Call it once per request. */
+/**
+ * The id that a request brings, so that the logs of both sides can be joined, or a new one. Call it once per request.
+ */
 export function requestIdOf(request: Request): string {
   const sent = request.headers.get('x-request-id');
   return sent && SAFE_ID.test(sent) ? sent : crypto.randomUUID();
 }
 
 /**
- * Clients whose base URL ends with a slash ask for `//v1/…`. Returns the same request with a single leading slash, for when
- * routing has found nothing; undefined if there was only one.
+ * Clients whose base URL ends with a slash ask for `//v1/…`. Returns the same request with a single leading slash, for
+ * when routing has found nothing; undefined if there was only one.
  */
 export function withSingleSlash(request: Request): Request | undefined {
   const { url } = request;

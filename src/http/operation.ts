@@ -1,8 +1,8 @@
 /**
  * One operation of the API: what it takes, who may call it, what it answers, and its documentation, in one description.
  *
- * Elysia carries routing only; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or
- * 404 access, 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation knows no
+ * Elysia only routes; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or 404
+ * access, 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation has no
  * step between path and query, splits query values at commas, and answers a wrong *response* with 422, which is a 500
  * here.
  */
@@ -99,15 +99,17 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   params?: z.ZodType<P>;
   query?: Q;
   body?: z.ZodType<B>;
-  /** Reads only: identical concurrent requests share one run of the handler, which then must not look at `credential`. */
+  /**
+   * Reads only: identical concurrent requests share one run of the handler, which then must not look at `credential`.
+   */
   isCoalesced?: boolean;
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
   handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
   /**
-   * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It must
-   * not wait. For the list that every CI job asks for: it would spend a quarter of its time waiting for promises that are
-   * settled.
+   * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It
+   * must not wait. For the list that every CI job asks for: it would spend a quarter of its time waiting for promises
+   * that are settled.
    */
   recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
@@ -139,7 +141,7 @@ export function mount<P, const Q extends QueryShape, B>(
   // Routers want one name per place in a path; the document keeps the names of the API.
   const routed = path.replaceAll(':repository_name', ':repository');
   const detail = { hide: true };
-  // Of an app of any type, Elysia says nothing about the context.
+  // The type of an arbitrary app says nothing about the context.
   const handler = (context: { request?: unknown }) => serve(context.request as Request);
   if (method !== 'GET') return void app.route(method, routed, handler, { parse: 'none', detail });
   // Bound, because Elysia reads a handler's source, and waits for a promise wherever it sees a call returned.

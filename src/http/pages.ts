@@ -56,7 +56,7 @@ interface LinkedPage<Row> extends Page<Row> {
 export const noWindow = (): null => null;
 
 /**
- * Reads one page of a list. Throws 422 for a cursor that is not of this list.
+ * Reads one page of a list. Throws 422 for a cursor that belongs to another list.
  *
  * @param find returns up to `perPage` + 1 rows beyond the key, nearest first
  * @example
@@ -95,8 +95,8 @@ export const pageReply = <Row>(
 const pathKey = (path: Readonly<Record<string, string>>): string => Object.values(path).join('/').toLowerCase();
 
 /**
- * Makes a page of what a store returned: up to `perPage` + 1 rows beyond the key, nearest first. The extra row says that
- * there are more in that direction; a key says that there is a row in the other one, from which it was taken.
+ * Makes a page of what a store returned: up to `perPage` + 1 rows beyond the key, nearest first. The extra row says
+ * that there are more in that direction; a key says that there is a row in the other one, from which it was taken.
  */
 export function pageOf<Row>(
   { perPage, direction, key }: Pick<PageRequest<CursorKey>, 'perPage' | 'direction' | 'key'>,
@@ -117,8 +117,8 @@ export function pageOf<Row>(
 const LINK_BYTES_MAX = 12 * 1024;
 
 /**
- * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only if there is such a page.
- * If all four would make the header too long for clients, `last` is left out, then `first`.
+ * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only if there is such a
+ * page. If all four would make the header too long for clients, `last` is left out, then `first`.
  */
 function linkHeaders<Row, K extends CursorKey>(
   { keyOf }: PagedList<Row, K>,

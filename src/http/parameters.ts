@@ -3,8 +3,8 @@
  * ruins test names such as `t[a,b]`; this parsing decodes each `name=value` and nothing more.
  *
  * A parameter is described once: `read` turns its values into what the handler gets, `schema` is what the OpenAPI
- * document shows. A value that cannot be decoded (`%ZZ`, or bytes that are not UTF-8, such as those of a lone surrogate)
- * is 422, where URLSearchParams would turn it into U+FFFD.
+ * document shows. A value that cannot be decoded (`%ZZ`, or bytes that are not UTF-8, such as those of a lone
+ * surrogate) is 422, where URLSearchParams would turn it into U+FFFD.
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';

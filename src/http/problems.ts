@@ -1,6 +1,6 @@
 /**
- * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a sentence
- * that says what to do) and, for 422, `errors`.
+ * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a
+ * sentence that says what to do) and, for 422, `errors`.
  */
 import { type StoreName, StoreUnavailable } from '../errors.ts';
 

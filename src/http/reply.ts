@@ -1,4 +1,6 @@
-/** What a handler answers, and the response that is made of it: checked by its schema, with an entity tag, 304 and HEAD. */
+/**
+ * What a handler answers, and the response that is made of it: checked by its schema, with an entity tag, 304 and HEAD.
+ */
 import type { z } from 'zod';
 
 /** A status that an operation may answer. */

@@ -1,7 +1,7 @@
 /**
  * Lets identical concurrent reads share one run. A caller never gets the result of a run that began before it asked: it
- * joins the next one, so that a client that was told "stored" sees what it stored. This is not a cache: a result is kept
- * only for those who wait. A run is aborted when all callers that waited for it have gone.
+ * joins the next one, so that a client that was told "stored" sees what it stored. This is not a cache: a result is
+ * kept only for those who wait. A run is aborted when all callers that waited for it have gone.
  */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, { running: Promise<T>; next: Next<T> | undefined }>();

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an upload within two limits, one for the bytes as sent and one for the bytes after decompression. Both are
- * counted while they arrive, so a zip bomb is stopped at the limit.
+ * Reads the body of an upload within two limits, one for the bytes as sent and one for the bytes after decompression.
+ * Both are counted while they arrive, so a zip bomb is stopped at the limit.
  */
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Cuts an upload into queue jobs: columnar, with at most 5,000 executions and about 4 MiB of text each. So a retry repeats
- * little, and a job stays far below the limits of the queue's backend.
+ * Cuts an upload into queue jobs: columnar, with at most 5,000 executions and about 4 MiB of text each. So a retry
+ * repeats little, and a job stays far below the limits of the queue's backend.
  */
 import { executionColumns, failureColumns } from '../domain/columns.ts';
 import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
@@ -22,8 +22,8 @@ export interface ChunkLimits {
 }
 
 /**
- * The jobs of an upload, in order. Rejections and warnings travel with the first. When no run has executions, the first run
- * still yields one job, so that there is a receipt; an upload without runs yields none.
+ * The jobs of an upload, in order. Rejections and warnings travel with the first. When no run has executions, the first
+ * run still yields one job, so that there is a receipt; an upload without runs yields none.
  */
 export function chunksOf(upload: ParsedUpload, head: UploadHead, limits: ChunkLimits = {}): TestRunsJob[] {
   const { executionsMax = CHUNK_EXECUTIONS_MAX, textLengthMax = CHUNK_TEXT_LENGTH_MAX } = limits;

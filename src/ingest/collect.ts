@@ -1,7 +1,7 @@
 /**
- * Checks and cuts the rows of every parser on their way into a `ParsedUpload`. A row that cannot be stored is counted with
- * a reason, and the others are kept. But NUL or half a surrogate pair in a name refuses the whole request with 422: if the
- * name were changed to be stored, the sender would not find it again.
+ * Checks and cuts the rows of every parser on their way into a `ParsedUpload`. A row that cannot be stored is counted
+ * with a reason, and the others are kept. But NUL or half a surrogate pair in a name refuses the whole request with
+ * 422: if the name were changed to be stored, the sender would not find it again.
  */
 
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';

@@ -10,7 +10,9 @@ export class UploadTooLarge extends Error {
   override name = 'UploadTooLarge';
 }
 
-/** Runs a decoder. Whatever it throws becomes an InvalidUpload with the sentence that `sentenceOf` makes of the cause. */
+/**
+ * Runs a decoder. Whatever it throws becomes an InvalidUpload with the sentence that `sentenceOf` makes of the cause.
+ */
 export function decoded<T>(decode: () => T, sentenceOf: (cause: string) => string): T {
   try {
     return decode();

@@ -1,6 +1,6 @@
 /**
- * What every upload goes through once it is parsed: it is cut into jobs, queued, acknowledged. Nothing is stored here, and
- * nothing is acknowledged before the queue holds it.
+ * What every upload goes through once it is parsed: it is cut into jobs, queued, acknowledged. Nothing is stored here,
+ * and nothing is acknowledged before the queue holds it.
  */
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';

@@ -1,4 +1,4 @@
-/** What the gateway needs of the rest: a queue that holds the work, and what became of it. */
+/** What the gateway needs from the rest of the service: a queue for the work, and the receipts of uploads. */
 import type { Receipt } from '../ledger/receipts.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { TestRunsJob } from '../queue/test-runs.ts';
@@ -11,6 +11,9 @@ export interface IngestPort {
 }
 
 export interface EventsPort {
-  /** Returns once the queue holds the job; throws StoreUnavailable when it cannot. The same id again, while queued, is the same job. */
+  /**
+   * Returns once the queue holds the job; throws StoreUnavailable when it cannot. The same id again, while queued, is
+   * the same job.
+   */
   enqueueEvents(jobId: string, job: PrEventsJob): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { shortBranch } from '../domain/default-branch.ts';
 
 export interface Head {
-  /** Without `refs/heads/`; null for a tag, which is no branch. */
+  /** Without `refs/heads/`; null for a tag. */
   branch: string | null;
   /** The number in GitHub's `refs/pull/7/merge`, which it also writes as `7/merge`. */
   pullRequest: number | null;

@@ -1,4 +1,7 @@
-/** Yields to the event loop while a large upload is parsed, so that other requests, such as quarantine lists, do not wait. */
+/**
+ * Yields to the event loop while a large upload is parsed, so that other requests, such as quarantine lists, do not
+ * wait.
+ */
 
 /** How long parsing may hold the event loop at a stretch. */
 const SLICE_MS = 15;

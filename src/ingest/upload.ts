@@ -1,4 +1,4 @@
-/** What a parser makes of a request body: rows, not yet checked, cut into chunks and queued. */
+/** What a parser makes of a request body: rows, before they are checked, cut into chunks and queued. */
 import type { ExecutionRow, FailureRow } from '../domain/columns.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import type { Run } from '../queue/test-runs.ts';

@@ -222,7 +222,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: NamedSch
   return root;
 }
 
-/** JSON Schema also knows `true` and `false`, which zod makes none of. */
+/** JSON Schema also knows `true` and `false`, which zod never produces. */
 const schemaOf = (schema: JsonSchema | boolean): JsonSchema => (typeof schema === 'boolean' ? {} : schema);
 
 /** An example composed of the examples of the parts. */

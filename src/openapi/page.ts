@@ -66,7 +66,7 @@ export function docsPlugin(http: Http) {
         servers: [{ url: http.publicUrl ?? '/', description: 'This service' }],
         paths,
         components,
-        // Operations are described as plain JSON, of which the plugin's types know less.
+        // The plugin's types are narrower than the plain JSON that describes operations.
       } as Documentation,
     }),
   );

@@ -1,7 +1,7 @@
 /**
  * Repositories: looked up by path without regard to case, recorded at their first write.
  *
- * A service serves one repository host. Its addresses name owner and repository only, so look-ups do too: the first
+ * A service serves one repository host. Its addresses name owner and repository only, so lookups do too: the first
  * repository that is recorded with a path has it, and a job that names another host adds to that one. The host is
  * recorded because the id is derived from it, which lets services for different hosts be merged one day.
  */
@@ -90,8 +90,8 @@ export class RepositoryStore {
   }
 
   /**
-   * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none at
-   * the old path, 'taken' if another repository is recorded at the new one.
+   * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none
+   * at the old path, 'taken' if another repository is recorded at the new one.
    */
   async rename(from: RepositoryName, to: RepositoryName): Promise<Repository | 'taken' | undefined> {
     const repository = await this.#load(from.owner, from.name);

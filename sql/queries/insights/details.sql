@@ -1,4 +1,4 @@
--- The details of one test: five look-ups by key in one statement. `identities` is 0 for a test never seen on the default branch.
+-- The details of one test: five lookups by key in one statement. `identities` is 0 for a test never seen on the default branch.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 SET param_since_ms = 1792713600000;

@@ -11,8 +11,8 @@ import { ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_p
 import { type Span, SpanSchema } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
 /**
- * Values (objects, arrays, items) a body may hold: 100,000 tests with 18 attributes have about five million. Each `[` of
- * `[[[…` takes a byte on the wire but a hundred in memory, so they are counted before parsing.
+ * Values (objects, arrays, items) a body may hold: 100,000 tests with 18 attributes have about five million. Each `[`
+ * of `[[[…` takes a byte on the wire but a hundred in memory, so they are counted before parsing.
  */
 const JSON_VALUES_MAX = 8_000_000;
 /** Deeper than any OTLP attribute; the parser recurses. */
@@ -44,7 +44,10 @@ function* decodeSpans(scopeSpans: JsonObject, budget: SpanBudget): Generator<Spa
   }
 }
 
-/** A lower bound of its size, from the texts at the top of its attributes: enough to keep a span to what protobuf may send. */
+/**
+ * A lower bound of the span's size, from the texts at the top of its attributes: enough to apply the limit for
+ * protobuf.
+ */
 function isTooLarge(span: JsonObject): boolean {
   const attributes = Array.isArray(span.attributes) ? span.attributes : [];
   let length = attributes.length * 8;
@@ -63,12 +66,12 @@ function protobufJson(span: JsonObject): JsonObject {
     if (typeof span[name] === 'string') converted[name] = base64OfHex(span[name]);
   for (const name of ['startTimeUnixNano', 'start_time_unix_nano', 'endTimeUnixNano', 'end_time_unix_nano'])
     if (typeof span[name] === 'number' && Number.isInteger(span[name])) converted[name] = String(BigInt(span[name]));
-  // Links name other spans, which no test needs.
+  // Links name other spans; no test needs them.
   delete converted.links;
   return converted;
 }
 
-/** Ids that are not hex become empty: that row is refused, with the reason, and the others stay. */
+/** Ids that are not hex become empty, so that only their row is refused, with a reason. */
 const base64OfHex = (hex: string): string =>
   /^(?:[0-9a-f]{2})*$/i.test(hex) ? Buffer.from(hex, 'hex').toString('base64') : '';
 
@@ -83,8 +86,8 @@ function parse(body: Uint8Array): JsonObject {
 }
 
 /**
- * Protobuf does not take halves of surrogate pairs, which only an escape can write. They are replaced, except in names, where
- * that would make another test.
+ * Protobuf accepts no half of a surrogate pair, which JSON can contain as an escape. They are replaced, except in
+ * names, where that would make a different test.
  */
 function reviverOf(body: Uint8Array): ((key: string, value: unknown) => unknown) | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -99,7 +102,7 @@ function reviverOf(body: Uint8Array): ((key: string, value: unknown) => unknown)
   };
 }
 
-/** Counts and measures the nesting of what is outside of strings. */
+/** Counts the values outside strings and measures their nesting. */
 function assertBounded(body: Uint8Array): void {
   let values = 0;
   let depth = 0;

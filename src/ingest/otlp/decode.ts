@@ -1,7 +1,7 @@
 /**
  * Reads an OTLP ExportTraceServiceRequest one span at a time (protobuf here, JSON in `decode-json.ts`), so that a body
- * costs no more memory than its bytes and one span. Decoding the whole message first would cost far more: an empty span is two
- * bytes on the wire, and gzip makes a thousandth of them, but it is an object of hundreds of bytes in memory.
+ * costs no more memory than its bytes and one span. Decoding the whole message first would cost far more: an empty span
+ * is two bytes on the wire, and gzip makes a thousandth of them, but it is an object of hundreds of bytes in memory.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
@@ -23,18 +23,18 @@ import {
 export interface SpanGroup {
   resource: Resource | undefined;
   scope: InstrumentationScope | undefined;
-  /** `null` stands for a span that is too large to be read. */
+  /** `null` for a span that is too large to be read. */
   spans: Iterable<Span | null>;
 }
 
-/** A span holds one test: its texts are cut at 64 and 256 KiB, so this is generous. */
+/** A span is one test. Its texts are cut at 64 and 256 KiB, so this is generous. */
 export const SPAN_BYTES_MAX = 2 * 1024 * 1024;
-/** Of a resource or scope; those of the clients take about 1 KiB. */
+/** For a resource or scope; those of the clients take about 1 KiB. */
 const HEAD_BYTES_MAX = 1024 * 1024;
-/** Resources, scopes and spans of one request, tests or not: twice the tests that an upload may hold. */
+/** Resources, scopes and spans of one request: twice the tests that an upload may contain. */
 export const SPANS_MAX = 200_000;
 
-/** Counts what is read, and refuses a request with more than any test run has. */
+/** Counts what is read, and refuses a request with more than any test run contains. */
 export class SpanBudget {
   #left = SPANS_MAX;
 
@@ -67,7 +67,7 @@ function* decodeSpans(scopeSpans: Uint8Array, budget: SpanBudget): Generator<Spa
 
 const READ_OPTIONS = { readUnknownFields: false };
 
-/** The message in this field; of several, the last counts. */
+/** The message in this field. If there are several, the last one counts. */
 function headOf<S extends typeof ResourceSchema | typeof InstrumentationScopeSchema>(
   schema: S,
   message: Uint8Array,

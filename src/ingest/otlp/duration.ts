@@ -12,10 +12,10 @@ interface WrongDurations {
 }
 
 /**
- * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9: a test of 2.5 s becomes a span of 25 s,
- * which ends when the upload is made. Recorded from 2026.10.3, the last release under an open-source licence, which says 0.0.0 in
- * its scope. A version that is not known to be wrong is trusted. Releases before June 2026 were Python programs that built their
- * spans by hand and name no scope (recorded from 2025.10.17.1).
+ * `mergify ci junit-process` multiplies the seconds of a report by 10e9 instead of 1e9: a test of 2.5 s becomes a span
+ * of 25 s that ends at the time of the upload. Recorded from 2026.10.3, the last release under an open-source licence,
+ * whose scope says 0.0.0. Versions that are not known to be wrong are trusted. Releases before June 2026 were Python
+ * programs that built their spans by hand and name no scope (recorded from 2025.10.17.1).
  */
 export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.3', factor: 10 };
 
@@ -34,6 +34,8 @@ function isWrongVersion(scope: InstrumentationScope | undefined): boolean {
   return compareByNumbers(scope.version, WRONG_DURATIONS.versionMax) <= 0;
 }
 
-/** Whatever a tracer of the Python SDK makes has a scope with a name; and nobody but Mergify's clients has the attribute. */
+/**
+ * Every span made by a tracer of the Python SDK has a scope with a name, and only Mergify's clients have the attribute.
+ */
 const isWithoutScope = (scope: InstrumentationScope | undefined, attributes: Attributes): boolean =>
   !scope?.name && attributes.text('telemetry.sdk.language') === 'python' && attributes.has('test.run.id');

@@ -1,6 +1,6 @@
 /**
- * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name; sessions and suites
- * are skipped silently. The source of an execution is its trace, and its key is its span.
+ * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name; sessions and
+ * suites are skipped silently. The source of an execution is its trace, and its key is its span.
  */
 import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../collect.ts';
@@ -23,7 +23,7 @@ export interface OtlpLimits {
   executionsMax?: number;
 }
 
-/** Reading the clock for every span would cost more than many spans do. */
+/** Reading the clock for every span would cost more than the span. */
 const SPANS_PER_CLOCK_READING = 64;
 
 /** The executions in a request body, after decompression. Throws InvalidUpload and UploadTooLarge. */
@@ -96,8 +96,8 @@ function executionOf(
   const status = statusOf(span, attributes, framework);
   const retries = attributes.count('cicd.test.retry_count') ?? 0;
   const reruns = attributes.count('cicd.test.rerun_count') ?? 0;
-  // A retry follows a failure. A rerun may also follow a pass (flaky detection runs new tests many times), so a rerun alone
-  // says nothing: what the reruns showed is in cicd.test.flaky.
+  // A retry follows a failure. A rerun may also follow a pass (flaky detection runs new tests many times), so a rerun
+  // alone says nothing: what the reruns showed is in cicd.test.flaky.
   const isFlaky = attributes.isTrue('cicd.test.flaky') || (retries > 0 && status === 'passed');
   return {
     source: traceId,
@@ -116,8 +116,8 @@ function executionOf(
 }
 
 /**
- * The exception is in attributes, where the clients put it, or in an event, as OpenTelemetry's SDKs do. A failed execution has
- * a failure even without an exception; a flaky one that passed keeps the failure of its failed attempt.
+ * The exception is in attributes, where the clients put it, or in an event, as OpenTelemetry's SDKs do. A failed
+ * execution has a failure even without an exception; a flaky one that passed keeps the failure of its failed attempt.
  */
 function failuresOf(span: Span, status: Status, isFlaky: boolean): ParsedFailure[] {
   const event = span.events.find(({ name }) => name === 'exception');

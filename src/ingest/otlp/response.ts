@@ -11,7 +11,7 @@ export const OTLP_MEDIA_TYPES: Readonly<Record<OtlpEncoding, string>> = {
   json: 'application/json',
 };
 
-/** With `partial_success` only where spans were refused: an empty one is the sign that all were taken. */
+/** Has a `partial_success` only if spans were refused; without one, all were accepted. */
 export function exportResponse(
   encoding: OtlpEncoding,
   rejections: readonly Rejection[],

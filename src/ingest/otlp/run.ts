@@ -1,12 +1,11 @@
-/** The run that a span is of, from the attributes of its resource and its own (design §6 "OTLP mapping"). */
-
+/** The run of a span, from the attributes of the span and of its resource. */
 import { shortBranch } from '../../domain/default-branch.ts';
 import { UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { headOf } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
 
-/** Attributes that make a run: a span that has one of them may be of another run than its resource. */
+/** Attributes that identify a run: a span with one of them may belong to a different run than its resource. */
 export const RUN_ATTRIBUTES: ReadonlySet<string> = new Set([
   'cicd.pipeline.name',
   'cicd.pipeline.run.attempt',

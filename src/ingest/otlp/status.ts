@@ -1,17 +1,17 @@
 /**
- * Whether a test passed (design §6 "OTLP mapping"). A quarantine hides failures from CI, each client in its own way, and
- * insights must see them: how often a quarantined test still fails is what says when it has recovered.
+ * Whether a test passed. A quarantine hides failures from CI, each client in its own way, but insights must see them:
+ * how often a quarantined test still fails shows whether it has recovered.
  *
  * | reported, when quarantined | pytest                   | vitest                  | others  |
  * |----------------------------|--------------------------|-------------------------|---------|
  * | `passed`                   | passed (it did)          | failed (caught)         | passed  |
  * | `skipped`                  | failed (xfail)           | failed                  | failed  |
  * | `failed`                   | failed                   | failed                  | failed  |
- * | no status, no error        | failed (xfail in set-up) | failed                  | failed  |
+ * | no status, no error        | failed (xfail in setup)  | failed                  | failed  |
  *
- * pytest-mergify marks every test on the quarantine list and xfails it: a failure in set-up then has neither a status
- * attribute nor an error (recorded from 2026.9.24.1). Tests with a skip marker say `quarantined=false`. vitest marks only
- * tests whose failure it caught, and reports them as passed.
+ * pytest-mergify marks every test on the quarantine list and xfails it: a failure in setup then has neither a status
+ * attribute nor an error (recorded from 2026.9.24.1). Tests with a skip marker say `quarantined=false`. vitest marks
+ * only tests whose failure it caught, and reports them as passed.
  */
 import { STATUSES, type Status } from '../../domain/status.ts';
 import type { Attributes } from './attributes.ts';
