@@ -1,4 +1,4 @@
-/** The queue in PostgreSQL, where `DATABASE_URL` leads through a pooler in transaction mode and `DATABASE_DIRECT_URL` past it. */
+/** The queue in PostgreSQL if `DATABASE_URL` leads to a pooler in transaction mode and `DATABASE_DIRECT_URL` to the server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
@@ -51,7 +51,7 @@ async function deadLetters(...args: string[]): Promise<{ code: number; out: stri
   return { code: await child.exited, out, err };
 }
 
-test('what a queue needs of its session the pooler does not give', async () => {
+test('the pooler refuses the session settings that a queue needs', async () => {
   const client = new pg.Client({ connectionString: pooler.url, options: '-c search_path=bullmq' });
   await expect(client.connect()).rejects.toThrow('unsupported startup parameter: options');
   expect(pooler.refused.splice(0)).toEqual(['options']);
