@@ -1,5 +1,6 @@
-/** The store that is unavailable. */
-export type StoreName = 'clickhouse' | 'postgres' | 'queue';
+/** Every store, with its name in sentences. */
+export const STORE_TITLES = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' } as const;
+export type StoreName = keyof typeof STORE_TITLES;
 
 /**
  * A store is down, overloaded or unreachable: the same call may succeed later. Reads answer 503 with `Retry-After`,

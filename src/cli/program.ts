@@ -1,6 +1,6 @@
 /** All commands together; an error becomes a sentence and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { StoreUnavailable, UserError } from '../errors.ts';
+import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
@@ -63,7 +63,7 @@ function inheritAll(command: Command): void {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof UserError) return error.message;
-  if (error instanceof StoreUnavailable) return `${STORES[error.store]} is not responding. ${CHECK_STORE}`;
+  if (error instanceof StoreUnavailable) return `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
   const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;
 }
@@ -74,4 +74,3 @@ const isUnreachable = (error: unknown): boolean =>
     /^Connection (is closed|terminated)|timeout exceeded when trying to connect/.test(error.message));
 
 const CHECK_STORE = 'Check that it is running and that its address is correct, then try again.';
-const STORES = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' } as const;

@@ -2,7 +2,7 @@
  * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a
  * sentence that says what to do) and, for 422, `errors`.
  */
-import { type StoreName, StoreUnavailable } from '../errors.ts';
+import { STORE_TITLES, type StoreName, StoreUnavailable } from '../errors.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -55,11 +55,9 @@ export const unprocessableBody = (msg: string, type = 'invalid_body'): HttpProbl
 /** How long a client waits before it tries again: stores come back within seconds, or not soon. */
 const RETRY_AFTER_S = 5;
 
-const STORES: Record<StoreName, string> = { clickhouse: 'ClickHouse', postgres: 'PostgreSQL', queue: 'The queue' };
-
 /** A store that the operation needs is unavailable: the same request may succeed later. */
 const unavailable = (store: StoreName): HttpProblem =>
-  new HttpProblem(503, 'Service unavailable', `${STORES[store]} is unavailable right now. Try again later.`, {
+  new HttpProblem(503, 'Service unavailable', `${STORE_TITLES[store]} is unavailable right now. Try again later.`, {
     'retry-after': String(RETRY_AFTER_S),
   });
 
