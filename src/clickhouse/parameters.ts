@@ -19,7 +19,7 @@ interface ScalarValues {
 }
 type ScalarType = keyof ScalarValues;
 
-export type ParameterType = ScalarType | `Array(${ScalarType})`;
+type ParameterType = ScalarType | `Array(${ScalarType})`;
 /** The ClickHouse types of a statement's parameters, by name. */
 export type ParameterTypes = Readonly<Record<string, ParameterType>>;
 

@@ -158,7 +158,7 @@ function traced(
   return { state, steps };
 }
 
-export const FLAKY_RULES: Readonly<Record<FlakyRule, string>> = {
+const FLAKY_RULES: Readonly<Record<FlakyRule, string>> = {
   within_run: 'flagged by its source, or passed after failed attempts',
   contradicted: 'the same commit passed in another attempt or run',
   repeated: 'an isolated failure that came back with the same message',

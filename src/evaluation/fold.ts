@@ -10,7 +10,7 @@ import { HOUR_MS } from '../domain/time.ts';
  * order, and only what is older than the checkpoint costs a fold from the baseline. Less than a day, so that a test
  * that runs often reads little each time.
  */
-export const CHECKPOINT_LAG_MS = 6 * HOUR_MS;
+const CHECKPOINT_LAG_MS = 6 * HOUR_MS;
 
 const stateSchema = z.object({
   health: z.enum(HEALTHS),

@@ -16,7 +16,7 @@ import type { IdentityEvidence, QuarantineEvidenceStore } from './quarantine-evi
 import { identityKey } from './store.ts';
 
 /** Recorded as the actor of the quarantine and the trigger of its event. */
-export const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';
+const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';
 
 export interface QuarantineContext {
   repositoryId: string;

@@ -7,7 +7,7 @@ import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
 /** UTF-16 units of text in one job. A single execution may have more; it then gets its own job. */
-export const CHUNK_TEXT_LENGTH_MAX = 4 * 1024 * 1024;
+const CHUNK_TEXT_LENGTH_MAX = 4 * 1024 * 1024;
 
 export interface UploadHead {
   /** A UUID; groups the jobs and names the receipt. */

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Statement } from '../clickhouse/query.ts';
 
 /** Whether to replace the whole table, or only the partitions that the statements fill. */
-export type Extent = 'table' | 'partitions';
+type Extent = 'table' | 'partitions';
 
 /**
  * Fills a second table with the rows of the statements and swaps its partitions in. Of a whole table, the partitions

@@ -26,7 +26,7 @@ describe('on a cluster', () => {
     }
   });
 
-  test('views read and fill the tables of their own shard', () => {
+  test('views read and fill tables of the same shard', () => {
     for (const { statement } of migrations.filter((one) => one.statement.includes('MATERIALIZED VIEW'))) {
       const sent = cluster.commands(statement);
       expect(sent).toHaveLength(1);
