@@ -19,7 +19,6 @@ const NOT_YET = [
   'tests/clients',
   'tests/commands',
   'tests/faults',
-  'tests/http',
   'tests/ingest',
   'tests/nightly',
   'tests/operate',
