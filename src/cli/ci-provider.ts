@@ -1,10 +1,12 @@
-/** Recognises the CI provider by its environment. */
+/** Recognises the CI provider by the environment. */
 import { azure, bitbucket, buildkite, circleci, githubActions, gitlab, jenkins, travis } from './ci-providers.ts';
 import { type Environment, NOTHING, type RunInfo } from './run-info.ts';
 
 export type { Environment, RunInfo } from './run-info.ts';
 
-/** Each sets its mark to something non-empty. Jenkins last: its agents may run inside what another one started. */
+/**
+ * Each sets its mark to a non-empty value. Jenkins is last, because its agents may run inside jobs of another provider.
+ */
 const PROVIDERS: readonly [mark: string, read: (env: Environment, event: unknown) => RunInfo][] = [
   ['GITHUB_ACTIONS', githubActions],
   ['GITLAB_CI', gitlab],
@@ -17,9 +19,9 @@ const PROVIDERS: readonly [mark: string, read: (env: Environment, event: unknown
 ];
 
 /**
- * What the environment tells about the run, everything undefined outside of a known provider. `githubEvent` is the parsed
- * file at GITHUB_EVENT_PATH. Empty variables count as not set.
+ * What the environment says about the run; nothing if the provider is unknown. Empty variables count as not set.
  *
+ * @param githubEvent the parsed file at GITHUB_EVENT_PATH
  * @example
  * detectCi({ CIRCLECI: 'true', CIRCLE_JOB: 'unit' }).jobName // 'unit'
  */

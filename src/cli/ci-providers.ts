@@ -1,9 +1,9 @@
 /**
  * One function per CI provider: from its documented variables to a {@link RunInfo}.
  *
- * Two things decide whether executions are counted right. A job that is run again must differ in run or attempt, or its
- * results pass for a resent upload; and a job's name must not hold what changes from part to part of a split job, or a
- * test would have another identity whenever it is dealt to another machine.
+ * Two things matter for correct counts. A retried job must differ in run id or attempt, or its results look like a
+ * resent upload. And the name of a job must not contain the number of a part, or a test that moves to another machine
+ * would get a new identity.
  */
 import { z } from 'zod';
 import {
@@ -18,7 +18,7 @@ import {
   wholeOf,
 } from './run-info.ts';
 
-/** What matters of the event that GitHub describes in the file at GITHUB_EVENT_PATH. */
+/** The relevant parts of the event that GitHub describes in the file at GITHUB_EVENT_PATH. */
 const githubEventSchema = z.object({
   number: z.number().optional(),
   repository: z.object({ default_branch: z.string().optional() }).optional(),
@@ -31,7 +31,7 @@ const githubEventSchema = z.object({
     .optional(),
 });
 
-/** Pull requests run on a merge commit that nobody has seen: the head of the pull request is what was tested. */
+/** A pull request runs on a temporary merge commit; its head is reported as the tested commit. */
 export function githubActions(env: Environment, event: unknown): RunInfo {
   const parsed = githubEventSchema.safeParse(event);
   const { pull_request: pull, repository, number } = parsed.success ? parsed.data : {};
@@ -57,7 +57,7 @@ export function githubActions(env: Environment, event: unknown): RunInfo {
   };
 }
 
-/** A retried job keeps its pipeline's id and has no attempt: the job's own id is what differs. */
+/** A retried job has the same pipeline id and no attempt; only its job id differs. */
 export function gitlab(env: Environment): RunInfo {
   return {
     ...NOTHING,
@@ -76,7 +76,7 @@ export function gitlab(env: Environment): RunInfo {
   };
 }
 
-/** In a multibranch project JOB_NAME ends with the branch, which is no part of the pipeline's name. */
+/** In a multibranch project, JOB_NAME ends with the branch, which is not part of the pipeline's name. */
 export function jenkins(env: Environment): RunInfo {
   const isMultibranch = env.BRANCH_NAME !== undefined && env.JOB_NAME?.includes('/');
   const pipelineName = isMultibranch ? env.JOB_NAME?.slice(0, env.JOB_NAME.lastIndexOf('/')) : env.JOB_NAME;
@@ -107,7 +107,7 @@ export function buildkite(env: Environment): RunInfo {
     jobName: env.BUILDKITE_STEP_KEY ?? env.BUILDKITE_LABEL,
     runId: env.BUILDKITE_BUILD_ID ?? env.BUILDKITE_BUILD_NUMBER,
     runAttempt: retries === undefined ? undefined : retries + 1,
-    // Builds may be asked for by name; "HEAD" is no commit.
+    // A build may be started for a ref; "HEAD" is not a commit.
     commit: env.BUILDKITE_COMMIT === 'HEAD' ? undefined : env.BUILDKITE_COMMIT,
     branch: env.BUILDKITE_TAG ? undefined : env.BUILDKITE_BRANCH,
     pullRequest,
@@ -117,7 +117,7 @@ export function buildkite(env: Environment): RunInfo {
   };
 }
 
-/** The environment names no workflow. A rerun is a new workflow, so its id is what differs. */
+/** The environment does not name the workflow. A rerun is a new workflow with another id. */
 export function circleci(env: Environment): RunInfo {
   return {
     ...NOTHING,
@@ -162,7 +162,7 @@ const organizationOf = (url: string | undefined): string | undefined =>
     ?.slice(1)
     .find(Boolean);
 
-/** Names neither pipeline nor step. */
+/** Names neither the pipeline nor the step. */
 export function bitbucket(env: Environment): RunInfo {
   return {
     ...NOTHING,
@@ -179,7 +179,7 @@ export function bitbucket(env: Environment): RunInfo {
   };
 }
 
-/** TRAVIS_BRANCH is the target of a pull request, and the tag of a tag build. */
+/** For a pull request, TRAVIS_BRANCH is its target; for a tag build, the tag. */
 export function travis(env: Environment): RunInfo {
   const pullRequest = wholeOf(env.TRAVIS_PULL_REQUEST);
   return {

@@ -1,16 +1,19 @@
-/** Which files a list of files, folders and globs means. */
+/** Expands a list of files, folders and globs. */
 import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { Glob } from 'bun';
 
 export interface ExpandedFiles {
-  /** As they are shown and read, sorted, each once. */
+  /** As they are displayed and read: sorted, without duplicates. */
   files: string[];
   /** Patterns that match no file. */
   missing: string[];
 }
 
-/** A folder means the files in it that match `folderGlobs`. Globs that the shell left alone (quoted, or `**`) are expanded here. */
+/**
+ * A folder stands for the files in it that match `folderGlobs`. Globs that the shell did not expand (quoted, or `**`)
+ * are expanded here.
+ */
 export function expandFiles(patterns: readonly string[], folderGlobs: readonly string[], cwd: string): ExpandedFiles {
   const files = new Set<string>();
   const missing: string[] = [];
@@ -34,8 +37,8 @@ function filesOf(pattern: string, folderGlobs: readonly string[], cwd: string): 
 const scan = (glob: string, cwd: string): string[] => [...new Glob(glob).scanSync({ cwd, dot: true, onlyFiles: true })];
 
 /**
- * The path from the working folder, with `/` on every system, so that a report has the same name on every machine. A file
- * outside that folder keeps its whole path.
+ * The path relative to the working folder, with `/` on every system, so that a report has the same name on every
+ * machine. A file outside that folder keeps its absolute path.
  */
 function displayed(file: string, cwd: string): string {
   const path = relative(cwd, file);

@@ -1,4 +1,4 @@
-/** How a push shows that it goes on: a bar on a terminal, a line per report elsewhere. */
+/** The progress of a push: a bar on a terminal, otherwise a line per report. */
 import { SingleBar } from 'cli-progress';
 import { count, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
@@ -14,19 +14,19 @@ export function openProgress(total: number, isTerminal: boolean): Progress {
 }
 
 function bar(total: number): Progress {
-  const shown = new SingleBar({
+  const progressBar = new SingleBar({
     format: 'uploading [{bar}] {value}/{total} reports, {executions} executions',
     hideCursor: true,
     stream: process.stderr,
   });
   let executions = 0;
-  shown.start(total, 0, { executions: '0' });
+  progressBar.start(total, 0, { executions: '0' });
   return {
     done: (result) => {
       executions += result.accepted;
-      shown.increment(1, { executions: executions.toLocaleString('en-US') });
+      progressBar.increment(1, { executions: executions.toLocaleString('en-US') });
     },
-    stop: () => shown.stop(),
+    stop: () => progressBar.stop(),
   };
 }
 

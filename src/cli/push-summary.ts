@@ -1,16 +1,16 @@
-/** What a push says at its end. */
+/** What a push prints at the end. */
 import { count, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
-/** Whether everything was taken: no file failed, and no row of one was refused. */
+/** Whether everything was accepted: no file failed, and no row was rejected. */
 export const isAllAccepted = (results: readonly UploadResult[]): boolean =>
   results.every((result) => result.outcome !== 'failed' && result.rejected === 0);
 
-/** The first line counts; then one for every file that failed, every reason rows were refused for, every warning. */
+/** A line with counts, then a line for every failed file, every reason for rejected rows, and every warning. */
 export function summaryOf(results: readonly UploadResult[]): string[] {
-  const sum = (of: (result: UploadResult) => number): number =>
-    results.reduce((total, result) => total + of(result), 0);
-  const taken = results.filter((result) => result.outcome !== 'failed');
+  const sum = (countOf: (result: UploadResult) => number): number =>
+    results.reduce((total, result) => total + countOf(result), 0);
+  const accepted = results.filter((result) => result.outcome !== 'failed');
   const queued = results.filter((result) => result.outcome === 'queued').length;
   const counts = [
     `${count(
@@ -21,8 +21,12 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
     `${sum((result) => result.rejected).toLocaleString('en-US')} rejected`,
   ];
   return [
-    `${count(taken.length, 'report')} of ${results.length} uploaded: ${counts.join(', ')}.`,
-    ...(queued > 0 ? [`${count(queued, 'report')} taken and not stored yet: the service goes on by itself.`] : []),
+    `${count(accepted.length, 'report')} of ${results.length} uploaded: ${counts.join(', ')}.`,
+    ...(queued > 0
+      ? [
+          `${count(queued, 'report')} accepted but not stored yet; the service will finish ${queued === 1 ? 'it' : 'them'}.`,
+        ]
+      : []),
     ...results.filter((result) => result.problem).map((result) => `${result.file}: ${result.problem}`),
     ...results.flatMap((result) =>
       result.rejections.map(
@@ -30,20 +34,20 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
       ),
     ),
     ...shared(results),
-    ...(taken.length > 0 && taken.every((result) => result.duplicate > 0 && result.accepted === 0)
+    ...(accepted.length > 0 && accepted.every((result) => result.duplicate > 0 && result.accepted === 0)
       ? [
-          'Everything was there already. If these are other results, of another leg of a matrix for example, tell them apart with --job or --report.',
+          'All of these results were stored before. If they are different results, such as those of another leg of a matrix, give them another --job or --report.',
         ]
       : []),
   ].map(printable);
 }
 
-/** A warning that every file has is said once. */
+/** Prints a warning once, even if several files have it. */
 function shared(results: readonly UploadResult[]): string[] {
   const files = new Map<string, string[]>();
   for (const { file, warnings } of results)
     for (const warning of warnings) files.set(warning, [...(files.get(warning) ?? []), file]);
-  return [...files].map(([warning, of]) =>
-    of.length === 1 ? `${of[0]}: ${warning}` : `${of.length} reports: ${warning}`,
+  return [...files].map(([warning, warned]) =>
+    warned.length === 1 ? `${warned[0]}: ${warning}` : `${warned.length} reports: ${warning}`,
   );
 }

@@ -1,8 +1,8 @@
-/** Where a push goes and what it says about the run: flags first, then the CI provider's environment. */
+/** Where a push goes and how it describes the run: from flags first, then from the environment of the CI provider. */
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import { parseOwner, parseRepositoryName } from './parse.ts';
-import type { RunInfo } from './run-info.ts';
+import { NOTHING, type RunInfo } from './run-info.ts';
 
 /** As commander parsed them. */
 export interface PushFlags {
@@ -29,7 +29,7 @@ export interface PushTarget {
   token: string;
   owner: string;
   repository: string;
-  /** The same for every file; `report` is added for each. */
+  /** The same for every file, except for `report`. */
   query: Record<string, string>;
   reportOf(file: string): string;
 }
@@ -41,23 +41,26 @@ export interface PushDefaults {
 
 const URL_DEFAULT = 'http://127.0.0.1:3000';
 
-/** Throws a {@link UserError} that says which flag is wanting. `files` decides whether `--report` names one file or all. */
+/**
+ * Throws a {@link UserError} that names the missing flags. With several `files`, `--report` is a prefix of each name.
+ */
 export function targetOf(flags: PushFlags, run: RunInfo, defaults: PushDefaults, files: number): PushTarget {
   const token = flags.token ?? defaults.token;
   if (!token)
-    throw new UserError('A token is needed: set CI_INSIGHTS_TOKEN, or --token. `ci-insights keys create` makes one.');
+    throw new UserError(
+      'A token is required: set CI_INSIGHTS_TOKEN or pass --token. `ci-insights keys create` creates one.',
+    );
   const { owner, repository } = repositoryOf(flags, run);
   const pipeline = flags.pipeline ?? run.pipelineName;
   const job = flags.job ?? run.jobName;
   const runId = flags.runId ?? run.runId;
-  const wanting = [...(pipeline ? [] : ['--pipeline']), ...(job ? [] : ['--job']), ...(runId ? [] : ['--run-id'])];
-  if (!pipeline || !job || !runId)
-    throw new UserError(`The environment of ${run.provider} does not say it all: add ${wanting.join(', ')}.`);
+  const missing = [...(pipeline ? [] : ['--pipeline']), ...(job ? [] : ['--job']), ...(runId ? [] : ['--run-id'])];
+  if (!pipeline || !job || !runId) throw flagsNeeded(run, 'everything', missing.join(', '));
   const optional = {
     run_attempt: flags.runAttempt ?? run.runAttempt,
     commit: flags.commit ?? run.commit,
     branch: flags.branch ?? run.branch,
-    // A push that names its branch by hand is for that branch, whatever event started the job.
+    // With --branch, the push is for that branch, whatever event started the job.
     pull_request: flags.pullRequest ?? (flags.branch === undefined ? run.pullRequest : undefined),
     default_branch: flags.defaultBranch ?? run.defaultBranch,
     started_at: flags.startedAt,
@@ -71,22 +74,27 @@ export function targetOf(flags: PushFlags, run: RunInfo, defaults: PushDefaults,
     owner,
     repository,
     query,
-    // Parts of a split job write to the same path; without their number they would pass for one report sent again.
+    // Parts of a split job write to the same path: without their number, they would look like one report that is
+    // resent.
     reportOf: (file) =>
       shard + (flags.report === undefined ? file : files === 1 ? flags.report : `${flags.report}/${file}`),
   };
 }
 
+function flagsNeeded(run: RunInfo, missing: string, flags: string): UserError {
+  const reason = run === NOTHING ? 'No known CI provider runs this' : `${run.provider} does not provide ${missing}`;
+  return new UserError(`${reason}: pass ${flags}.`);
+}
+
 function repositoryOf(flags: PushFlags, run: RunInfo): { owner: string; repository: string } {
   const owner = flags.repo?.owner ?? flags.owner ?? run.owner;
   const repository = flags.repo?.name ?? flags.repository ?? run.repository;
-  if (!owner || !repository)
-    throw new UserError(`The environment of ${run.provider} does not name the repository: add --repo owner/name.`);
+  if (!owner || !repository) throw flagsNeeded(run, 'the repository', '--repo owner/name');
   try {
     return { owner: parseOwner(owner), repository: parseRepositoryName(repository) };
   } catch {
     throw new UserError(
-      `The repository ${owner}/${repository}, as ${run.provider} names it, cannot be the service's name of it (an owner has letters, digits and hyphens): add --repo owner/name.`,
+      `${owner}/${repository} is not a valid name of a repository (an owner has letters, digits and hyphens): pass --repo owner/name.`,
     );
   }
 }

@@ -20,7 +20,7 @@ interface PushOptions extends PushFlags {
   json?: boolean;
 }
 
-/** Uploads at a time: enough to hide the service's latency, few enough to be a quiet client. */
+/** Uploads at a time: enough to hide the latency of the service, without being a burden to it. */
 const CONCURRENCY = 4;
 const WAIT_SECONDS_DEFAULT = 120;
 
@@ -38,32 +38,32 @@ const formatCommand = (format: ReportFormat): Command =>
     )
     .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`)
     .option('--url <url>', 'address of the service (CI_INSIGHTS_URL, http://127.0.0.1:3000)', parseUrl)
-    .option('--token <token>', 'application key; better in CI_INSIGHTS_TOKEN, where no process list shows it')
+    .option('--token <token>', 'application key; prefer CI_INSIGHTS_TOKEN, which process lists do not show')
     .option('--repo <owner/name>', 'the repository', parsePath)
-    .option('--owner <owner>', 'its owner alone', parseOwner)
-    .option('--repository <name>', 'its name alone', parseRepositoryName)
+    .option('--owner <owner>', 'only its owner', parseOwner)
+    .option('--repository <name>', 'only its name', parseRepositoryName)
     .option('--pipeline <name>', 'name of the pipeline (workflow)')
-    .option('--job <name>', 'name of the job; name the legs of a matrix differently')
-    .option('--run-id <id>', "the provider's id of this run")
-    .option('--run-attempt <number>', 'which attempt of the run this is', parseWhole)
+    .option('--job <name>', 'name of the CI job; give each leg of a matrix its own')
+    .option('--run-id <id>', "the CI provider's id of this run")
+    .option('--run-attempt <number>', 'the attempt of the run', parseWhole)
     .option('--commit <sha>', 'the commit that was tested')
     .option('--branch <name>', 'the branch that was tested')
     .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
     .option('--default-branch <name>', "the repository's default branch")
-    .option('--started-at <time>', "when the tests began: the report's times are shifted there", parseTime)
+    .option('--started-at <time>', 'when the tests started: shifts the times in the report', parseTime)
     .option('--report <name>', 'name of the report within the job; default: its path')
-    .option('--wait-timeout <seconds>', 'how long to wait until results are stored', parseWhole, WAIT_SECONDS_DEFAULT)
-    .option('--no-wait', 'do not wait until results are stored')
+    .option('--wait-timeout <seconds>', 'how long to wait for results to be stored', parseWhole, WAIT_SECONDS_DEFAULT)
+    .option('--no-wait', 'do not wait for results to be stored')
     .option('--json', 'print the results as JSON')
     .action(async (patterns: string[], options: PushOptions) => {
       const environment = readPushEnvironment();
       const { files, missing } = expandFiles(patterns, format.globs, process.cwd());
-      if (files.length === 0) throw new UserError(`No report was found: ${missing.join(', ')}.`);
+      if (files.length === 0) throw new UserError(`No reports found: ${missing.join(', ')}.`);
       const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));
       const target = targetOf(options, run, environment, files.length);
       const settings = {
         waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0,
-        patience: { attemptsMax: ATTEMPTS_MAX },
+        attempts: { max: ATTEMPTS_MAX },
       };
       const results = [...(await uploadAll(format, target, files, settings)), ...missing.map(notFound)];
       if (!isAllAccepted(results)) process.exitCode = 1;
@@ -71,7 +71,7 @@ const formatCommand = (format: ReportFormat): Command =>
       else for (const line of summaryOf(results)) print(line);
     });
 
-/** The results in the order of the files, whichever came first. */
+/** The results in the order of the files, whichever finished first. */
 async function uploadAll(
   format: ReportFormat,
   target: PushTarget,
@@ -104,7 +104,7 @@ const notFound = (file: string): UploadResult => ({
   problem: 'there is no such file',
 });
 
-/** GitHub's description of what started the job; without it the other variables have to do. */
+/** GitHub's description of the event that started the job. Without it, the other variables must be enough. */
 function readEvent(path: string | undefined): unknown {
   if (!path) return undefined;
   try {

@@ -1,8 +1,8 @@
-/** What a CI provider's environment tells about the run, and the small readers its variables need. */
+/** What the environment of a CI provider says about the run, and functions that read its variables. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything is undefined that the provider does not say. */
+/** What the provider does not say is undefined. */
 export interface RunInfo {
   /** For messages: "GitHub Actions". */
   provider: string;
@@ -11,15 +11,15 @@ export interface RunInfo {
   pipelineName: string | undefined;
   jobName: string | undefined;
   runId: string | undefined;
-  /** 1 for the first. */
+  /** Counts from 1. */
   runAttempt: number | undefined;
   commit: string | undefined;
   branch: string | undefined;
   pullRequest: number | undefined;
-  /** Of a pull request: the branch it targets. */
+  /** The branch that a pull request targets. */
   baseRef: string | undefined;
   defaultBranch: string | undefined;
-  /** Which of the job's parallel parts this is, when there are several. */
+  /** The number of this part of a job that is split into several. */
   shard: string | undefined;
 }
 
@@ -39,17 +39,17 @@ export const NOTHING: RunInfo = {
   shard: undefined,
 };
 
-/** The number a variable holds, or undefined when it holds none ("false", "" and "null" are customary for that). */
+/** The number in a variable, or undefined if it is not a number ("false", "" and "null" are common). */
 export function wholeOf(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,10}$/.test(value) ? Number(value) : undefined;
 }
 
-/** A pull request's number: what ends its address, or what is itself a number. Zero is none. */
+/** The number of a pull request, alone or at the end of its address; undefined for 0. */
 export function pullRequestOf(value: string | undefined): number | undefined {
   return wholeOf(value?.slice(value.lastIndexOf('/') + 1)) || undefined;
 }
 
-/** `refs/heads/main` → `main`; other refs (tags, `refs/pull/7/merge`) are no branch. */
+/** `refs/heads/main` → `main`; undefined for tags and other refs, such as `refs/pull/7/merge`. */
 export function branchOf(ref: string | undefined): string | undefined {
   if (!ref) return undefined;
   if (ref.startsWith('refs/heads/')) return ref.slice('refs/heads/'.length);
@@ -59,21 +59,21 @@ export function branchOf(ref: string | undefined): string | undefined {
 type Path = Pick<RunInfo, 'owner' | 'repository'>;
 
 /**
- * `acme/shop` → owner and repository. A path with more parts (subgroups) keeps its first as the owner and joins the others
- * with dots, because an owner has no slash: `acme/web/shop` → `acme`, `web.shop`.
+ * `acme/shop` → owner and repository. With more parts (subgroups), the first is the owner and the others are joined
+ * with dots, because names contain no slash: `acme/web/shop` → `acme`, `web.shop`.
  */
 export function pathOf(path: string | undefined): Path {
   const [owner, ...rest] = (path ?? '').split('/').filter((part) => part !== '');
   return rest.length > 0 ? { owner, repository: rest.join('.') } : { owner: undefined, repository: undefined };
 }
 
-/** Owner and repository of a clone address: `git@host:acme/shop.git`, `https://user@host/acme/shop`. */
+/** Owner and repository of a clone URL: `git@host:acme/shop.git`, `https://user@host/acme/shop`. */
 export function pathOfCloneUrl(url: string | undefined): Path {
   const path = /^(?:[\w+.-]+:\/\/[^/]+\/|[^/:]+:)(.+?)(?:\.git)?\/?$/.exec(url ?? '')?.[1];
   return pathOf(path?.replace(/^\/+/, ''));
 }
 
-/** The part of a job split over several machines; undefined when there is but one. */
+/** The part of a job that is split over several machines; undefined if there is only one. */
 export function shardOf(index: string | undefined, total: string | undefined): string | undefined {
   return wholeOf(index) !== undefined && (wholeOf(total) ?? 0) > 1 ? index : undefined;
 }

@@ -1,4 +1,4 @@
-/** One report's way to the service: sent until it is taken, then its receipt until it is stored. */
+/** Uploads one report, with retries, and follows its receipt until it is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
@@ -12,7 +12,7 @@ export interface Rejection {
 
 export interface UploadResult {
   file: string;
-  /** `queued`: taken, and not stored yet when waiting ended. `failed`: nothing of it counts; `problem` says why. */
+  /** `queued`: accepted, but not stored when waiting ended. `failed`: nothing was stored; `problem` says why. */
   outcome: 'stored' | 'queued' | 'failed';
   accepted: number;
   duplicate: number;
@@ -23,29 +23,29 @@ export interface UploadResult {
 }
 
 export interface UploadSettings {
-  /** Milliseconds to wait for the receipt to say stored; 0 does not ask. */
+  /** How long to wait until the receipt says stored; 0 does not ask for it. */
   waitMsMax: number;
   /** For tests. */
   backoffFirstMs?: number;
   /** Shared by the files of one push. */
-  patience?: Patience;
+  attempts?: Attempts;
 }
 
-/** A service that one file has waited for in vain is not waited for by each of a hundred others. */
-export interface Patience {
-  attemptsMax: number;
+/** When all attempts for one file have failed, each of a hundred others must not wait as long: they get one attempt. */
+export interface Attempts {
+  max: number;
 }
 
 export const ATTEMPTS_MAX = 6;
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
-/** A service that asks for more than this is not coming back within a CI job. */
+/** A service that asks for a longer wait will not be back within a CI job. */
 const RETRY_AFTER_MS_MAX = 60_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;
 
-/** What the answer to an upload and a receipt have in common. Counts are null while they are not known. */
+/** The fields of a receipt, of which the answer to an upload has some. Counts are null while unknown. */
 const receiptSchema = z.object({
   id: z.string(),
   status: z.string(),
@@ -65,7 +65,7 @@ const problemSchema = z.object({
   errors: z.array(z.object({ msg: z.string() })).default([]),
 });
 
-/** Sends one file and follows it. Never throws: what went wrong is the result's `problem`. */
+/** Uploads one file. Never throws: `problem` of the result says what went wrong. */
 export async function uploadReport(
   format: ReportFormat,
   target: PushTarget,
@@ -75,12 +75,12 @@ export async function uploadReport(
   try {
     const body = Bun.gzipSync(new Uint8Array(await Bun.file(file).arrayBuffer()));
     const query = new URLSearchParams({ ...target.query, report: target.reportOf(file) });
-    const taken = await request(target, `${format.name}?${query}`, settings, {
+    const accepted = await request(target, `${format.name}?${query}`, settings, {
       method: 'POST',
       headers: { 'content-type': format.mediaTypes[0], 'content-encoding': 'gzip' },
       body,
     });
-    return resultOf(file, settings.waitMsMax > 0 ? await untilStored(target, taken, settings) : taken);
+    return resultOf(file, settings.waitMsMax > 0 ? await untilStored(target, accepted, settings) : accepted);
   } catch (error) {
     return { ...NOTHING, file, problem: error instanceof Error ? error.message : String(error) };
   }
@@ -109,20 +109,22 @@ function resultOf(file: string, receipt: Receipt): UploadResult {
   };
 }
 
-/** Asks for the receipt, first often, then less so. The last answer when time is up: the service has it in any case. */
-async function untilStored(target: PushTarget, taken: Receipt, settings: UploadSettings): Promise<Receipt> {
+/**
+ * Polls the receipt, less and less often. Returns the last answer when time is up: the service keeps the upload anyway.
+ */
+async function untilStored(target: PushTarget, accepted: Receipt, settings: UploadSettings): Promise<Receipt> {
   const until = performance.now() + settings.waitMsMax;
-  // A report without tests leaves nothing to store, and may leave no receipt.
-  let receipt = taken.executions === 0 ? { ...taken, status: 'stored' } : taken;
+  // A report without tests has nothing to store, and may have no receipt.
+  let receipt = accepted.executions === 0 ? { ...accepted, status: 'stored' } : accepted;
   for (let pause = POLL_FIRST_MS; receipt.status === 'queued'; pause = Math.min(pause * 1.5, POLL_MS_MAX)) {
     if (performance.now() + pause > until) break;
     await sleep(pause);
-    receipt = await request(target, `uploads/${taken.id}`, settings, { method: 'GET' });
+    receipt = await request(target, `uploads/${accepted.id}`, settings, { method: 'GET' });
   }
   return receipt;
 }
 
-/** Tries again what may succeed later: no connection, no answer in time, 408, 429 and 5xx. */
+/** Retries what may succeed later: no connection, a timeout, 408, 429 and 5xx. */
 async function request(
   target: PushTarget,
   path: string,
@@ -130,7 +132,7 @@ async function request(
   init: { method: string; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
 ): Promise<Receipt> {
   const url = `${target.url}/v1/ci/${target.owner}/repositories/${target.repository}/${path}`;
-  const patience = settings.patience ?? { attemptsMax: ATTEMPTS_MAX };
+  const attempts = settings.attempts ?? { max: ATTEMPTS_MAX };
   for (let attempt = 1; ; attempt++) {
     const answer = await fetch(url, {
       ...init,
@@ -140,12 +142,12 @@ async function request(
     const isTransient =
       answer instanceof Error || answer.status === 408 || answer.status === 429 || answer.status >= 500;
     if (!isTransient) {
-      patience.attemptsMax = ATTEMPTS_MAX;
+      attempts.max = ATTEMPTS_MAX;
       if (answer.ok) return receiptOf(await answer.text());
       throw new Error(await problemOf(answer));
     }
-    if (attempt >= patience.attemptsMax) {
-      patience.attemptsMax = 1;
+    if (attempt >= attempts.max) {
+      attempts.max = 1;
       throw new Error(answer instanceof Error ? unreachable(target.url, answer) : await problemOf(answer));
     }
     await sleep(pauseMs(attempt, answer, settings.backoffFirstMs ?? BACKOFF_FIRST_MS));
@@ -155,10 +157,13 @@ async function request(
 function receiptOf(text: string): Receipt {
   const parsed = receiptSchema.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
-  throw new Error('the answer is not one of ci-insights: is the address right?');
+  throw new Error('the answer is not from ci-insights: check the address');
 }
 
-/** Doubles, spread out so that the jobs of a pipeline do not come back all at once; what the service asks for goes first. */
+/**
+ * As long as the service asks for; otherwise doubled each time, with jitter so that jobs of a pipeline do not retry at
+ * once.
+ */
 function pauseMs(attempt: number, answer: Response | Error, firstMs: number): number {
   const retryAfter = answer instanceof Error ? null : answer.headers.get('retry-after');
   if (retryAfter && /^\d{1,6}$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1_000, RETRY_AFTER_MS_MAX);
@@ -172,7 +177,7 @@ async function problemOf(answer: Response): Promise<string> {
   const { title, detail, errors } = parsed.success ? parsed.data : { title: undefined, detail: undefined, errors: [] };
   const reasons = errors.map((error) => error.msg).filter((message) => !detail?.includes(message));
   const sentence = [detail ?? title ?? answer.statusText, ...reasons].filter(Boolean).join(' ');
-  return `${sentence || 'the service refused it'} (${answer.status})`;
+  return `${sentence || 'the service refused the upload'} (${answer.status})`;
 }
 
 const unreachable = (url: string, error: Error): string =>

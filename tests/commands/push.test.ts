@@ -178,20 +178,20 @@ test('a service that stays down is not waited for again with every file', async 
     { url: 'http://127.0.0.1:9', token: 'cii_secret' },
     2,
   );
-  const settings = { waitMsMax: 0, backoffFirstMs: 1, patience: { attemptsMax: 3 } };
+  const settings = { waitMsMax: 0, backoffFirstMs: 1, attempts: { max: 3 } };
   const first = await uploadReport(junit, target, join(folder, 'a.xml'), settings);
   expect(first.problem).toStartWith('http://127.0.0.1:9 cannot be reached');
-  expect(settings.patience.attemptsMax).toBe(1);
+  expect(settings.attempts.max).toBe(1);
   expect((await uploadReport(junit, target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
 });
 
 test('a bad file is reported in one sentence with exit code 1, and the others are still sent', async () => {
-  trouble = { 'a.xml': [problem(422, 'This is no JUnit report: its root is <html>.')] };
+  trouble = { 'a.xml': [problem(422, 'This is not a JUnit report: its root is <html>.')] };
   const { out, code } = await push(['a.xml', 'b.xml', 'gone.xml']);
   expect(taken.map((upload) => upload.query.report)).toEqual(['b.xml']);
   expect(out).toEqual([
     '1 report of 3 uploaded: 3 executions accepted, 1 duplicate, 0 rejected.',
-    'a.xml: This is no JUnit report: its root is <html>. (422)',
+    'a.xml: This is not a JUnit report: its root is <html>. (422)',
     'gone.xml: there is no such file',
   ]);
   expect(code).toBe(1);
@@ -232,19 +232,19 @@ test('--no-wait ends as soon as the service has accepted the report', async () =
   const { out, code } = await push(['a.xml', '--no-wait']);
   expect(out).toEqual([
     '1 report of 1 uploaded: 4 executions accepted, 0 duplicate, 0 rejected.',
-    '1 report taken and not stored yet: the service goes on by itself.',
+    '1 report accepted but not stored yet; the service will finish it.',
   ]);
   expect(code).toBe(0);
 });
 
 test('what is missing is named, and nothing is sent', async () => {
   const cases: [string[], Record<string, string>, string][] = [
-    [['a.xml'], { CI_INSIGHTS_TOKEN: '' }, 'A token is needed'],
-    [['a.xml'], { CIRCLECI: '' }, 'add --repo owner/name'],
-    [['a.xml', '--repo', 'a/b'], { CIRCLECI: '' }, 'add --pipeline, --job, --run-id'],
-    [['gone.xml'], {}, 'No report was found: gone.xml.'],
+    [['a.xml'], { CI_INSIGHTS_TOKEN: '' }, 'A token is required'],
+    [['a.xml'], { CIRCLECI: '' }, 'pass --repo owner/name'],
+    [['a.xml', '--repo', 'a/b'], { CIRCLECI: '' }, 'pass --pipeline, --job, --run-id'],
+    [['gone.xml'], {}, 'No reports found: gone.xml.'],
     [['a.xml'], { CI_INSIGHTS_URL: 'localhost' }, 'CI_INSIGHTS_URL must be a URL'],
-    [['a.xml'], { CIRCLE_PROJECT_USERNAME: 'a_b' }, 'add --repo owner/name'],
+    [['a.xml'], { CIRCLE_PROJECT_USERNAME: 'a_b' }, 'pass --repo owner/name'],
   ];
   const results = await Promise.all(cases.map(([args, env]) => push(args, env)));
   for (const [i, { err, code }] of results.entries()) {
