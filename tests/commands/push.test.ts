@@ -1,11 +1,12 @@
-/** `push junit` against a server that answers like the gateway, and like one in trouble. */
+/** `push` against a server that answers like the gateway, and like one in trouble. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { detectCi } from '../../src/cli/ci-provider.ts';
 import { targetOf } from '../../src/cli/push-target.ts';
 import { uploadReport } from '../../src/cli/upload.ts';
+import { FORMATS } from '../../src/ingest/formats/formats.ts';
 import { junit } from '../../src/ingest/formats/junit/format.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
@@ -13,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ci-insights-push-'));
 
 interface Taken {
   path: string;
+  type: string | null;
   query: Record<string, string>;
   authorization: string | null;
   body: string;
@@ -36,7 +38,9 @@ const server = Bun.serve({
     const refused = trouble[query.report ?? '']?.shift();
     if (refused) return refused;
     const body = Buffer.from(Bun.gunzipSync(new Uint8Array(await request.arrayBuffer()))).toString();
-    taken.push({ path: url.pathname, query, authorization: request.headers.get('authorization'), body });
+    const { pathname: path } = url;
+    const [type, authorization] = ['content-type', 'authorization'].map((name) => request.headers.get(name));
+    taken.push({ path, type: type ?? null, query, authorization: authorization ?? null, body });
     return Response.json(
       { id: ID, status: 'queued', executions: 4, rejected: 0, rejections: [], warnings: [] },
       { status: 202 },
@@ -69,8 +73,8 @@ const RUN = {
   CIRCLE_BRANCH: 'main',
 };
 
-async function push(args: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, CLI, 'push', 'junit', ...args], {
+async function push(args: string[], env: Record<string, string> = {}, format = 'junit') {
+  const child = Bun.spawn([process.execPath, CLI, 'push', format, ...args], {
     cwd: folder,
     env: { ...RUN, CI_INSIGHTS_URL: server.url.origin, CI_INSIGHTS_TOKEN: 'cii_secret', ...env },
     stdout: 'pipe',
@@ -89,6 +93,7 @@ test('a report is sent with the run that the environment describes, and awaited'
   expect(taken).toEqual([
     {
       path: '/v1/ci/acme/repositories/shop/junit',
+      type: 'application/xml',
       query: {
         pipeline_name: 'CircleCI',
         job_name: 'unit',
@@ -103,6 +108,23 @@ test('a report is sent with the run that the environment describes, and awaited'
   ]);
   expect(out).toEqual(['1 report of 1 uploaded: 3 executions accepted, 1 duplicate, 0 rejected.']);
   expect(code).toBe(0);
+});
+
+test.each(FORMATS)('push $name sends the reports of a folder to the address of their format', async (format) => {
+  const { name, globs, mediaTypes, example } = format;
+  const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/*', 'report')}`);
+  for (const file of [...reports, `${name}/notes.txt`]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), example.text);
+  }
+  const { code } = await push([name], {}, name);
+  expect(code).toBe(0);
+  expect(taken.map(({ query }) => query.report).sort()).toEqual(reports);
+  for (const { path, type, body } of taken) {
+    expect(path).toBe(`/v1/ci/acme/repositories/shop/${name}`);
+    expect(type).toBe(mediaTypes[0]);
+    expect(body).toBe(example.text);
+  }
 });
 
 test('folders stand for the XML files below them, globs are expanded, and each file is sent once', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { fromBinary } from '@bufbuild/protobuf';
 import { StoreUnavailable } from '../../src/errors.ts';
+import { FORMATS } from '../../src/ingest/formats/formats.ts';
 import { ExportTraceServiceResponseSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import type { Receipt } from '../../src/ledger/receipts.ts';
@@ -298,8 +299,32 @@ describe('the queue is down', () => {
   });
 });
 
+describe.each(FORMATS)('$name reports', ({ name, mediaTypes, example }) => {
+  const path = `${SHOP}/${name}`;
+  test.each([...mediaTypes, 'application/octet-stream', null])('are taken as %s, gzip or not', async (type) => {
+    expect((await send(path, example.text, { type })).status).toBe(202);
+    expect((await send(path, packed(example.text), { type, encoding: 'gzip' })).status).toBe(202);
+    expect(namesOf(queued)).not.toEqual([]);
+  });
+  test('are taken as the files of a form', async () => {
+    const form = new FormData();
+    for (const file of ['a', 'b']) form.append('report', new File([example.text], `${file}/${example.file}`));
+    const response = await app.request(path, { method: 'POST', body: form });
+    expect(response.status).toBe(202);
+    expect(new Set(queued.flatMap((job) => job.sources)).size).toBe(2);
+  });
+  test('are not taken as another format', async () => {
+    const response = await send(path, example.text, { type: 'image/png' });
+    expect(response.status).toBe(422);
+    expect((await jsonOf(response)).detail).toBe(
+      `Content-Type image/png is not accepted: send ${mediaTypes[0]}, or multipart/form-data with files.`,
+    );
+    expect((await send(path, 'nonsense')).status).toBe(422);
+  });
+});
+
 describe('who may upload', () => {
-  test.each([TRACES, JUNIT])('%s: no one without a key', async (path) => {
+  test.each([TRACES, ...FORMATS.map(({ name }) => `${SHOP}/${name}`)])('%s: no one without a key', async (path) => {
     expect((await send(path, XML, { token: null })).status).toBe(403);
     expect((await send(path, XML, { token: 'nonsense' })).status).toBe(403);
   });
@@ -364,12 +389,19 @@ describe('receipts', () => {
   });
 });
 
+test('operations of formats are named alike, and the one of JUnit as ever', async () => {
+  const document = await app.get<{ paths: Record<string, Record<string, { operationId: string }>> }>('/docs/json');
+  const idOf = ({ name }: { name: string }) =>
+    document.paths[`/v1/ci/{owner}/repositories/{repository}/${name}`]?.post?.operationId;
+  expect(FORMATS.map(idOf)).toEqual(['uploadJunitReport', 'uploadPlaywrightReport', 'uploadGoTestReport']);
+});
+
 test('the OpenAPI document describes every operation with an example of its request and its answer', async () => {
   const document = await app.get<{ paths: Record<string, Record<string, Record<string, unknown>>> }>('/docs/json');
   for (const [path, method, status] of [
     ['/v1/ci/{owner}/repositories/{repository}/traces', 'post', '200'],
     ['/v1/repos/{owner}/{repository}/ci/traces', 'post', '200'],
-    ['/v1/ci/{owner}/repositories/{repository}/junit', 'post', '202'],
+    ...FORMATS.map(({ name }) => [`/v1/ci/{owner}/repositories/{repository}/${name}`, 'post', '202'] as const),
     ['/v1/ci/{owner}/repositories/{repository}/uploads/{upload_id}', 'get', '200'],
   ] as const) {
     const operation = document.paths[path]?.[method];

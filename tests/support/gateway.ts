@@ -1,6 +1,8 @@
 /** The app with its gateway and a worker behind it: uploads go in as clients send them, answers come out. */
 
 import { gatewayOf } from '../../src/features.ts';
+import type { ReportFormat } from '../../src/ingest/formats/format.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { IngestDriver } from './ingest.ts';
@@ -43,7 +45,17 @@ export class Uploads {
   }
 
   /** Sends a JUnit report and returns the address of its receipt. Throws with what the gateway answered instead of 202. */
-  async junit(base: string, xml: string | Uint8Array, query: Record<string, string> = {}): Promise<string> {
+  junit(base: string, xml: string | Uint8Array, query: Record<string, string> = {}): Promise<string> {
+    return this.report(junit, base, xml, query);
+  }
+
+  /** Sends a report of any format, as {@link junit} does. */
+  async report(
+    format: ReportFormat,
+    base: string,
+    body: string | Uint8Array,
+    query: Record<string, string> = {},
+  ): Promise<string> {
     const search = new URLSearchParams({
       pipeline_name: 'CI',
       job_name: 'unit',
@@ -51,10 +63,10 @@ export class Uploads {
       run_id: '1',
       ...query,
     });
-    const response = await this.app.request(`${base}/junit?${search}`, {
+    const response = await this.app.request(`${base}/${format.name}?${search}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/xml' },
-      body: xml as Body,
+      headers: { 'content-type': format.mediaTypes[0] },
+      body: body as Body,
     });
     if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
     return ((await response.json()) as { url: string }).url;

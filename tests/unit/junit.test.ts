@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { InvalidUpload } from '../../src/ingest/errors.ts';
-import { parseSeconds, parseTimestamp } from '../../src/ingest/formats/junit/time.ts';
+import { parseSeconds, parseTimestamp } from '../../src/ingest/formats/time.ts';
 import { executionOfCase, executionsOf, fixtureBytes, parseXml, statusesOf } from '../support/parsing.ts';
 
 const fixture = async (name: string) => parseXml(await fixtureBytes(`junit/${name}.xml`));

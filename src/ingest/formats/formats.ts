@@ -1,5 +1,7 @@
 /** The report formats. A new one is a folder here and a line in this list. */
 import type { ReportFormat } from './format.ts';
+import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
+import { playwright } from './playwright/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest];

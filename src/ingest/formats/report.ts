@@ -116,6 +116,9 @@ export class Report {
   }
 }
 
+/** `1 test`, `2 tests` */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** Cut at once: a report of a few MiB must not be held whole for one test. */
 export const cutFailure = (failure: ParsedFailure): ParsedFailure => ({
   ...failure,

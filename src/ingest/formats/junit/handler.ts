@@ -2,10 +2,10 @@
 import type { Status } from '../../../domain/status.ts';
 import type { ParsedFailure } from '../../upload.ts';
 import { cutFailure, type Report } from '../report.ts';
+import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { runnerOf } from './framework.ts';
-import { parseSeconds, parseTimestamp } from './time.ts';
 
 interface Suite {
   name: string;

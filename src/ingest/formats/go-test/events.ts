@@ -1,0 +1,73 @@
+/** Reads `go test -json` line by line. What was written to the same file besides events is ignored. */
+import { z } from 'zod';
+import { TimeSlice } from '../../time-slice.ts';
+import { counted, type Report } from '../report.ts';
+import { asUtf8, NEWLINE } from '../utf8.ts';
+
+const eventSchema = z.object({
+  Time: z.string().optional(),
+  /** Such as `run`, `output`, `pass`, `fail`, `skip`, `build-output`. */
+  Action: z.string(),
+  Package: z.string().default(''),
+  /** Absent in events of the package as a whole. */
+  Test: z.string().default(''),
+  /** Seconds. */
+  Elapsed: z.number().optional(),
+  Output: z.string().default(''),
+  /** Of build events: what was compiled. */
+  ImportPath: z.string().default(''),
+  /** Of a package that failed: the ImportPath that did not compile. */
+  FailedBuild: z.string().default(''),
+});
+export type GoEvent = z.infer<typeof eventSchema>;
+
+/** Go splits the output of tests into far shorter events. */
+const LINE_BYTES_MAX = 4 * 1024 * 1024;
+const LINES_PER_CLOCK_READING = 256;
+
+export interface ReadEvents {
+  eventCount: number;
+  /** The number of the last line, where it is half an event; else null. */
+  cutAtLine: number | null;
+}
+
+export async function readEvents(
+  body: Uint8Array,
+  read: (event: GoEvent) => void,
+  report: Report,
+): Promise<ReadEvents> {
+  const bytes = bufferOf(asUtf8(body));
+  const slice = new TimeSlice();
+  let eventCount = 0;
+  let unreadableCount = 0;
+  let cutAtLine: number | null = null;
+  let line = 0;
+  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+    end = bytes.indexOf(NEWLINE, start);
+    const isWhole = end >= 0;
+    if (!isWhole) end = bytes.length;
+    if (++line % LINES_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
+    // Anything else is text of a build, of `go: downloading`, or of a shell.
+    if (bytes[start] !== OPEN_BRACE) continue;
+    const event = end - start > LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
+    if (event) {
+      eventCount++;
+      read(event);
+    } else if (isWhole) unreadableCount++;
+    else cutAtLine = line;
+  }
+  if (unreadableCount > 0 && eventCount > 0)
+    report.warn(`${counted(unreadableCount, 'line')} of the report cannot be read as events, and so do not count.`);
+  return { eventCount, cutAtLine };
+}
+
+function eventOf(line: string): GoEvent | null {
+  try {
+    return eventSchema.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
+const OPEN_BRACE = 0x7b;

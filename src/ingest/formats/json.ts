@@ -1,0 +1,243 @@
+/**
+ * Reads a large JSON document without building it: a visitor chooses the values that it wants, and those alone are parsed, one
+ * after the other. JSON.parse of a whole report would block the event loop for a second and hold every attachment in memory;
+ * here a report that is cut short also keeps what was whole.
+ *
+ * Bounded: nesting, and the size of a value that is parsed. Values that are skipped are only measured.
+ */
+import { InvalidUpload } from '../errors.ts';
+import { TimeSlice } from '../time-slice.ts';
+import { lineAt } from './utf8.ts';
+
+/** Keys and indexes from the root. Live: copy it to keep it. */
+export type JsonPath = readonly (string | number)[];
+
+export type JsonKind = 'array' | 'object' | 'scalar';
+export type JsonVisit = 'read' | 'parts' | 'skip';
+
+export interface JsonVisitor {
+  /** Whether to read the value at this path whole, to visit its parts, or to skip it. */
+  visit(path: JsonPath, kind: JsonKind): JsonVisit;
+  value(path: JsonPath, value: unknown): void;
+  /** Instead of `value`, for one of more than 16 MiB or 200,000 values within. */
+  tooLarge(path: JsonPath): void;
+}
+
+const DEPTH_MAX = 100;
+/** Of a value that is parsed: the event loop is blocked until it is. */
+const VALUE_BYTES_MAX = 16 * 1024 * 1024;
+/** `[{},{},…` takes three bytes each on the wire but dozens in memory. */
+const VALUES_MAX = 200_000;
+const KEY_BYTES_MAX = 1_000;
+/** A step visits one part, or measures so much of a value. */
+const BYTES_PER_STEP = 16 * 1024;
+const STEPS_PER_CLOCK_READING = 128;
+
+/**
+ * Returns how the JSON breaks off, in words such as "is cut short at line 5", or null when it is whole. What follows the
+ * root value is ignored.
+ */
+export async function readJson(body: Uint8Array, visitor: JsonVisitor): Promise<string | null> {
+  const reader = new JsonReader(body, visitor);
+  const slice = new TimeSlice();
+  try {
+    for (let steps = 1; reader.step(); steps++)
+      if (steps % STEPS_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
+    return null;
+  } catch (error) {
+    if (error instanceof Malformed) return error.message;
+    throw error;
+  }
+}
+
+/** Where the document stopped being JSON. */
+class Malformed extends Error {}
+
+/** An object or array whose parts are being visited. */
+interface Open {
+  isArray: boolean;
+  /** What may come next: a part, or also the end where it is empty so far; otherwise a comma or the end. */
+  next: 'part' | 'part or end' | 'comma or end';
+}
+
+/** A value that is being measured. */
+interface Measured {
+  start: number;
+  depth: number;
+  /** Objects, arrays and items within. */
+  count: number;
+  isRead: boolean;
+}
+
+class JsonReader {
+  readonly #bytes: Buffer;
+  readonly #path: (string | number)[] = [];
+  readonly #open: Open[] = [];
+  #measured: Measured | null = null;
+  #at = 0;
+
+  constructor(
+    body: Uint8Array,
+    private readonly visitor: JsonVisitor,
+  ) {
+    this.#bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  }
+
+  /** Reads a little further; false at the end of the root value. */
+  step(): boolean {
+    if (this.#measured) this.#measure(this.#measured);
+    else {
+      this.#skipSpace();
+      const open = this.#open.at(-1);
+      if (open) this.#stepIn(open);
+      else this.#value(true);
+    }
+    return this.#open.length > 0 || this.#measured !== null;
+  }
+
+  #stepIn(open: Open): void {
+    const byte = this.#byte();
+    if (byte === (open.isArray ? CLOSE_BRACKET : CLOSE_BRACE) && open.next !== 'part') {
+      this.#at++;
+      this.#open.pop();
+      this.#path.pop();
+    } else if (open.next === 'comma or end') {
+      if (byte !== COMMA) throw this.#malformed();
+      this.#at++;
+      open.next = 'part';
+    } else {
+      open.next = 'comma or end';
+      this.#enter(open);
+      this.#value(false);
+    }
+  }
+
+  /** Puts the key or index of the next part in place. */
+  #enter(open: Open): void {
+    const last = this.#path.length - 1;
+    if (open.isArray) this.#path[last] = Number(this.#path[last]) + 1;
+    else {
+      this.#path[last] = this.#key();
+      this.#skipSpace();
+      if (this.#byte() !== COLON) throw this.#malformed();
+      this.#at++;
+      this.#skipSpace();
+    }
+  }
+
+  #key(): string {
+    const start = this.#at;
+    if (this.#byte() !== QUOTE) throw this.#malformed();
+    const end = this.#endOfString(start);
+    this.#at = end;
+    return end - start > KEY_BYTES_MAX ? '' : String(this.#parsed(start, end));
+  }
+
+  #value(isRoot: boolean): void {
+    const byte = this.#byte();
+    const isArray = byte === OPEN_BRACKET;
+    const kind: JsonKind = isArray ? 'array' : byte === OPEN_BRACE ? 'object' : 'scalar';
+    const visit = isRoot ? 'parts' : this.visitor.visit(this.#path, kind);
+    if (kind === 'scalar') {
+      const start = this.#at;
+      this.#at = byte === QUOTE ? this.#endOfString(start) : this.#endOfScalar(start);
+      if (visit === 'read') this.#handOver(start);
+    } else if (visit === 'parts') {
+      this.#at++;
+      this.#assertDepth(this.#open.push({ isArray, next: 'part or end' }));
+      this.#path.push(isArray ? -1 : '');
+    } else this.#measured = { start: this.#at, depth: 0, count: 0, isRead: visit === 'read' };
+  }
+
+  /** Looks for the end of a value, at most so many bytes at a time. */
+  #measure(measured: Measured): void {
+    const bytes = this.#bytes;
+    const until = Math.min(bytes.length, this.#at + BYTES_PER_STEP);
+    let at = this.#at;
+    while (at < until) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        at = this.#endOfString(at);
+        continue;
+      }
+      at++;
+      if (byte === COMMA) measured.count++;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        measured.count++;
+        this.#assertDepth(this.#open.length + ++measured.depth);
+      } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --measured.depth === 0) {
+        this.#at = at;
+        this.#measured = null;
+        if (measured.isRead) this.#handOver(measured.start, measured.count);
+        return;
+      }
+    }
+    this.#at = at;
+    if (at >= bytes.length) throw this.#cutShort();
+  }
+
+  #handOver(start: number, count = 1): void {
+    if (this.#at - start > VALUE_BYTES_MAX || count > VALUES_MAX) this.visitor.tooLarge(this.#path);
+    else this.visitor.value(this.#path, this.#parsed(start, this.#at));
+  }
+
+  #parsed(start: number, end: number): unknown {
+    try {
+      return JSON.parse(this.#bytes.toString('utf8', start, end));
+    } catch {
+      throw this.#malformed(start);
+    }
+  }
+
+  /** A quote behind an odd number of backslashes is part of the string. */
+  #endOfString(start: number): number {
+    const bytes = this.#bytes;
+    for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+      let backslashes = 0;
+      while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes++;
+      if (backslashes % 2 === 0) return at + 1;
+    }
+    throw this.#cutShort();
+  }
+
+  #endOfScalar(start: number): number {
+    let at = start;
+    while (at < this.#bytes.length && SCALAR_BYTES[this.#bytes[at] ?? 0]) at++;
+    if (at === this.#bytes.length) throw this.#cutShort();
+    if (at === start) throw this.#malformed();
+    return at;
+  }
+
+  #skipSpace(): void {
+    while (SPACE_BYTES[this.#bytes[this.#at] ?? 0]) this.#at++;
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw this.#cutShort();
+    return byte;
+  }
+
+  #assertDepth(depth: number): void {
+    if (depth > DEPTH_MAX) throw new InvalidUpload(`The report nests values more than ${DEPTH_MAX} deep.`);
+  }
+
+  #cutShort(): Malformed {
+    return new Malformed(`is cut short at line ${lineAt(this.#bytes, this.#bytes.length)}`);
+  }
+
+  #malformed(at = this.#at): Malformed {
+    return new Malformed(`is not well-formed JSON at line ${lineAt(this.#bytes, at)}`);
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+const tableOf = (characters: string): readonly boolean[] => {
+  const codes = new Set([...characters].map((character) => character.charCodeAt(0)));
+  return Array.from({ length: 256 }, (_, code) => codes.has(code));
+};
+const SPACE_BYTES = tableOf(' \t\r\n');
+/** Of numbers, true, false and null. */
+const SCALAR_BYTES = tableOf('+-.0123456789Eaeflnrstu');

@@ -1,0 +1,36 @@
+/** What went wrong in the attempts of a test. */
+import type { ParsedFailure } from '../../upload.ts';
+import { cutFailure } from '../report.ts';
+import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
+
+/** `TypeError: cents is undefined`, of which the type is a word of its own. */
+const TYPED = /^(\w*(?:Error|Exception)): /;
+
+/** A failure for each attempt that did not end as expected. */
+export function failuresOf(test: ProjectTest): ParsedFailure[] {
+  if (test.status === 'expected' || test.status === 'skipped') return [];
+  const failed = test.results.filter((attempt) => isUnexpected(attempt, test));
+  return failed.map((attempt, index) => cutFailure({ attempt: index + 1, ...describe(attempt) }));
+}
+
+const isUnexpected = ({ status }: Attempt, { expectedStatus }: ProjectTest): boolean =>
+  status !== expectedStatus && status !== 'skipped' && status !== 'interrupted';
+
+function describe({ status, error, errors }: Attempt): Omit<ParsedFailure, 'attempt'> {
+  const all = errors.map(messageOf).filter((message) => message !== null);
+  const message = messageOf(error ?? errors[0] ?? {});
+  if (message === null && status === 'passed')
+    return { type: null, message: 'Expected to fail, but passed.', stacktrace: null };
+  const named = TYPED.exec(message ?? '')?.[1];
+  return {
+    type: named ?? (status === 'timedOut' ? 'TimeoutError' : null),
+    message: (named === undefined ? message : message?.slice(named.length + 2)) ?? null,
+    stacktrace: all.join('\n\n') || withoutColours(error?.stack ?? '') || null,
+  };
+}
+
+/** The error in words. Playwright colours it as for a terminal. */
+export const messageOf = ({ message, value }: ReportedError): string | null =>
+  withoutColours(message ?? value ?? '') || null;
+
+const withoutColours = (text: string): string => Bun.stripANSI(text).trim();

@@ -1,0 +1,108 @@
+/** Finds the tests in a Playwright report: suites hold specs and further suites, the outermost suite is a file. */
+import { z } from 'zod';
+import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
+import type { Report } from '../report.ts';
+import { messageOf } from './failures.ts';
+import { globalErrorSchema, type ProjectTest, type Spec, shardSchema, specSchema, testSchema } from './schemas.ts';
+import { executionOf, type Place } from './tests.ts';
+
+/** Errors outside of tests that the receipt shows. */
+const ERRORS_SHOWN_MAX = 5;
+const ERROR_LENGTH_MAX = 500;
+const UNREADABLE = 'the test is not described as Playwright does it';
+const TOO_LARGE = 'the test with its attachments and output is larger than 16 MiB or holds more than 200000 values';
+
+export class PlaywrightVisitor implements JsonVisitor {
+  /** Whether the document has suites, which every report has. */
+  isPlaywright = false;
+  /** Of the suites around: the file, then the describe blocks. */
+  readonly #titles: string[] = [];
+  #shard = '';
+
+  constructor(private readonly report: Report) {
+    report.runner = { framework: 'playwright', frameworkVersion: null, language: 'javascript' };
+  }
+
+  visit(path: JsonPath, kind: JsonKind): JsonVisit {
+    const last = path.at(-1);
+    switch (path[0]) {
+      case 'config':
+        if (path.length === 1) return 'parts';
+        return last === 'version' || last === 'shard' ? 'read' : 'skip';
+      case 'errors':
+        return path.length === 1 ? 'parts' : Number(last) < ERRORS_SHOWN_MAX ? 'read' : 'skip';
+      case 'suites':
+        this.isPlaywright ||= path.length === 1 && kind === 'array';
+        return this.#visitSuite(path);
+      default:
+        return 'skip';
+    }
+  }
+
+  #visitSuite(path: JsonPath): JsonVisit {
+    const last = path.at(-1);
+    if (typeof last === 'number') {
+      if (path.at(-2) === 'specs') return 'read';
+      this.#titles.length = depthOf(path) - 1;
+      return 'parts';
+    }
+    if (last === 'suites' || last === 'specs') return 'parts';
+    return last === 'title' ? 'read' : 'skip';
+  }
+
+  value(path: JsonPath, value: unknown): void {
+    const last = path.at(-1);
+    if (path[0] === 'config') this.#readConfig(last, value);
+    else if (path[0] === 'errors') this.#warnOf(value);
+    else if (last === 'title') this.#titles[depthOf(path) - 1] = typeof value === 'string' ? value : '';
+    else this.#readSpec(value);
+  }
+
+  tooLarge(path: JsonPath): void {
+    if (path[0] !== 'suites') return;
+    this.report.count();
+    this.report.reject(TOO_LARGE, '');
+  }
+
+  #readConfig(name: string | number | undefined, value: unknown): void {
+    const version = z.string().safeParse(value);
+    if (name === 'version' && version.success)
+      this.report.runner = { ...this.report.runner, frameworkVersion: version.data };
+    const shard = shardSchema.safeParse(value);
+    if (name === 'shard' && shard.data) this.#shard = `${shard.data.current}/${shard.data.total}`;
+  }
+
+  #warnOf(value: unknown): void {
+    const error = globalErrorSchema.safeParse(value);
+    const [line = ''] = (error.success ? messageOf(error.data) : null)?.split('\n', 1) ?? [];
+    this.report.warn(`Playwright reports an error outside of tests: ${line.slice(0, ERROR_LENGTH_MAX)}`);
+  }
+
+  #readSpec(value: unknown): void {
+    const spec = specSchema.safeParse(value);
+    if (!spec.success) {
+      this.report.count();
+      this.report.reject(UNREADABLE, titleOf(value));
+      return;
+    }
+    const [file = '', ...describes] = this.#titles;
+    const place: Place = { shard: this.#shard, file: spec.data.file ?? file, describes };
+    for (const raw of spec.data.tests) {
+      this.report.count();
+      const test = testSchema.safeParse(raw);
+      if (test.success) this.#addTest(spec.data, test.data, place);
+      else this.report.reject(UNREADABLE, spec.data.title);
+    }
+  }
+
+  #addTest(spec: Spec, test: ProjectTest, place: Place): void {
+    const { execution, startedAtMs } = executionOf(spec, test, place);
+    if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
+    this.report.add(execution);
+  }
+}
+
+/** `['suites', 0, 'suites', 2, 'title']` is 2 suites deep. */
+const depthOf = (path: JsonPath): number => Math.floor(path.length / 2);
+
+const titleOf = (value: unknown): string => z.object({ title: z.string() }).safeParse(value).data?.title ?? '';

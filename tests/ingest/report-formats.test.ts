@@ -1,0 +1,96 @@
+/** A report of each format on its way from the upload to the reads. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ReportFormat } from '../../src/ingest/formats/format.ts';
+import { goTest } from '../../src/ingest/formats/go-test/format.ts';
+import { playwright } from '../../src/ingest/formats/playwright/format.ts';
+import { type Receipt, Uploads } from '../support/gateway.ts';
+import { fixtureBytes } from '../support/parsing.ts';
+
+let uploads: Uploads;
+beforeAll(async () => {
+  uploads = await Uploads.open();
+  uploads.app.stores.clock.set(Date.parse('2026-11-22T00:00:00Z'));
+});
+afterAll(() => uploads.close());
+
+interface Found {
+  tests: { test_id: string; test_name: string }[];
+}
+
+interface Sample {
+  format: ReportFormat;
+  file: string;
+  tests: number;
+  executions: number;
+  failed: { name: string; type: string | null; message: string; function: string };
+}
+
+const SAMPLES: Sample[] = [
+  {
+    format: playwright,
+    file: 'two-projects.json',
+    tests: 19,
+    executions: 19,
+    failed: {
+      name: '[mobile] › cart.spec.ts › Cart › totals › sums [a, b] with 10% tax',
+      type: 'Error',
+      message: 'expect(received).toBe(expected) // Object.is equality\n\nExpected: 3\nReceived: 2',
+      function: 'sums [a, b] with 10% tax',
+    },
+  },
+  {
+    format: goTest,
+    file: 'every-outcome.json',
+    tests: 46,
+    executions: 46,
+    failed: {
+      name: 'example.com/shop/crash.TestPanics',
+      type: 'panic',
+      message: 'panic: assignment to entry in nil map',
+      function: 'TestPanics',
+    },
+  },
+];
+
+describe.each(SAMPLES)('a $format.name report', ({ format, file, tests, executions, failed }) => {
+  const store = async (base: string, query: Record<string, string> = {}): Promise<Receipt> => {
+    const url = await uploads.report(format, base, await fixtureBytes(`${format.name}/${file}`), query);
+    await uploads.driver.settle();
+    return uploads.app.get<Receipt>(url);
+  };
+
+  test('is stored, is found by its tests, and shows why one failed', async () => {
+    const { base } = uploads.repository();
+    expect(await store(base)).toMatchObject({ status: 'stored', accepted: executions, duplicate: 0, rejected: 0 });
+    const all = await uploads.app.get<Found>(`${base}/search/tests?test_name=*&per_page=100`);
+    expect(all.tests).toHaveLength(tests);
+
+    const [found] = all.tests.filter(({ test_name }) => test_name === failed.name);
+    const address = `${base}/tests/${found?.test_id}`;
+    expect(await uploads.app.get(address)).toMatchObject({
+      last_conclusion: 'failed',
+      test_function_name: failed.function,
+    });
+    const window = 'start=2026-11-21T00:00:00Z&end=2026-11-22T00:00:00Z';
+    const { failures } = await uploads.app.get<{ failures: { failure_id: string }[] }>(`${address}/failures?${window}`);
+    expect(failures).toMatchObject([{ exception_type: failed.type, exception_message: failed.message }]);
+  });
+
+  test('counts once however often it is sent, and again in another attempt', async () => {
+    const { base } = uploads.repository();
+    const report = { report: 'shard-1' };
+    expect(await store(base, report)).toMatchObject({ accepted: executions, duplicate: 0 });
+    expect(await store(base, report)).toMatchObject({ accepted: 0, duplicate: executions });
+    expect(await store(base, { report: 'shard-2' })).toMatchObject({ accepted: executions, duplicate: 0 });
+    expect(await store(base, { ...report, run_attempt: '2' })).toMatchObject({ accepted: executions, duplicate: 0 });
+  });
+});
+
+test('the shards of a Playwright run count together, even under one report name', async () => {
+  const { base } = uploads.repository();
+  for (const file of ['shard-1-of-2.json', 'shard-2-of-2.json', 'shard-2-of-2.json'])
+    await uploads.report(playwright, base, await fixtureBytes(`playwright/${file}`), { report: 'results.json' });
+  await uploads.driver.settle();
+  const all = await uploads.app.get<Found>(`${base}/search/tests?test_name=*&per_page=100`);
+  expect(all.tests).toHaveLength(10);
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
+import type { ReportFormat } from '../../src/ingest/formats/format.ts';
+import { FORMATS } from '../../src/ingest/formats/formats.ts';
+import { executionsOf } from '../support/parsing.ts';
+import { keysOf, parse, refusalOf } from '../support/reports.ts';
+
+/** What a test runner knows of a test that it ran. */
+interface Ran {
+  name: string;
+  status: 'passed' | 'failed' | 'skipped';
+  durationMs: number;
+  message: string;
+}
+
+/** Without what XML cannot write, and without the blanks that formats trim from messages. */
+const text = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+  .map((value) => `x${value.replace(/[\p{C}\p{Z}\uFFFE\uFFFF]/gu, '.')}x`);
+const ran: fc.Arbitrary<Ran> = fc.record({
+  name: text,
+  status: fc.constantFrom('passed', 'failed', 'skipped'),
+  durationMs: fc.integer({ min: 0, max: 100_000 }),
+  message: text,
+});
+
+const STARTED_AT = Date.parse('2026-11-21T09:30:00Z');
+const xmlOf = (value: string): string => value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+const iso = (timeMs: number): string => new Date(timeMs).toISOString();
+
+/** Each format as its runner would write these tests, and the names that they then have. */
+const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(name: string): string }> = {
+  junit: {
+    nameOf: (name) => `Cart.${name}`,
+    write: (tests) => {
+      const inside = { passed: '', skipped: '<skipped/>' };
+      const cases = tests.map(({ name, status, durationMs, message }) => {
+        const content = status === 'failed' ? `<failure message="${xmlOf(message)}"/>` : inside[status];
+        return `<testcase classname="Cart" name="${xmlOf(name)}" time="${durationMs / 1000}">${content}</testcase>`;
+      });
+      return `<testsuite timestamp="${iso(STARTED_AT)}">${cases.join('')}</testsuite>`;
+    },
+  },
+  playwright: {
+    nameOf: (name) => `[web] › cart.spec.ts › ${name}`,
+    write: (tests) => {
+      const statuses = { passed: 'expected', failed: 'unexpected', skipped: 'skipped' };
+      const specs = tests.map(({ name, status, durationMs, message }) => {
+        const error = status === 'failed' ? { error: { message } } : {};
+        const results = [{ status, duration: durationMs, startTime: iso(STARTED_AT), ...error }];
+        return { title: name, tests: [{ projectName: 'web', status: statuses[status], results }] };
+      });
+      return JSON.stringify({ suites: [{ title: 'cart.spec.ts', specs }] }, null, tests.length % 3);
+    },
+  },
+  'go-test': {
+    nameOf: (name) => `example.com/cart.${name}`,
+    write: (tests) => {
+      const actions = { passed: 'pass', failed: 'fail', skipped: 'skip' };
+      const event = (fields: object) =>
+        `${JSON.stringify({ Time: iso(STARTED_AT), Package: 'example.com/cart', ...fields })}\n`;
+      const events = tests.map(
+        ({ name, status, durationMs, message }) =>
+          event({ Action: 'run', Test: name }) +
+          event({ Action: 'output', Test: name, Output: `    ${message}\n` }) +
+          event({ Action: actions[status], Test: name, Elapsed: durationMs / 1000 }),
+      );
+      const isFailed = tests.some(({ status }) => status === 'failed');
+      return events.join('') + event({ Action: isFailed ? 'fail' : 'pass' });
+    },
+  },
+};
+
+/** Go reports its packages too. */
+const testsOf = async (format: ReportFormat, body: string | Uint8Array) =>
+  executionsOf(await parse(format, body)).filter(({ function: name }) => name !== 'TestMain');
+
+describe.each(FORMATS)('$name:', (format) => {
+  const writer = WRITERS[format.name];
+  if (!writer) throw new Error(`WRITERS has no ${format.name}`);
+
+  test('any tests come back as they ran, in order, each with its own key', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ran, { maxLength: 20 }), async (tests) => {
+        const body = writer.write(tests);
+        const executions = await testsOf(format, body);
+        expect(
+          executions.map(({ name, status, durationSeconds, failures }) => ({
+            name,
+            status,
+            durationMs: Math.round(durationSeconds * 1000),
+            message: failures[0]?.message,
+          })),
+        ).toEqual(
+          tests.map(({ name, status, durationMs, message }) => ({
+            name: writer.nameOf(name),
+            status,
+            durationMs,
+            message: status === 'failed' ? message : undefined,
+          })),
+        );
+        const keys = keysOf(await parse(format, body));
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+    );
+  });
+
+  test('a report that is cut anywhere is refused with a sentence, or keeps only tests that were whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(ran, { maxLength: 5 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (tests, share) => {
+          const body = Buffer.from(writer.write(tests));
+          const head = body.subarray(0, Math.floor(body.length * share));
+          const refusal = await refusalOf(format, head);
+          if (refusal !== null) expect(refusal).toBeInstanceOf(InvalidUpload);
+          else {
+            const kept = await testsOf(format, head);
+            expect(await testsOf(format, body)).toEqual(expect.arrayContaining(kept));
+          }
+        },
+      ),
+    );
+  });
+
+  test('any bytes, and any bytes in the place of good ones, are read or refused with a sentence, never a crash', async () => {
+    const good = Buffer.from(writer.write(fc.sample(ran, { numRuns: 4, seed: 7 })));
+    const broken = fc.tuple(fc.nat({ max: good.length - 1 }), fc.uint8Array({ maxLength: 20 })).map(([at, bytes]) => {
+      const copy = Buffer.concat([good, Buffer.alloc(20)]);
+      copy.set(bytes, at);
+      return copy.subarray(0, good.length);
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), broken), async (bytes) => {
+        const refusal = await refusalOf(format, bytes);
+        expect(refusal === null || refusal instanceof InvalidUpload || refusal instanceof UploadTooLarge).toBe(true);
+      }),
+    );
+  });
+
+  test('the example of the API document is a report', async () => {
+    expect(await testsOf(format, format.example.text)).toMatchObject([{ status: 'passed' }]);
+  });
+});
