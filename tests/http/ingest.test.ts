@@ -393,7 +393,12 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
   const document = await app.get<{ paths: Record<string, Record<string, { operationId: string }>> }>('/docs/json');
   const idOf = ({ name }: { name: string }) =>
     document.paths[`/v1/ci/{owner}/repositories/{repository}/${name}`]?.post?.operationId;
-  expect(FORMATS.map(idOf)).toEqual(['uploadJunitReport', 'uploadPlaywrightReport', 'uploadGoTestReport']);
+  expect(FORMATS.map(idOf)).toEqual([
+    'uploadJunitReport',
+    'uploadPlaywrightReport',
+    'uploadGoTestReport',
+    'uploadTrxReport',
+  ]);
 });
 
 test('the OpenAPI document describes every operation with an example of its request and its answer', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ReportFormat } from '../../src/ingest/formats/format.ts';
 import { goTest } from '../../src/ingest/formats/go-test/format.ts';
 import { playwright } from '../../src/ingest/formats/playwright/format.ts';
+import { trx } from '../../src/ingest/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';
 import { fixtureBytes } from '../support/parsing.ts';
 
@@ -48,6 +49,18 @@ const SAMPLES: Sample[] = [
       type: 'panic',
       message: 'panic: assignment to entry in nil map',
       function: 'TestPanics',
+    },
+  },
+  {
+    format: trx,
+    file: 'vstest-mstest.trx',
+    tests: 6,
+    executions: 6,
+    failed: {
+      name: 'Shop.CartTests.IsEmptied',
+      type: 'System.InvalidOperationException',
+      message: 'The cart is locked',
+      function: 'IsEmptied',
     },
   },
 ];

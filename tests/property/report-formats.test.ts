@@ -70,6 +70,18 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return events.join('') + event({ Action: isFailed ? 'fail' : 'pass' });
     },
   },
+  trx: {
+    nameOf: (name) => `Shop.Cart.${name}`,
+    write: (tests) => {
+      const outcomes = { passed: 'Passed', failed: 'Failed', skipped: 'NotExecuted' };
+      const results = tests.map(({ name, status, durationMs, message }, i) => {
+        const seconds = (durationMs / 1000).toFixed(7);
+        return `<UnitTestResult testId="${i}" testName="${xmlOf(name)}" outcome="${outcomes[status]}" duration="00:00:${seconds}" startTime="${iso(STARTED_AT)}"><Output><ErrorInfo><Message>${xmlOf(message)}</Message></ErrorInfo></Output></UnitTestResult>`;
+      });
+      const definitions = tests.map((_, i) => `<UnitTest id="${i}"><TestMethod className="Shop.Cart"/></UnitTest>`);
+      return `<TestRun><Results>${results.join('')}</Results><TestDefinitions>${definitions.join('')}</TestDefinitions></TestRun>`;
+    },
+  },
 };
 
 /** Go reports its packages too. */

@@ -1,0 +1,20 @@
+/** What TRX says about a failure: a message and a stack trace, with the exception's type within the message. */
+import type { ParsedFailure } from '../../upload.ts';
+import { cutFailure } from '../report.ts';
+
+/** Of MSTest, in front of the type. */
+const THREW =
+  /^(?:Test method \S+ threw exception|Initialization method \S+ threw exception[^:]*|Unable to create instance of class \S+. Error):\s*/;
+/** `System.InvalidOperationException: …` and, by xUnit and NUnit, `System.InvalidOperationException : …` */
+const TYPED = /^((?:[A-Za-z_]\w*[.+])*[A-Za-z_]\w*(?:Exception|Error)) ?: ?/;
+
+export function failureOf(message: string, stacktrace: string): ParsedFailure {
+  const text = message.trim().replace(THREW, '');
+  const type = TYPED.exec(text);
+  return cutFailure({
+    attempt: 1,
+    type: type?.[1] ?? null,
+    message: (type ? text.slice(type[0].length) : text).trim() || null,
+    stacktrace: stacktrace.trim() || null,
+  });
+}

@@ -1,0 +1,196 @@
+/**
+ * From the elements of a TRX report to executions. A result names its test by id, and the definition of the test, which says
+ * the class, may come before or after the results: executions are put together at the end.
+ */
+import type { Status } from '../../../domain/status.ts';
+import { UploadTooLarge } from '../../errors.ts';
+import type { ParsedFailure } from '../../upload.ts';
+import { counted, type Report } from '../report.ts';
+import type { XmlAttributes, XmlHandler } from '../xml.ts';
+import { failureOf } from './failure.ts';
+import { statusOf } from './outcome.ts';
+import { parseDuration, parseTime } from './time.ts';
+
+const RESULTS: ReadonlySet<string> = new Set([
+  'UnitTestResult',
+  'TestResult',
+  'TestResultAggregation',
+  'GenericTestResult',
+  'ManualTestResult',
+  'WebTestResult',
+]);
+const DEFINITIONS_MAX = 200_000;
+/** Errors outside of tests that the receipt shows. */
+const RUN_ERRORS_SHOWN_MAX = 5;
+const RUN_ERROR_LENGTH_MAX = 500;
+
+/** A result that is open. */
+interface OpenResult {
+  attributes: XmlAttributes;
+  message: string[];
+  stacktrace: string[];
+  /** Rows of a data-driven test, or steps of an ordered one: they are the executions, and this result only sums them up. */
+  hasInner: boolean;
+}
+
+/** A result whose test may not be defined yet. */
+interface Result {
+  executionId: string;
+  testId: string;
+  testName: string;
+  status: Status;
+  durationSeconds: number;
+  finishedAtMs: number | null;
+  failure: ParsedFailure | null;
+}
+
+interface Definition {
+  className: string;
+  method: string;
+}
+
+export class TrxHandler implements XmlHandler {
+  readonly #results: Result[] = [];
+  /** Executions that sum up others, which may stand beside them instead of within. */
+  readonly #parentIds = new Set<string>();
+  readonly #definitions = new Map<string, Definition>();
+  readonly #openResults: OpenResult[] = [];
+  /** The id of the test whose definition is open. */
+  #definedId: string | null = null;
+  #isInErrorInfo = false;
+  #isInRunError = false;
+  #runErrorCount = 0;
+  /** Where the text goes that is read now. */
+  #text: string[] | null = null;
+
+  constructor(private readonly report: Report) {}
+
+  open(element: string, attributes: XmlAttributes): void {
+    if (RESULTS.has(element)) this.#openResult(attributes);
+    else if (element === 'ErrorInfo') this.#isInErrorInfo = true;
+    else if (element === 'Message' || element === 'StackTrace') this.#openErrorText(element);
+    else if (element === 'UnitTest') this.#definedId = attributes.id ?? null;
+    else if (element === 'TestMethod') this.#define(attributes);
+    else if (element === 'Times') this.#noticeTime(parseTime(attributes.start));
+    else if (element === 'RunInfo') this.#isInRunError = /^(?:Error|Failed)$/.test(attributes.outcome ?? '');
+    else if (element === 'Text' && this.#isInRunError) this.#text = [];
+  }
+
+  text(text: string): void {
+    this.#text?.push(text);
+  }
+
+  close(element: string): void {
+    if (RESULTS.has(element)) this.#closeResult();
+    else if (element === 'ErrorInfo') this.#isInErrorInfo = false;
+    else if (element === 'Text' && this.#isInRunError) this.#warnOf(this.#text?.join('').trim() ?? '');
+    if (element === 'Text' || element === 'Message' || element === 'StackTrace') this.#text = null;
+  }
+
+  #openResult(attributes: XmlAttributes): void {
+    const around = this.#openResults.at(-1);
+    if (around) around.hasInner = true;
+    this.#openResults.push({ attributes, message: [], stacktrace: [], hasInner: false });
+  }
+
+  /** Messages that a test wrote itself have the same element, elsewhere. */
+  #openErrorText(element: 'Message' | 'StackTrace'): void {
+    const result = this.#openResults.at(-1);
+    if (result && this.#isInErrorInfo) this.#text = element === 'Message' ? result.message : result.stacktrace;
+  }
+
+  #closeResult(): void {
+    const closed = this.#openResults.pop();
+    if (!closed || closed.hasInner) return;
+    this.report.count();
+    const { attributes, message, stacktrace } = closed;
+    const { executionId = '', testId = '', testName = '', outcome, duration, startTime, endTime } = attributes;
+    const status = statusOf(outcome);
+    const durationSeconds = parseDuration(duration);
+    if (status === null) {
+      this.report.reject('the result has an unknown outcome', testName, durationSeconds);
+      return;
+    }
+    if (attributes.parentExecutionId) this.#parentIds.add(attributes.parentExecutionId);
+    const startedAtMs = parseTime(startTime);
+    this.#noticeTime(startedAtMs);
+    this.#results.push({
+      executionId,
+      testId,
+      testName,
+      status,
+      durationSeconds,
+      finishedAtMs: parseTime(endTime) ?? (startedAtMs === null ? null : startedAtMs + durationSeconds * 1000),
+      failure: status === 'failed' ? failureOf(message.join(''), stacktrace.join('')) : null,
+    });
+  }
+
+  #noticeTime(timeMs: number | null): void {
+    if (timeMs !== null) this.report.noticeTime(timeMs);
+  }
+
+  #define({ className = '', name = '', adapterTypeName }: XmlAttributes): void {
+    const id = this.#definedId;
+    if (id === null || this.#definitions.has(id)) return;
+    if (this.#definitions.size >= DEFINITIONS_MAX)
+      throw new UploadTooLarge(`The report defines more than ${DEFINITIONS_MAX} tests. Send it in several uploads.`);
+    this.#definitions.set(id, { className: withoutAssembly(className), method: name });
+    this.report.runner.framework ??= frameworkOf(adapterTypeName);
+  }
+
+  #warnOf(text: string): void {
+    if (text !== '' && ++this.#runErrorCount <= RUN_ERRORS_SHOWN_MAX)
+      this.report.warn(`The test run reports an error: ${text.slice(0, RUN_ERROR_LENGTH_MAX)}`);
+  }
+
+  /** @param breakage how the report breaks off; null for one that is whole */
+  finish(breakage: string | null): void {
+    let undefinedCount = 0;
+    for (const result of this.#results) {
+      if (this.#parentIds.has(result.executionId)) continue;
+      const definition = this.#definitions.get(result.testId);
+      // Without its class the test would have another name, and so be another test.
+      if (breakage !== null && !definition) undefinedCount++;
+      else this.#add(result, definition);
+    }
+    if (breakage !== null) this.report.warnOfBreak(breakage);
+    if (undefinedCount > 0)
+      this.report.warn(
+        `${counted(undefinedCount, 'more result')} cannot be kept: the report breaks off before it names the class.`,
+      );
+  }
+
+  #add({ testName, failure, ...result }: Result, definition: Definition | undefined): void {
+    const { className = '', method = '' } = definition ?? {};
+    const ownName = testName || method;
+    if (ownName === '') {
+      this.report.reject('the result has no test name', '', result.durationSeconds);
+      return;
+    }
+    // xUnit writes the class into the name, MSTest and NUnit do not.
+    const isQualified = className === '' || ownName.startsWith(`${className}.`);
+    this.report.add({
+      place: [className, ownName],
+      name: isQualified ? ownName : `${className}.${ownName}`,
+      status: result.status,
+      durationSeconds: result.durationSeconds,
+      finishedAtMs: result.finishedAtMs === null ? null : Math.round(result.finishedAtMs),
+      filepath: null,
+      function: method.split('(', 1)[0] || null,
+      isFlaky: false,
+      isRetried: false,
+      failures: failure ? [failure] : [],
+    });
+  }
+}
+
+/** `Shop.CartTests, Shop.Tests, Version=1.0.0.0` → `Shop.CartTests`. Type arguments hold commas too. */
+const withoutAssembly = (className: string): string =>
+  className.includes('[') ? className : (className.split(',', 1)[0]?.trim() ?? '');
+
+/** `executor://mstestadapter/v2` → `mstest`; null for an unknown adapter. */
+function frameworkOf(adapter = ''): string | null {
+  if (/mstest|TestTypes\.Unit\.UnitTestAdapter/i.test(adapter)) return 'mstest';
+  if (/nunit/i.test(adapter)) return 'nunit';
+  return /xunit/i.test(adapter) ? 'xunit' : null;
+}
