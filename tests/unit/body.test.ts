@@ -36,14 +36,14 @@ describe('bodies are read', () => {
   test('empty', async () => {
     expect(await read(null)).toBe('');
   });
-  test('in chunks, packed or not', async () => {
+  test('in chunks, compressed or not', async () => {
     expect(await read(chunked([Buffer.from('ab'), Buffer.from('c')]))).toBe('abc');
     const body = packed('abc');
     expect(await read(chunked([body.subarray(0, 5), body.subarray(5)]), GZIP)).toBe('abc');
   });
 });
 
-describe('bodies that are not what they say are refused with a sentence', () => {
+describe('bodies that are not what their headers say are refused with a sentence', () => {
   test.each([
     ['not gzip', Buffer.from('hello, I am no gzip'), GZIP, 'is not gzip, or it is cut short'],
     ['nothing at all', null, GZIP, 'is not gzip, or it is cut short'],
@@ -57,7 +57,7 @@ describe('bodies that are not what they say are refused with a sentence', () => 
   });
 });
 
-describe('bodies over a limit are refused, whatever they say of their length', () => {
+describe('bodies over a limit are refused, whatever their Content-Length says', () => {
   test.each([
     ['as sent', noise(10_001), {}],
     ['as sent, in chunks', chunked([noise(6_000), noise(6_000)]), {}],
@@ -68,7 +68,7 @@ describe('bodies over a limit are refused, whatever they say of their length', (
   ])('%s', async (_, body, headers) => {
     await expect(read(body, headers as Record<string, string>)).rejects.toThrow(UploadTooLarge);
   });
-  test('a zip bomb is stopped at the limit: a gigabyte costs no gigabyte', async () => {
+  test('a zip bomb is stopped at the limit: a gigabyte of it does not take a gigabyte of memory', async () => {
     const bomb = packed(new Uint8Array(64 << 20));
     const body = chunked(Array.from({ length: 16 }, () => bomb));
     const before = process.memoryUsage.rss();

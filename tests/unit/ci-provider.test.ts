@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { detectCi, type RunInfo } from '../../src/cli/ci-provider.ts';
 
-/** What is said, without what is not. */
+/** The fields that are defined. */
 const said = (run: RunInfo): Partial<RunInfo> =>
   Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined));
 
@@ -45,7 +45,7 @@ describe('GitHub Actions', () => {
     GITHUB_BASE_REF: 'main',
   };
 
-  test('a pull request is its head, not the merge commit', () => {
+  test('a pull request is reported with its head, not the merge commit', () => {
     const event = {
       number: 7,
       pull_request: { number: 7, head: { ref: 'feat/cart', sha: 'c0ffee' }, base: { ref: 'main' } },
@@ -58,7 +58,7 @@ describe('GitHub Actions', () => {
     });
   });
 
-  test('a pull request without the event file is still one', () => {
+  test('a pull request is recognised without the event file', () => {
     expect(detectCi(PULL)).toMatchObject({
       branch: 'feat/cart',
       pullRequest: 7,
@@ -67,13 +67,13 @@ describe('GitHub Actions', () => {
     });
   });
 
-  test('pull_request_target runs on the base, and is still the pull request', () => {
+  test('pull_request_target runs on the base, but is reported as the pull request', () => {
     const env = { ...PULL, GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main' };
     const event = { pull_request: { number: 7, head: { ref: 'feat/cart', sha: 'c0ffee' }, base: { ref: 'main' } } };
     expect(detectCi(env, event)).toMatchObject({ commit: 'c0ffee', branch: 'feat/cart', pullRequest: 7 });
   });
 
-  test('a merge queue is its own branch and no pull request', () => {
+  test('a merge queue is reported as its branch, not as a pull request', () => {
     const env = { ...GITHUB, GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-7-abc', GITHUB_REF_TYPE: 'branch' };
     expect(detectCi(env, { merge_group: {} })).toMatchObject({
       branch: 'gh-readonly-queue/main/pr-7-abc',
@@ -81,12 +81,12 @@ describe('GitHub Actions', () => {
     });
   });
 
-  test('a tag is no branch', () => {
+  test('a tag is not a branch', () => {
     const env = { ...GITHUB, GITHUB_REF: 'refs/tags/v1', GITHUB_REF_NAME: 'v1', GITHUB_REF_TYPE: 'tag' };
     expect(detectCi(env).branch).toBeUndefined();
   });
 
-  test('an event file that is none is ignored', () => {
+  test('an invalid event file is ignored', () => {
     for (const event of [undefined, null, 'x', [], { pull_request: 'x' }])
       expect(detectCi({ ...GITHUB, GITHUB_REF: 'refs/heads/main' }, event).branch).toBe('main');
   });
@@ -144,7 +144,7 @@ describe('GitLab CI', () => {
     });
   });
 
-  test('a name that only looks like a part is kept where nothing is parallel', () => {
+  test('a name that only looks like a part is kept in a job that is not parallel', () => {
     const { CI_NODE_INDEX: _, ...env } = GITLAB;
     expect(detectCi({ ...env, CI_NODE_TOTAL: '1' })).toMatchObject({ jobName: 'unit 2/3', shard: undefined });
   });
@@ -158,7 +158,7 @@ describe('Jenkins', () => {
     STAGE_NAME: 'Unit tests',
   };
 
-  test('a multibranch pipeline is one pipeline, whatever the branch', () => {
+  test('a multibranch pipeline is one pipeline for all branches', () => {
     const env = { ...JENKINS, JOB_NAME: 'acme/shop/feat%2Fcart', GIT_URL: 'git@github.com:acme/shop.git' };
     const pull = { BRANCH_NAME: 'PR-7', CHANGE_ID: '7', CHANGE_BRANCH: 'feat/cart', CHANGE_TARGET: 'main' };
     expect(said(detectCi({ ...env, ...pull }))).toEqual({
@@ -259,7 +259,7 @@ describe('CircleCI', () => {
     CIRCLE_NODE_TOTAL: '4',
   };
 
-  test('a container of a pull request’s job', () => {
+  test('a container of a job for a pull request', () => {
     expect(said(detectCi(CIRCLE))).toEqual({
       provider: 'CircleCI',
       owner: 'acme',
@@ -274,7 +274,7 @@ describe('CircleCI', () => {
     });
   });
 
-  test('a fork’s pull request names no branch', () => {
+  test('a pull request from a fork names no branch', () => {
     expect(detectCi({ ...CIRCLE, CIRCLE_BRANCH: 'pull/7', CIRCLE_PR_NUMBER: '7' })).toMatchObject({
       branch: undefined,
       pullRequest: 7,
@@ -377,6 +377,6 @@ test('Travis CI: TRAVIS_BRANCH is the target of a pull request and the branch of
   expect(detectCi(pull)).toMatchObject({ branch: 'feat', pullRequest: 7, baseRef: 'main', commit: 'def' });
 });
 
-test('no provider says nothing', () => {
+test('outside CI nothing is known', () => {
   expect(said(detectCi({ CI: 'true', HOME: '/root' }))).toEqual({ provider: 'no CI provider' });
 });

@@ -6,7 +6,7 @@ const cluster = new Cluster('main', tableDefinitions());
 const migrations = loadMigrations().flatMap(({ statements }) => statements.map((statement) => ({ statement })));
 
 describe('on a cluster', () => {
-  test('every engine of a migration that keeps rows is replicated, and deduplicates as long as a block may be sent again', () => {
+  test('every engine in a migration that stores rows is replicated, and deduplicates for as long as a block may be resent', () => {
     for (const { statement } of migrations.filter((one) => /ENGINE = \w*MergeTree/.test(one.statement))) {
       const [onShard] = cluster.commands(statement);
       expect(onShard).toMatch(/ENGINE = Replicated\w*MergeTree\('[^']+\{shard\}', '\{replica\}'/);
@@ -17,7 +17,7 @@ describe('on a cluster', () => {
     }
   });
 
-  test('every table of a migration has a repository_id, by which its Distributed table shards', () => {
+  test('every table in a migration has a repository_id, by which its Distributed table shards', () => {
     for (const { statement } of migrations.filter((one) => one.statement.startsWith('CREATE TABLE'))) {
       const name = /ci\.(\w+)/.exec(statement)?.[1];
       expect(cluster.commands(statement)[1]).toBe(
@@ -34,7 +34,7 @@ describe('on a cluster', () => {
     }
   });
 
-  test('arguments of an engine and what stands behind it are kept', () => {
+  test('the arguments of an engine and what follows it are kept', () => {
     const definition = `CREATE TABLE IF NOT EXISTS ci.t (repository_id UUID, v UInt64) ENGINE = ReplacingMergeTree(v)
 PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, non_replicated_deduplication_window = 5`;
     expect(new Cluster('c', []).commands(definition)[0]).toBe(
@@ -43,7 +43,7 @@ PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, replicated
     );
   });
 
-  test('a column is added to the table and to its Distributed table, there without a codec', () => {
+  test('a column is added to the table and, without its codec, to the Distributed table', () => {
     expect(
       cluster.commands("ALTER TABLE ci.t ADD COLUMN IF NOT EXISTS at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"),
     ).toEqual([
@@ -52,14 +52,14 @@ PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, replicated
     ]);
   });
 
-  test('a table made like another stands at a path that is used once', () => {
+  test('a table created like another gets a path that is used only once', () => {
     const [onShard] = cluster.commands('CREATE TABLE ci.health_rebuild AS ci.health');
     expect(onShard).toContain(
       "AS ci_shard.health ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', version)",
     );
   });
 
-  test('parts are looked for on all hosts', () => {
+  test('parts are read from all hosts', () => {
     expect(cluster.read("SELECT partition_id FROM system.parts WHERE database = 'ci'")).toBe(
       "SELECT partition_id FROM clusterAllReplicas(main, system.parts) WHERE database = 'ci_shard'",
     );
@@ -72,7 +72,7 @@ PARTITION BY v ORDER BY repository_id SETTINGS index_granularity = 1, replicated
     );
   });
 
-  test('a name that could end an identifier is no cluster', () => {
+  test('a name that could end an identifier is refused', () => {
     expect(() => new Cluster('a b', [])).toThrow(TypeError);
   });
 });

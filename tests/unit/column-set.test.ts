@@ -18,7 +18,7 @@ const columns = new ColumnSet({
 const job = z.object(columns.shape);
 
 describe('a set of columns', () => {
-  test('makes rows into the arrays of a job, and those into the columns of a line', () => {
+  test('turns rows into the arrays of a job, and these into the columns of a line', () => {
     const arrays = columns.arrays([
       { name: 'a', shard: 1, owner: 'team', finishedAt: 5 },
       { name: 'b', finishedAt: 6 },
@@ -32,12 +32,12 @@ describe('a set of columns', () => {
     });
   });
 
-  test('takes the job of a producer that does not know a column yet, and stores what is empty', () => {
+  test('accepts a job from a producer that does not know a column yet, and stores the empty value', () => {
     const arrays = job.parse({ name: ['a'], finished: [1] });
     expect(columns.lines(arrays, [0])).toEqual({ e_name: ['a'], e_shard: [7], e_owner: ['none'] });
   });
 
-  test('cuts the texts of a row, and gives the row itself when none is too long', () => {
+  test('cuts the texts of a row, and returns the same row if none is too long', () => {
     const short = { name: 'a', owner: 'ab', finishedAt: 1 };
     expect(columns.cleaned(short)).toBe(short);
     expect(columns.cleaned({ name: 'name', owner: 'team', shard: null, finishedAt: 1 })).toEqual({

@@ -1,4 +1,4 @@
-/** What is deployed: compose.yaml, the Dockerfile, and the example of a .env. `tests/compose/smoke.sh` starts them for real. */
+/** The deployment files: compose.yaml, the Dockerfile and .env.example. `tests/compose/smoke.sh` really starts them. */
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -40,7 +40,7 @@ describe('compose.yaml', () => {
       expect([name, Object.keys(depends_on).sort()]).toEqual([name, ['clickhouse', 'postgres', 'valkey']]);
   });
 
-  test('has no password of its own: every one is asked for, and nothing starts without', () => {
+  test('contains no password: each must be set, and nothing starts without it', () => {
     for (const [place, value] of [...text.matchAll(/^.*PASSWORD.*$/gm)].map(([line]) => [line, line] as const)) {
       const asked = [...value.matchAll(/\$\{(\w*PASSWORD)(.*?)\}/g)];
       for (const [, , rest] of asked) expect([place, rest]).toEqual([place, ':?set it in .env']);
@@ -48,13 +48,13 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('shows one port, on this machine only', () => {
+  test('publishes one port, on this machine only', () => {
     const shown = Object.values(services).flatMap(({ ports }) => ports);
     expect(shown).toHaveLength(1);
     expect(shown[0]).toMatch(/^127\.0\.0\.1:\$\{PORT:-3000\}:3000$/);
   });
 
-  test('keeps the data of every store in a volume that is declared, and pins every image', () => {
+  test('keeps the data of every store in a declared volume, and pins every image', () => {
     for (const [name, { volumes: mounted, image }] of stores) {
       const named = mounted.filter((mount) => /^\w/.test(mount)).map((mount) => mount.split(':')[0] ?? '');
       expect([name, named]).toEqual([name, [name]]);
@@ -63,7 +63,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('tells the service only what the service reads, and each role is a configuration that it accepts', () => {
+  test('sets only variables that the service reads, and each role has a valid configuration', () => {
     for (const [name, { environment, command }] of ours) {
       for (const variable of Object.keys(environment))
         expect(read('docs/configuration.md')).toContain(`| \`${variable}\` |`);
@@ -79,14 +79,14 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('gives the service more time to end than it takes, and no more rights than it needs', () => {
+  test('gives the service more time to stop than it takes, and no more rights than it needs', () => {
     for (const [, { stop_grace_period, read_only, cap_drop }] of ours) {
       expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(25);
       expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
     }
   });
 
-  test('the queue may not lose a job: nothing is evicted, and it is written down', () => {
+  test('the queue cannot lose a job: Redis evicts nothing and writes to disk', () => {
     const command = services.valkey?.command?.join(' ') ?? '';
     expect(command).toContain('--maxmemory-policy noeviction');
     expect(command).toContain('--appendonly yes');
@@ -94,7 +94,7 @@ describe('compose.yaml', () => {
 });
 
 describe('.env.example', () => {
-  test('names every variable that compose.yaml substitutes, and gives no password', () => {
+  test('names every variable that compose.yaml substitutes, and contains no password', () => {
     const example = read('.env.example');
     const substituted = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
     const named = [...example.matchAll(/^#? ?(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }));
@@ -106,7 +106,7 @@ describe('.env.example', () => {
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile');
 
-  test('runs the Bun that is tested, not as root, without the embedded engines, and says whether it is alive', () => {
+  test('runs the Bun that is tested, not as root, without the embedded engines, and has a health check', () => {
     const { devDependencies } = z
       .object({ devDependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')));
@@ -116,7 +116,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["bun", "-e", ".*\/healthz\/live/m);
   });
 
-  test('copies everything that the code reads: whatever is imported or opened from above src is there', () => {
+  test('copies everything that the code imports or opens from above src', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
       names.split(' '),
     );

@@ -1,4 +1,4 @@
-/** The contract that all http tests are held to must not let anything pass. */
+/** The check of every HTTP test against the OpenAPI document must find what is wrong. */
 import { describe, expect, test } from 'bun:test';
 import { Contract } from '../support/contract.ts';
 
@@ -28,7 +28,7 @@ const breach = (method: string, pathname: string, response: Response) =>
   contract.breach({ method, pathname }, response);
 
 describe('the contract', () => {
-  test('takes what is documented, the twin with two slashes and HEAD included', async () => {
+  test('accepts what is documented, including HEAD and addresses with two slashes', async () => {
     const good: [string, string, Response][] = [
       ['GET', '/v1/tests/7', answer('{"id":7}')],
       ['GET', '//v1/tests/7', answer('{"id":7}', 200, { 'content-type': 'application/json; charset=utf-8' })],
@@ -54,7 +54,7 @@ describe('the contract', () => {
     ['an address that is not documented', 'GET', '/v1/other', answer('{}'), 'no such path'],
     ['a method that is not documented', 'PUT', '/v1/tests/7', answer('{}'), 'no such method'],
     ['a method that is refused without Allow', 'PUT', '/v1/tests/7', answer('{}', 405), 'no such method'],
-  ])('tells of %s', async (_, method, path, response, said) => {
+  ])('reports %s', async (_, method, path, response, said) => {
     expect(await breach(method, path, response)).toContain(said);
   });
 

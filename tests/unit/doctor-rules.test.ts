@@ -42,7 +42,7 @@ describe('the rules', () => {
     expect(versionFinding(product, version).level).toBe(level);
   });
 
-  test('a clock, a disk, a backlog and migrations get worse by steps, and whatever is wrong comes with what to do', () => {
+  test('a clock, a disk, a backlog and migrations get worse in steps, and every problem has a remedy', () => {
     const findings = [
       ...[0, -1_999, 2_000, -60_000].map((ms) => clockFinding('PostgreSQL', ms)),
       ...[6 * GIB, 4 * GIB, GIB - 1].map((bytes) => diskFinding('Data folder', bytes)),

@@ -29,7 +29,7 @@ test('docs/configuration.md lists every command', () => {
   for (const command of commands) expect(CONFIGURATION).toMatch(new RegExp(`^\\| .*\`${command}[ \`].* \\|`, 'm'));
 });
 
-test('docs/dependencies.md gives a reason for every dependency, and names no package that is gone', () => {
+test('docs/dependencies.md gives a reason for every dependency, and names no package that is not installed', () => {
   const { dependencies, optionalDependencies, devDependencies } = packageSchema.parse(JSON.parse(read('package.json')));
   const installed = [...dependencies, ...optionalDependencies, ...devDependencies].map((name) =>
     name.startsWith('@types/') ? '@types/…' : name,

@@ -35,5 +35,5 @@ describe('the address of a CI job, whichever producer sent it,', () => {
     ['more than 2,048 bytes', `https://ci/${'é'.repeat(1_100)}`],
     ['nothing', ''],
     ['null', null],
-  ])('is dropped, not cut, where it is or holds %s', (_, address) => expect(storedAddressOf(address)).toBe(''));
+  ])('is dropped, not cut, if it is or contains %s', (_, address) => expect(storedAddressOf(address)).toBe(''));
 });

@@ -212,7 +212,7 @@ describe('times', () => {
   const SUITE =
     '<testsuites><testsuite timestamp="2026-11-21T10:00:00"><testcase name="a" time="1"/><testcase name="b" time="2"/><testcase name="c" time="3" timestamp="2026-11-21T11:00:00Z"/></testsuite><testsuite><testcase name="d" time="4"/></testsuite></testsuites>';
 
-  test("a test ends at its own time plus its duration, else after the suite's tests so far, else nobody knows", async () => {
+  test("a test ends at its own time plus its duration, or after the suite's tests so far; otherwise the time is unknown", async () => {
     expect(await finished(SUITE)).toEqual([
       at('2026-11-21T10:00:01Z'),
       at('2026-11-21T10:00:03Z'),
@@ -258,7 +258,7 @@ describe('encodings', () => {
       Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-8"?><testsuite><testcase name="spät"/></testsuite>'),
     ],
     [
-      'one nobody knows',
+      'an unknown encoding',
       Buffer.from('<?xml version="1.0" encoding="x-none"?><testsuite><testcase name="spät"/></testsuite>'),
     ],
   ])('%s', async (_, body) => {

@@ -1,4 +1,4 @@
-/** No secret reaches the log, whichever way somebody tries to write it. */
+/** No secret reaches the log, however it is written. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readConfig, secretsOf } from '../../src/config.ts';
@@ -28,7 +28,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void, secrets =
   return lines.join('');
 }
 
-/** As ioredis throws it: the refused command, its arguments included, hangs on the error. */
+/** As ioredis throws it: with the refused command and its arguments. */
 const refusedAuthentication = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
   command: { name: 'auth', args: ['default', 'never-configured-password'] },
 });
@@ -43,7 +43,7 @@ const failedQuery = Object.assign(
 );
 
 describe('the log', () => {
-  test('holds no configured secret, in a message, a field, an address or an error', () => {
+  test('contains no configured secret, in a message, a field, an address or an error', () => {
     for (const secret of CONFIGURED) {
       const text = logged((log) => {
         log.info(`says ${secret}`);
@@ -63,7 +63,7 @@ describe('the log', () => {
     }
   });
 
-  test('holds no token of ours or of a repository host, wherever it came from', () => {
+  test('contains no application key and no token of a repository host, wherever it came from', () => {
     const text = logged((log) => {
       for (const token of [KEY, HOST_TOKEN]) {
         log.info({ request: { path: `/v1?key=${token}` } }, `sent ${token}`);
@@ -75,7 +75,7 @@ describe('the log', () => {
     for (const secret of [KEY, HOST_TOKEN, btoa('any:some-password')]) expect(text).not.toContain(secret);
   });
 
-  test('takes of an error what is known to be harmless: no command, no parameters, no details of rows', () => {
+  test('contains only harmless parts of an error: no command, no parameters, no details of rows', () => {
     const text = logged((log) => {
       log.warn({ err: refusedAuthentication }, 'refused');
       log.warn({ err: failedQuery }, 'failed');
@@ -88,7 +88,7 @@ describe('the log', () => {
     expect(text).toContain('"code":"ECONNREFUSED"');
   });
 
-  test('a password in any address is hidden, and its host is kept', () => {
+  test('a password in an address is hidden, and the host is kept', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=%-]{1,40}$/), (password) => {
         const text = logged((log) => log.info({ url: `redis://user:${password}@store.acme.example:6379/0` }, 'x'), []);

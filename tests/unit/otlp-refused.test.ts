@@ -1,11 +1,11 @@
-/** Exports that are wrong, as a whole or in a row, and those that are made to do harm. */
+/** Exports that are wrong, as a whole or in a row, and malicious ones. */
 import { describe, expect, test } from 'bun:test';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { type ExportInput, otlpJson, otlpProtobuf, START_NS } from '../support/otlp.ts';
 import { executionOfSpan, executionsOf, parseSpans } from '../support/parsing.ts';
 
-describe('rows that cannot be stored are counted with a reason, the others stay', () => {
+describe('rows that cannot be stored are counted with a reason, and the others are kept', () => {
   const fine = { name: 'fine' };
   test.each([
     ['an empty name', { name: '' }, 'the span has no name, so the test has none'],
@@ -19,7 +19,7 @@ describe('rows that cannot be stored are counted with a reason, the others stay'
     expect(executionsOf(upload)).toHaveLength(2);
     expect(upload.rejections).toMatchObject([{ reason, count: 1 }]);
   });
-  test('a name of 10,000 characters is whole', async () => {
+  test('a name of 10,000 characters is kept whole', async () => {
     expect((await executionOfSpan({ name: '🍎'.repeat(10_000) })).name).toBe('🍎'.repeat(10_000));
   });
   test('a commit that is too long', async () => {
@@ -40,10 +40,10 @@ describe('JSON', () => {
   };
   const parseJson = (json: string) => parseOtlp(Buffer.from(json), 'json');
 
-  test('says the same as protobuf', async () => {
+  test('gives the same as protobuf', async () => {
     expect(await parseJson(otlpJson(group))).toEqual(await parseSpans(group));
   });
-  test('takes times as numbers, enums as names, and ignores unknown fields', async () => {
+  test('accepts times as numbers and enums as names, and ignores unknown fields', async () => {
     const json = JSON.parse(otlpJson({ spans: [{ status: 'error' }] }));
     const [span] = json.resourceSpans[0].scopeSpans[0].spans;
     span.endTimeUnixNano = Number(START_NS + 1_000_000_000n);
@@ -53,7 +53,7 @@ describe('JSON', () => {
     const [execution] = executionsOf(await parseJson(JSON.stringify(json)));
     expect(execution).toMatchObject({ status: 'failed', durationSeconds: 1 });
   });
-  test('an id that is not hex refuses its row only', async () => {
+  test('an id that is not hex only refuses its row', async () => {
     const upload = await parseJson(otlpJson({ spans: [{ traceId: 'W47/95gDgQPSabYzgT/GDA==' }, {}] }));
     expect(executionsOf(upload)).toHaveLength(1);
     expect(upload.rejections).toMatchObject([{ count: 1 }]);
@@ -70,14 +70,14 @@ describe('JSON', () => {
       /^The body is not an OTLP ExportTraceServiceRequest in JSON \(.+\)\.$/,
     );
   });
-  test('many values in few bytes are refused before they are made', async () => {
+  test('many values in few bytes are refused before they are allocated', async () => {
     await expect(parseJson(`[${'[],'.repeat(5_000_000)}[]]`)).rejects.toThrow(UploadTooLarge);
   });
 });
 
 describe('bad protobuf', () => {
   test.each([
-    ['garbage', Buffer.from('this is no protobuf, whatever its header says')],
+    ['garbage', Buffer.from('this is not protobuf, whatever its header says')],
     ['JSON', Buffer.from('{"resourceSpans":[]}')],
     ['cut short', otlpProtobuf({ spans: [{}, {}] }).subarray(0, -5)],
     [
@@ -92,7 +92,7 @@ describe('bad protobuf', () => {
   ])('%s is refused with a sentence', async (_, body) => {
     await expect(parseOtlp(body, 'protobuf')).rejects.toThrow(InvalidUpload);
   });
-  test('millions of empty spans in few bytes are refused before they are made', async () => {
+  test('millions of empty spans in few bytes are refused before they are allocated', async () => {
     // resource_spans { scope_spans { spans: {} × 4,000,000 } }
     const spans = Buffer.alloc(8_000_000, Buffer.from([0x12, 0x00]));
     const wrapped = [1, 2].reduce((inner, field) => wrap(field === 1 ? 2 : 1, inner), spans as Buffer);
@@ -108,7 +108,7 @@ function wrap(field: number, inner: Buffer): Buffer {
   return Buffer.concat([Buffer.from([...head, length]), inner]);
 }
 
-describe('NUL and half surrogate pairs', () => {
+describe('NUL and halves of surrogate pairs', () => {
   test('in a test name refuse the request', async () => {
     await expect(parseSpans({ spans: [{ name: 'a\0b' }] })).rejects.toThrow('A test name holds a NUL character.');
     await expect(parseOtlp(Buffer.from(otlpJson({ spans: [{ name: 'a\ud800b' }] })), 'json')).rejects.toThrow(
@@ -124,12 +124,12 @@ describe('NUL and half surrogate pairs', () => {
   });
 });
 
-test('more executions than an upload may hold are refused whole', async () => {
+test('an upload with too many executions is refused as a whole', async () => {
   const spans = Array.from({ length: 11 }, (_, i) => ({ name: `t${i}` }));
   await expect(parseOtlp(otlpProtobuf({ spans }), 'protobuf', { executionsMax: 10 })).rejects.toThrow(UploadTooLarge);
 });
 
-test('long messages and stacks are cut on a code point, and marked', async () => {
+test('long messages and stacks are cut between code points and marked', async () => {
   const attributes = {
     'test.case.result.status': 'failed',
     'exception.message': '🍎'.repeat(20_000),

@@ -20,13 +20,13 @@ describe('uploads recorded from the unmodified clients', () => {
     ['main-run1001-attempt2', allPassed],
     ['main-run1002', { ...allPassed, [REJECTS]: 'failed' }],
     ['pull7-run1003', { ...allPassed, [ADDS]: 'failed', [ROOT]: 'failed' }],
-  ])('%s holds its five tests with their statuses', async (name, expected) => {
+  ])('%s contains its five tests with their statuses', async (name, expected) => {
     const upload = await fixture(name);
     expect(statusesOf(upload)).toEqual(expected as Record<string, 'passed'>);
     expect(upload.rejections).toEqual([]);
   });
 
-  test('vitest: the run is told whole', async () => {
+  test('vitest: the run is complete', async () => {
     const [run] = (await fixture('main-run1001-attempt2')).runs;
     expect(run?.run).toMatchObject({
       pipeline_name: 'CI',
@@ -40,7 +40,7 @@ describe('uploads recorded from the unmodified clients', () => {
     });
   });
 
-  test('vitest: a run of a pull request has its base branch', async () => {
+  test('vitest: a run for a pull request has its base branch', async () => {
     expect((await fixture('pull7-run1003')).runs[0]?.run).toMatchObject({ branch: 'feat', base_ref: 'main' });
   });
 
@@ -56,7 +56,7 @@ describe('uploads recorded from the unmodified clients', () => {
     expect(sums?.failures[0]?.stacktrace).toContain('/builds/acme/shop/tests/cart.test.mjs:11:42');
   });
 
-  test('pytest: failures that a quarantine hides are stored as failures, set-up errors included', async () => {
+  test('pytest: failures that a quarantine hides are stored as failures, including errors in setup', async () => {
     const name = (test: string) => `test_q.py::test_${test}`;
     expect(statusesOf(await fixture('pytest-mergify-2026.9.24.1-quarantined'))).toEqual({
       [name('pass')]: 'passed',
@@ -72,7 +72,7 @@ describe('uploads recorded from the unmodified clients', () => {
     });
   });
 
-  test('mergify-cli: durations, which it sends ten times too long, are right', async () => {
+  test('mergify-cli: durations, which it sends ten times too long, are corrected', async () => {
     const executions = executionsOf(await fixture('mergify-cli-2026.10.3-junit-process'));
     expect(executions.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([
       ['a.B.t1', 2.5],
@@ -115,7 +115,7 @@ describe('the stored status', () => {
     expect(await stored(true)).toMatchObject({ status: quarantined, isQuarantined: true });
   });
 
-  test('an exception event alone means failed, and is the failure', async () => {
+  test('an exception event alone means failed and is the failure', async () => {
     const execution = await executionOfSpan({
       exceptionEvent: { 'exception.type': 'Boom', 'exception.message': 'why' },
     });
@@ -141,11 +141,11 @@ describe('flaky within the run', () => {
       isRetried: true,
     });
   });
-  test('a pass after reruns that all passed is not: new tests are rerun to find out', async () => {
+  test('a pass after reruns that all passed is not flaky: new tests are rerun to find out', async () => {
     const attributes = { ...passed, 'cicd.test.rerun_count': 5, 'cicd.test.flaky': false };
     expect(await executionOfSpan({ attributes })).toMatchObject({ isFlaky: false, isRetried: true });
   });
-  test('what the source flags is flaky, whichever way it ended', async () => {
+  test('an execution that its source calls flaky is flaky, however it ended', async () => {
     expect((await executionOfSpan({ attributes: { ...passed, 'cicd.test.flaky': true } })).isFlaky).toBe(true);
     expect(
       (await executionOfSpan({ attributes: { 'test.case.result.status': 'failed', 'cicd.test.flaky': true } })).isFlaky,

@@ -9,7 +9,7 @@ import { readSqlFile } from '../../src/clickhouse/sql-files.ts';
 import { sqlFiles } from '../support/queries.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Modules that define statements, and the files of those. */
+/** The modules that define statements, with their files. */
 const defining = [...new Glob('{src,workers}/**/*.ts').scanSync(ROOT)].flatMap((file) => {
   const text = readFileSync(`${ROOT}${file}`, 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '');
   const definitions = text.matchAll(/\bdefine(Query|LongQuery|Statement)\(\s*'([^']+)'/g);
@@ -48,7 +48,7 @@ describe('statements', () => {
     expect(Object.keys(samples).sort()).toEqual([...names].sort());
   });
 
-  test('a parameter that is missing, of another type or not in the file is refused when the query is defined', () => {
+  test('a parameter that is missing, has another type or is not in the file is refused when the query is defined', () => {
     const define = (params: Parameters<typeof defineQuery>[1]) => () =>
       defineQuery('evaluation/fingerprints', params, row);
     expect(define({ ...tests, since_ms: 'Int64' })).not.toThrow();

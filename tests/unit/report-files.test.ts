@@ -14,7 +14,7 @@ describe('the files of a request', () => {
     const type = response.headers.get('content-type');
     return { body: await response.bytes(), type };
   };
-  test('a body of its own, packed or not', async () => {
+  test('a plain body, compressed or not', async () => {
     for (const body of [Buffer.from('<a/>'), gzipSync('<a/>')])
       expect(await reportFiles(body, 'application/xml', BODY_LIMITS, junit)).toEqual([
         { name: null, body: Buffer.from('<a/>') },

@@ -40,7 +40,7 @@ const READERS_OF_OWNERS: [string, (name: string) => unknown][] = [
   ['the command line', parseOwner],
 ];
 
-describe('owners and repository names are held to the same rule in', () => {
+describe('the same rule for owners and repository names applies to', () => {
   test.each(READERS_OF_NAMES)('%s: a name', (_, read) => {
     const isAccepted = accepts(read);
     for (const name of ['a', 'a.b_c-d', 'x'.repeat(255)]) expect(isAccepted(name)).toBe(true);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { TtlCache } from '../../src/ttl-cache.ts';
 
-/** A load whose end the test decides. */
+/** A load that ends when the test says so. */
 function pending<V>() {
   const { promise, resolve, reject } = Promise.withResolvers<V>();
   return { load: () => promise, resolve, reject };
 }
 
 describe('values that are served from memory for a short time', () => {
-  test('are loaded once for everyone who asks meanwhile, an absent value too', async () => {
+  test('are loaded once for all concurrent callers, even if there is no value', async () => {
     const cache = new TtlCache<number | undefined>(1_000, 10);
     let loads = 0;
     const load = async (): Promise<undefined> => {
@@ -21,7 +21,7 @@ describe('values that are served from memory for a short time', () => {
     expect(loads).toBe(2);
   });
 
-  test('are recalled once they are there, and not while they are loaded', async () => {
+  test('are recalled once they are loaded, not before', async () => {
     const cache = new TtlCache<number>(1_000, 10);
     const slow = pending<number>();
     const found = cache.get('a', slow.load);
@@ -49,7 +49,7 @@ describe('values that are served from memory for a short time', () => {
     expect(await cache.get('a', async () => 1)).toBe(1);
   });
 
-  test('are loaded again after they were forgotten, even while they are being loaded', async () => {
+  test('are loaded again after they are forgotten, even during a load', async () => {
     const cache = new TtlCache<number>(1_000, 10);
     const before = pending<number>();
     const first = cache.get('a', before.load);
@@ -61,7 +61,7 @@ describe('values that are served from memory for a short time', () => {
     expect(cache.recall('a')).toBeUndefined();
   });
 
-  test('a late failure leaves what was loaded since', async () => {
+  test('a late failure does not remove what was loaded since', async () => {
     const cache = new TtlCache<number>(1_000, 10);
     const before = pending<number>();
     const first = cache.get('a', before.load);
@@ -72,7 +72,7 @@ describe('values that are served from memory for a short time', () => {
     expect(cache.recall('a')).toBe(2);
   });
 
-  test('are bounded: the one that was not asked for longest leaves first', async () => {
+  test('are bounded: the least recently used one leaves first', async () => {
     const cache = new TtlCache<string>(1_000, 2);
     for (const key of ['a', 'b', 'a', 'c']) await cache.get(key, async () => key);
     expect([cache.recall('a'), cache.recall('b'), cache.recall('c')]).toEqual(['a', undefined, 'c']);

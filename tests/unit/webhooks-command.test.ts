@@ -1,4 +1,4 @@
-/** Which comments are queue commands: as Mergify documents it for its own. */
+/** Which comments are queue commands, as Mergify documents it. */
 import { describe, expect, test } from 'bun:test';
 import { queueCommandOf } from '../../src/ingest/webhooks/queue-command.ts';
 
@@ -34,7 +34,7 @@ describe('a comment is a queue command', () => {
     '@mergifyioo queue',
     '@mergifyio rebase',
     '@mergifyio update queue',
-  ])('%j is none', (comment) => {
+  ])('%j is not one', (comment) => {
     expect(queueCommandOf(comment)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** Which event of the log each kind of delivery becomes, with its metadata. */
+/** The events that each kind of delivery makes, with their metadata. */
 import { describe, expect, test } from 'bun:test';
 import { jobOf } from '../../src/ingest/webhooks/job.ts';
 import type { JobEvent } from '../../src/queue/pr-events.ts';
@@ -87,7 +87,7 @@ describe('metadata', () => {
     ]);
   });
 
-  test('pull_request dequeued without a reason says nothing of merging', () => {
+  test('pull_request dequeued without a reason does not say whether it was merged', () => {
     expect(queue('dequeued')).toEqual([
       { type: 'action.queue.leave', metadata: { ...LEFT, reason: null, merged: null } },
     ]);
@@ -119,7 +119,7 @@ describe('metadata', () => {
     ]);
   });
 
-  test('pull_request_review dismissed → action.dismiss_reviews, by who did it', () => {
+  test('pull_request_review dismissed → action.dismiss_reviews, triggered by the sender', () => {
     const payload = payloadOf('pull_request_review', 'dismissed', { review: { user }, sender: { login: 'owner' } });
     expect(eventsOf('pull_request_review', payload)).toMatchObject([
       { type: 'action.dismiss_reviews', trigger: '@owner', metadata: { users: ['mona'], message: null, rule: null } },
@@ -161,7 +161,7 @@ describe('metadata', () => {
     expect(read('issue_comment', payload)).toEqual({ job: null, reason: expect.stringContaining(reason) });
   });
 
-  test('a deleted branch is carried for the worker to look up, a deleted tag is ignored', () => {
+  test('a deleted branch is left to the worker to look up, and a deleted tag is ignored', () => {
     const payload = payloadOf('delete', undefined, { ref_type: 'branch', ref: 'feat/x' });
     const { job, reason } = read('delete', payload);
     expect(reason).toContain('only if a merged pull request came from it');
@@ -177,11 +177,11 @@ describe('metadata', () => {
   });
 });
 
-describe('a job that is run again', () => {
+describe('a retried job', () => {
   const job = (action: string, run_attempt: number | undefined) =>
     payloadOf('workflow_job', 'queued', { action, workflow_job: { run_attempt } });
 
-  test('is one event, whether it is told of when queued or when it begins', () => {
+  test('is one event, reported when it is queued and when it begins', () => {
     const told = ['queued', 'in_progress'].map((action) => eventsOf('workflow_job', job(action, 2)));
     expect(told[0]).toEqual(told[1] as JobEvent[]);
     expect(told[0]).toEqual([
@@ -208,7 +208,7 @@ describe('a job that is run again', () => {
     ['queued', undefined],
     ['completed', 2],
     ['waiting', 2],
-  ])('%s at attempt %p is none', (action, attempt) => {
+  ])('%s at attempt %p is not one', (action, attempt) => {
     expect(read('workflow_job', job(action, attempt)).job).toBeNull();
   });
 
@@ -218,7 +218,7 @@ describe('a job that is run again', () => {
     base: { ref: 'main', repo: { id: repositoryId } },
   });
 
-  test('by a CI system behind a check is an event of the one pull request of that commit in this repository', () => {
+  test('of a CI system behind a check is an event of the only pull request with that commit in this repository', () => {
     const payload = check({});
     const id = (payload.repository as { id: number }).id;
     const told = (...pull_requests: object[]) => {
@@ -251,7 +251,7 @@ describe('a repository', () => {
       { changes: { owner: { from: { user: null, organization: { login: 'hooli' } } } } },
       { owner: 'hooli', name: 'new' },
     ],
-  ])('that was %s says where it was', (action, changes, from) => {
+  ])('that was %s has its previous path', (action, changes, from) => {
     const { job } = read('repository', payloadOf('repository', action, { ...changes, repository: NOW }));
     expect(job?.repository).toMatchObject({ owner: 'acme', name: 'new' });
     expect(job?.renamed_from).toEqual(from);

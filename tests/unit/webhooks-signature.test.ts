@@ -1,4 +1,4 @@
-/** Signatures of deliveries, against Node's own HMAC over the bytes. */
+/** Signatures of deliveries, compared with Node's HMAC of the bytes. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
@@ -10,7 +10,7 @@ const isSigned = signatureCheck([SECRET]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 describe('a signature', () => {
-  test('holds for every text that was signed with the secret, and for no other text, secret or signature', async () => {
+  test('is valid for every text that was signed with the secret, and for no other text, secret or signature', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', minLength: 1 }),
@@ -40,21 +40,21 @@ describe('a signature', () => {
     expect(await isSigned(utf8('{}'), signature)).toBe(false);
   });
 
-  test('holds with a byte order mark only where the mark was signed', async () => {
+  test('is valid with a byte order mark only if the mark was signed', async () => {
     const marked = utf8('\uFEFF{}');
     expect(await isSigned(marked, signatureOf(marked, SECRET))).toBe(true);
     expect(await isSigned(marked, signatureOf('{}', SECRET))).toBe(false);
   });
 
-  test('never holds for bytes that are not UTF-8, nor for no bytes', async () => {
+  test('is never valid for bytes that are not UTF-8, or for an empty body', async () => {
     const bytes = Uint8Array.of(0x22, 0xff, 0xfe, 0x22);
     expect(await isSigned(bytes, signatureOf(bytes, SECRET))).toBe(false);
-    // What a lenient reader would make of them is another body.
+    // A lenient decoder would turn them into another body.
     expect(await isSigned(bytes, signatureOf('"\uFFFD\uFFFD"', SECRET))).toBe(false);
     expect(await isSigned(new Uint8Array(), signatureOf('', SECRET))).toBe(false);
   });
 
-  test('holds with either of two secrets', async () => {
+  test('is valid with either of two secrets', async () => {
     const either = signatureCheck([SECRET, 'second of two secrets']);
     for (const secret of [SECRET, 'second of two secrets'])
       expect(await either(utf8('{}'), signatureOf('{}', secret))).toBe(true);
@@ -65,7 +65,7 @@ describe('a signature', () => {
 describe('GITHUB_WEBHOOK_SECRET', () => {
   const secretsOf = (value: string) => readConfig({ GITHUB_WEBHOOK_SECRET: value }).webhookSecrets;
 
-  test('is one secret, or two around a comma; not set, there is none', () => {
+  test('is one secret, or two separated by a comma, or not set', () => {
     expect(secretsOf('0123456789abcdef')).toEqual(['0123456789abcdef']);
     expect(secretsOf('0123456789abcdef, fedcba9876543210')).toEqual(['0123456789abcdef', 'fedcba9876543210']);
     expect(secretsOf('')).toEqual([]);

@@ -1,4 +1,4 @@
-/** What deliveries become: octokit's collection of real payloads, and variants of them where it has none. */
+/** The jobs that deliveries become, from octokit's collection of real payloads and variants of them. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
@@ -18,7 +18,7 @@ const eventsOf = (event: string, payload: unknown): JobEvent[] => {
 };
 
 describe('every payload of the collection', () => {
-  test('is read or has a reason; what is queued fits the queue and the log', () => {
+  test('makes an event or has a reason not to; every job fits the queue and the event log', () => {
     expect(EXAMPLES.length).toBeGreaterThan(700);
     expect(new Set(EXAMPLES.map(({ delivery }) => delivery)).size).toBe(EXAMPLES.length);
     for (const { name, event, delivery, payload } of EXAMPLES) {
@@ -32,7 +32,7 @@ describe('every payload of the collection', () => {
     }
   });
 
-  test('gives as many events of each type as it has deliveries of that kind', () => {
+  test('together make as many events of each type as there are deliveries of that kind', () => {
     const counts: Record<string, number> = {};
     for (const { event, delivery, payload } of EXAMPLES)
       for (const { type } of jobOf({ id: delivery, event, payload }).job?.events ?? [])
@@ -53,7 +53,7 @@ describe('every payload of the collection', () => {
     expect(Object.values(counts).every((count) => count > 0)).toBe(true);
   });
 
-  test('keeps the pull request wherever one is in it', () => {
+  test('keeps the pull request if it contains one', () => {
     const holders = EXAMPLES.filter(({ payload }) => typeof payload.pull_request === 'object');
     expect(holders.length).toBeGreaterThan(50);
     for (const { event, payload } of holders) {
@@ -69,7 +69,7 @@ describe('the pull request', () => {
     return read('pull_request', payload).job?.pull_requests[0];
   };
 
-  test('is kept whole', () => {
+  test('is stored completely', () => {
     expect(versionOf({})).toEqual({
       number: 2,
       id: 279147437,
@@ -83,22 +83,22 @@ describe('the pull request', () => {
     });
   });
 
-  test('has a merge commit only once it is merged: before, the host names its test merge there', () => {
+  test('has a merge commit only once it is merged: before, the payload has the test merge there', () => {
     expect(versionOf({ merge_commit_sha: 'abc' })?.merge_commit).toBeNull();
     expect(versionOf(MERGED)?.merge_commit).toBe(MERGED.merge_commit_sha);
   });
 
-  test('of an account that is gone has no author', () => {
+  test('of a deleted account has no author', () => {
     expect(versionOf({ user: null })?.author).toBeNull();
   });
 
-  test('of a fork is told from a branch of the same name here, also when the fork is gone', () => {
+  test('of a fork is distinguished from a branch with the same name here, even after the fork was deleted', () => {
     expect(versionOf({ head: { label: 'mona:changes', repo: { id: 1 } } })?.head_ref).toBe('mona:changes');
     expect(versionOf({ head: { label: 'mona:changes', repo: null } })?.head_ref).toBe('mona:changes');
     expect(versionOf({ head: { label: null, repo: null } })?.head_ref).toBeNull();
   });
 
-  test('and every other text is cut between code points and cleaned, whatever it holds', () => {
+  test('and every other text is cleaned and cut between code points', () => {
     const nasty = fc.string({ unit: fc.constantFrom('a', '\0', '\uD83D', '\uDE00', '😀', '\n') });
     const long = fc
       .tuple(nasty, fc.integer({ min: 0, max: 70_000 }))
@@ -133,7 +133,7 @@ describe('the pull request', () => {
   });
 });
 
-describe('where it happened', () => {
+describe('the repository', () => {
   test('is the host, owner and name of the payload, with its default branch', () => {
     expect(read('pull_request', payloadOf('pull_request', 'labeled')).job).toMatchObject({
       repository: { host: 'github.com', owner: 'Codertocat', name: 'Hello-World' },
@@ -143,7 +143,7 @@ describe('where it happened', () => {
     expect(read('pull_request', enterprise?.payload).job?.repository.host).toBe('octocoders.github.io');
   });
 
-  test('and by whom: a sender that is gone is the ghost', () => {
+  test('does not need a sender: a deleted account is the ghost', () => {
     expect(eventsOf('pull_request', payloadOf('pull_request', 'labeled', { sender: null }))[0]?.trigger).toBe('@ghost');
   });
 
@@ -157,13 +157,13 @@ describe('where it happened', () => {
   });
 });
 
-test('a payload that lacks what is read is told by its place, and never half read', () => {
+test('a payload that lacks a required field is refused with the place of the field', () => {
   const broken = payloadOf('pull_request', 'labeled', { pull_request: { number: 'two' } });
   expect(() => read('pull_request', broken)).toThrow(ZodError);
   for (const payload of [null, [], 'text', 1]) expect(() => read('pull_request', payload)).toThrow(ZodError);
 });
 
-test('job ids have no colon and are not all digits, as the queue asks', () => {
+test('job ids contain no colon and are not all digits, as the queue requires', () => {
   const id = jobIdOf({ id: '1234567890', event: 'push', payload: null });
   expect(id).toMatch(/^[\w.-]+$/);
   expect(id).not.toMatch(/^\d+$/);
