@@ -19,7 +19,7 @@ async function mergify(repository: string, args: string[], changes: Record<strin
   return run([join(python?.bin ?? '', 'mergify'), ...args], { cwd: folder, env });
 }
 
-/** What it printed as JSON; fails with what it printed otherwise. */
+/** The JSON that it printed; fails with its output if there is none. */
 async function json<T>(repository: string, args: string[]): Promise<T> {
   const ran = await mergify(repository, [...args, '--json']);
   expect([ran.code, ran.stderr]).toEqual([0, expect.any(String)]);
@@ -51,7 +51,7 @@ describe.skipIf(!python)('mergify tests show', () => {
     const search = `${base}/search/tests?test_name=*`;
     await service.until<{ size: number }>(search, ({ size }) => size === 4);
 
-    // The health is judged a moment after the executions can be read.
+    // Health follows a moment after the executions can be read.
     const [{ test_id: id } = { test_id: '' }] = (
       await service.get<Found>(`${base}/search/tests?test_name=${encodeURIComponent(FAILING)}`)
     ).tests;
@@ -153,7 +153,7 @@ describe.skipIf(!python)('mergify events', () => {
     await label(7);
     await label(8);
     for (let i = 0; i < 130; i++) await service.quarantine(repository, `test ${i}`);
-    // Webhooks go through the queue; and of the quarantines' events the last one is the last to arrive.
+    // Webhooks go through the queue, and the quarantines' events arrive in order.
     const log = `/v1/repos/acme/${repository}/logs`;
     await service.until<{ size: number }>(`${log}?event_type=action.label`, ({ size }) => size === 2);
     await service.until<Quarantined>(

@@ -42,7 +42,7 @@ describe.each([
       );
       expect(tests.map(({ test_name }) => test_name).sort()).toEqual([FAILING, SKIPPED, PASSING, QUARANTINED].sort());
       const { test_id: id } = tests.find(({ test_name }) => test_name === FAILING) ?? { test_id: '' };
-      // The name of a test is there a moment before its failures: one insert fills the tables one after another.
+      // A test appears a moment before its failures: one insert fills the tables one after another.
       const { failures } = await service.until<{ failures: object[] }>(
         `${base}/tests/${id}/failures`,
         (found) => found.failures.length > 0,

@@ -1,4 +1,4 @@
-/** Producers that put jobs straight into the queue: BullMQ's Python client, and our own exported one, as docs/producers.md shows. */
+/** Producers that put jobs straight into the queue: BullMQ's Python client and this package's export, as docs/producers.md shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The payloads of the document, for a repository of the test's own. */
+/** The payloads of the page, for the repository of a test. */
 function payloads(repository: string): string {
   const [runs, events] = JSON.parse(recipe('### Python', 'json')) as [Payload, Payload];
   for (const payload of [runs, events]) payload.repository.name = repository;
@@ -53,7 +53,7 @@ async function expectStored(repository: string): Promise<void> {
     { test_name: 'load > checkout', pipeline_name: 'nightly', job_name: 'load' },
     { test_name: 'load > search' },
   ]);
-  // The name of a test is there a moment before its failures: one insert fills the tables one after another.
+  // A test appears a moment before its failures: one insert fills the tables one after another.
   const { failures } = await service.until<{ failures: object[] }>(
     `${base}/tests/${tests[1]?.test_id}/failures`,
     (found) => found.failures.length > 0,
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis)('a producer of jobs', () => {
 
     expect((await run(command, { env: machine(), input })).code).toBe(0);
     const other = freshRepository('python');
-    // The queue works them off in order: once the later ones are there, the repeated ones have been through.
+    // The queue is processed in order: once the later jobs are stored, the repeated ones are done.
     expect((await run(command, { env: machine(), input: payloads(other) })).code).toBe(0);
     await expectStored(other);
     await expectStored(repository);

@@ -61,7 +61,7 @@ describe.each([
       const { service, ran } = await pytest(repository, ['test_cart.py']);
       expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('1 failed, 3 passed, 1 skipped, 1 xfailed')]);
       expect(ran.printed).toContain('Quarantined tests fetched from API: 1');
-      // Of the plugin: something it could not get or send.
+      // The plugin prints this if it could not fetch or send something.
       expect(ran.printed).not.toMatch(/^Error: /m);
 
       const { tests } = await service.until<Found>(

@@ -1,4 +1,4 @@
-/** The recipes of docs/producers.md, run as they stand there; CI providers are their environment variables. */
+/** The recipes of docs/producers.md, run as written; a CI provider is simulated by its environment variables. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ async function identityOf(repository: string): Promise<{ pipeline: string; job: 
 
 const COMMIT = 'ffac537e6cbbf934b08745a378932722df287a53';
 
-/** The command of the recipe, and what the provider tells the job of a push to `main`. */
+/** The command of the recipe, and the provider's environment in a job of a push to `main`. */
 const providers: [
   name: string,
   command: () => string,
@@ -141,7 +141,7 @@ const providers: [
       BUILDKITE_PARALLEL_JOB: '0',
       BUILDKITE_PARALLEL_JOB_COUNT: '4',
     }),
-    // The step ends as its tests did.
+    // The step ends with the result of its tests.
     { pipeline: 'Shop', job: 'unit', code: 3 },
   ],
   [
@@ -215,7 +215,7 @@ describe('the exporter of an OpenTelemetry collector', () => {
       },
       spans: [{ name: PASSING, attributes: { 'test.case.result.status': 'passed' } }],
     });
-    // What otlphttp sends unless it is told otherwise: protobuf, gzip.
+    // What otlphttp sends by default: protobuf, gzip.
     const headers = { ...exporter.headers, 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' };
     const response = await fetch(exporter.traces_endpoint, { method: 'POST', headers, body: gzipSync(body) });
     expect(response.status).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * `@mergifyio/vitest` 0.3.7, unmodified, in a real vitest run. Its native part needs Node 22 and glibc 2.38; where the machine has an
- * older one, uploads that it made elsewhere stand in.
+ * `@mergifyio/vitest` 0.3.7, unmodified, in a real vitest run. Its native part needs Node 22 and glibc 2.38; on a machine with an
+ * older one, recorded uploads of it are used instead.
  */
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const PACKAGES = { [NODE]: '22.23.3', vitest: '4.1.12', '@mergifyio/vitest': '0.
 
 const reason = whyNot();
 if (reason !== undefined)
-  console.error(`@mergifyio/vitest 0.3.7 does not run here: ${reason}. Uploads that it made elsewhere stand in.`);
+  console.error(`@mergifyio/vitest 0.3.7 does not run here: ${reason}. Its recorded uploads are used instead.`);
 const folder = reason === undefined ? await packagesFolder(PACKAGES) : undefined;
 
 interface Found {

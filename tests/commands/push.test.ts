@@ -20,7 +20,7 @@ interface Taken {
   body: string;
 }
 let taken: Taken[] = [];
-/** What the next uploads are answered with, before the usual answer; keyed by the report's name. */
+/** Answers to the next uploads, before the usual answer, by the report's name. */
 let trouble: Record<string, Response[]> = {};
 const ID = '01a1fc77-26cd-762f-9c1d-b99ef7ee6bdc';
 const problem = (status: number, detail: string, headers: Record<string, string> = {}): Response =>

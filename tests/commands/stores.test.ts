@@ -11,7 +11,7 @@ const CLI = resolve(import.meta.dir, '../../src/cli.ts');
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-cli-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a command with a folder of data. */
+/** Runs a command on a data folder. */
 async function runOn(dataDir: string, args: readonly string[], environment: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env;
   const child = Bun.spawn([process.execPath, CLI, ...args], {

@@ -48,7 +48,7 @@ describe('ClickHouse over HTTP', () => {
     for (let i = 0; i < 20; i++) await clickhouse.select(one, {});
     const { requests, connections } = await server.seen();
     expect(requests).toBe(20);
-    // One of them may be this test's own question.
+    // One of them may be the request of this test.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
@@ -108,7 +108,8 @@ describe('a read', () => {
     await server.fault({ kind: 'stall', matching: 'test/probe', ms: 60_000 });
     const gone = new AbortController();
     const read = clickhouse.select(one, {}, gone.signal);
-    setTimeout(() => gone.abort(new Error('the reader is gone')), 50);
+    while (!(await server.seen()).statements.some((statement) => statement.includes('test/probe'))) await Bun.sleep(5);
+    gone.abort(new Error('the reader is gone'));
     await expect(read).rejects.toThrow('the reader is gone');
   });
 

@@ -38,7 +38,7 @@ function breakingAt(clickhouse: ClickHouse, nth: number): ClickHouse & { hasBrok
 const NAMES = Array.from({ length: 12 }, (_, i) => `test ${i}`);
 const all = (status: 'passed' | 'failed', names = NAMES) => Object.fromEntries(names.map((name) => [name, status]));
 
-/** Blocks that are judged one after another; the last turns the run before it into a troubled one, and takes back what it had proved. */
+/** Blocks that are judged one after another. The last one makes an earlier run troubled, so that its failures no longer count. */
 const blocksOf = (repository: RunOf['repository']) => {
   const start = TEST_NOW - 12 * 24 * HOUR;
   const run = (runId: string, hours: number, results: RunOf['results'], source = runId) => ({

@@ -1,5 +1,5 @@
 /**
- * Ingests, reads, verifies on a PostgreSQL that is given, directly or through a pooler, for versions that this repository does not
+ * Ingests, reads and verifies on a given PostgreSQL, directly or through a pooler, for versions that this repository does not
  * install: `DATABASE_URL=… [DATABASE_DIRECT_URL=…] bun tests/faults/postgres-versions.ts`. Prints the version and what was stored; exits
  * with 1 on a difference.
  */

@@ -14,6 +14,7 @@ const describeTrouble = { tag: 'Trouble', summary: 'For tests', description: 'Fo
 let app: TestApp;
 let logged: string[];
 let runs = 0;
+let firstRun = Promise.withResolvers<void>();
 
 beforeAll(async () => {
   logged = [];
@@ -52,7 +53,7 @@ beforeAll(async () => {
           isCoalesced: true,
           handle: async () => {
             const run = ++runs;
-            await Bun.sleep(30);
+            if (run === 1) await firstRun.promise;
             return { body: { value: run } };
           },
         });
@@ -256,12 +257,16 @@ describe('repeated reads', () => {
 
   test('identical reads at the same time share a run, but none that began before they asked', async () => {
     runs = 0;
+    firstRun = Promise.withResolvers();
     const value = async () => ((await (await app.request('/trouble/slow')).json()) as { value: number }).value;
     const first = value();
-    await Bun.sleep(5);
-    const later = await Promise.all(Array.from({ length: 20 }, value));
+    while (runs === 0) await Bun.sleep(1);
+    const later = Promise.all(Array.from({ length: 20 }, value));
+    // Long enough for all of them to ask while the first run continues.
+    await Bun.sleep(50);
+    firstRun.resolve();
     expect(await first).toBe(1);
-    expect(new Set(later)).toEqual(new Set([2]));
+    expect(new Set(await later)).toEqual(new Set([2]));
     expect(await value()).toBe(3);
   });
 });

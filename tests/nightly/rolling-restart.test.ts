@@ -88,7 +88,7 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
           failures.push(`${kind}: ${error}`);
         }
         counts[kind]++;
-        // Some hundred requests while each process restarts are enough.
+        // A few hundred requests while each process restarts are enough.
         await Bun.sleep(5);
       }
     };

@@ -9,7 +9,7 @@ const migrations = loadMigrations().flatMap(({ version, statements }) =>
   statements.map((statement) => ({ version, statement, title: statement.replace(/\s+/g, ' ').slice(0, 70) })),
 );
 
-/** What maintenance and migration send beside the files; a statement without a rule throws, and rebuild runs them all on a cluster. */
+/** What maintenance and migration send besides the files. A statement without a rule throws, and rebuild runs all of these on a cluster. */
 const MADE_AT_RUN_TIME = [
   'CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic',
   'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
@@ -29,7 +29,7 @@ beforeAll(async () => {
   stores = await openTestStores();
 });
 
-/** ClickHouse's own parser, whatever hosts there are. */
+/** ClickHouse's parser, without the hosts of a cluster. */
 async function parse(statement: string): Promise<string> {
   // A parameter stands for a value there.
   const rows = await stores.clickhouse.rows(`EXPLAIN AST ${statement.replace(/\{(\w+): [^}]+\}/g, '$1')}`);

@@ -11,7 +11,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
-/** Nothing in here is what ClickHouse would put in place of a missing value. */
+/** No value in here is ClickHouse's default for a missing value. */
 const run: Run = {
   pipeline_name: 'CI',
   job_name: 'unit',

@@ -36,7 +36,7 @@ const upload = fc.record({
   }),
 });
 
-/** What is stored: rows of the same key merged, and of verdicts only those that came with an execution. */
+/** What is stored: rows of one key merged, and only the verdicts that came with an execution. */
 const stored = (table: keyof typeof derived): string =>
   table === 'flaky_verdicts'
     ? 'SELECT * FROM ci.flaky_verdicts WHERE version = 0 AND repository_id = {repository_id: UUID}'

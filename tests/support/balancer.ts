@@ -1,11 +1,11 @@
-/** What stands before API processes in production: sends each new connection to one that is ready, and asks all of them often. */
+/** A load balancer, as in front of API processes in production: probes them often, and sends new connections to a ready one. */
 import { connect, createServer, type Socket } from 'node:net';
 
 const ASK_EVERY_MS = 50;
 
 export interface Balancer {
   url: string;
-  /** Returns when every process is ready in its eyes: what a rolling restart waits for before it goes on. */
+  /** Returns when it sees every process as ready, which a rolling restart waits for before the next process. */
   allReady(): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const timer = setInterval(() => void Promise.all(ports.map(ask)), ASK_EVERY_MS);
   await Promise.all(ports.map(ask));
 
-  // Where none is ready for a moment, a connection waits, as balancers have it do.
+  // While none is ready, a connection waits, as balancers make it do.
   const nextReady = async (): Promise<number> => {
     for (;;) {
       const turn = [...ready];

@@ -1,4 +1,4 @@
-/** Starts the test server that speaks ClickHouse's HTTP interface (clickhouse-server/main.ts), and asks it for trouble. */
+/** Starts the test server with ClickHouse's HTTP interface (clickhouse-server/main.ts), and injects faults. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ const seenSchema = z.object({ requests: z.int(), connections: z.int(), statement
 export interface TestClickHouse {
   /** With user and password. */
   url: string;
-  /** The next statement (that holds `matching`) meets this. */
+  /** The next statement, or the next that contains `matching`, meets this fault. */
   fault(fault: FaultInput): Promise<void>;
-  /** What came in since the last call; planned faults that nobody met are forgotten. */
+  /** What arrived since the last call; planned faults that no statement met are dropped. */
   seen(): Promise<z.infer<typeof seenSchema>>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * Runs statements on an embedded data folder that no service has open, in a process of its own: the engine reads its server
+ * Runs statements on an embedded data folder that no service has open, in a separate process: the engine reads its server
  * configuration from `config.xml` of the working folder.
  *
  * `bun tests/support/clickhouse-statements.ts <data folder> <statement>…`

@@ -1,11 +1,11 @@
 /**
- * The OpenAPI document as a contract: whatever the app answers in a test must be what the document says of that operation: a
- * documented status, its media type, a body that fits the schema. An address or a method that the document does not have must be
+ * The OpenAPI document as a contract: every answer of the app in a test must match what the document says about the operation: a
+ * documented status, its media type, a body that matches the schema. An address or a method that is not in the document must be
  * refused as such.
  */
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020';
 
-/** Served beside the operations: the document itself and its page. */
+/** Served beside the operations: the document and its page. */
 const DOCS = /^\/docs(?:\/|$)/;
 
 interface Media {
@@ -36,11 +36,11 @@ export class Contract {
         methods,
         pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*')}$`),
       }))
-      // As a router does: what is spelled out goes before a parameter.
+      // As in a router, a literal segment wins over a parameter.
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
-  /** What is wrong with the answer, in a sentence; undefined when nothing is. The body is read from a copy. */
+  /** What is wrong with the answer, in a sentence; undefined if nothing is. The body is read from a copy. */
   async breach({ method, pathname }: Asked, response: Response): Promise<string | undefined> {
     const path = pathname.replace(/^\/\/+/, '/');
     const found = this.#paths.find(({ pattern }) => pattern.test(path));

@@ -37,7 +37,7 @@ export interface ShownEvent {
 export const logOf = ({ owner, name }: { owner: string; name: string }, query = ''): string =>
   `/v1/repos/${owner}/${name}/logs${query}`;
 
-/** Every event from an address on, page by page. */
+/** Every event, page by page, starting at an address. */
 export async function followPages(
   { request }: Pick<TestApp, 'request'>,
   start: string,
@@ -53,5 +53,5 @@ export async function followPages(
   return pages;
 }
 
-/** What a label event says it added: the key that {@link labelled} was given. */
+/** The label that the event added: the key that {@link labelled} was given. */
 export const keyOfShown = (event: ShownEvent): string => String((event.metadata.added as string[] | undefined)?.[0]);

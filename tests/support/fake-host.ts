@@ -1,6 +1,6 @@
 /**
- * A repository host on this machine that speaks the part of the REST API that tells what a token may do: users, installations,
- * repositories with permissions, renames. It notes every request, and can be in trouble in the ways of a real one.
+ * A repository host on this machine with the part of the REST API that says what a token may do: users, installations,
+ * repositories with permissions, renames. It records every request, and can fail in the ways of a real one.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,11 +14,11 @@ interface HostedRepository {
 }
 
 interface Token {
-  /** Null: of an installation, which is no user. */
+  /** Null for an installation, which is not a user. */
   login: string | null;
-  /** Of a classic token; other kinds have none. */
+  /** Scopes of a classic token; other kinds have none. */
   scopes: string | undefined;
-  /** Of an installation: the full names it may read. */
+  /** Full names that an installation may read. */
   installedIn: readonly string[];
 }
 
@@ -40,14 +40,14 @@ export class FakeHost {
   #port = 0;
   #trouble: Trouble | undefined;
 
-  /** @param prefix of every path: `/api/v3` on an enterprise host. */
+  /** @param prefix is the start of every path: `/api/v3` on an enterprise host. */
   constructor(readonly prefix = '') {}
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}${this.prefix}`;
   }
 
-  /** Listens; after {@link stop} on the same port again. */
+  /** Listens; after {@link stop}, on the same port again. */
   async start(): Promise<this> {
     const server = createServer((request, response) => this.#serve(request, response));
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
@@ -107,17 +107,17 @@ export class FakeHost {
     this.#renamed.set(from.toLowerCase(), to);
   }
 
-  /** From now on `trouble` answers first; without one the host is well again. */
+  /** From now on `trouble` answers first; without one the host is healthy again. */
   beInTrouble(trouble?: Trouble): void {
     this.#trouble = trouble;
   }
 
-  /** Forgets what was asked so far. */
+  /** Forgets the requests so far. */
   forgetRequests(): void {
     this.requests.length = 0;
   }
 
-  /** How often a path was asked, without the prefix. */
+  /** How often a path was requested, without the prefix. */
   count(path: string): number {
     return this.requests.filter((request) => request.path === `${this.prefix}${path}`).length;
   }
@@ -175,11 +175,11 @@ interface Answer {
 const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found' } };
 const BAD_CREDENTIALS: Answer = { status: 401, body: { message: 'Bad credentials' } };
 
-/** What the host shows as `permissions`; undefined when the token does not see the repository. */
+/** What the host shows as `permissions`; undefined if the token does not see the repository. */
 function permissionsOf(token: Token, name: string, repository: HostedRepository): Record<string, boolean> | undefined {
   const isSeen = !repository.private || token.installedIn.includes(name);
   if (token.login === null)
-    // An installation is no user: a real host says false to everything, whatever the installation may do.
+    // An installation is not a user: a real host says false to everything, whatever the installation may do.
     return isSeen ? { admin: false, maintain: false, push: false, triage: false, pull: false } : undefined;
   const given = repository.permissions.get(token.login) ?? (isSeen ? { pull: true, push: false } : undefined);
   return given && { admin: false, maintain: false, triage: false, ...given };
@@ -190,7 +190,7 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body));
 }
 
-/** Ways of being in trouble. */
+/** Ways to fail. */
 export const troubles = {
   status:
     (status: number, message = 'trouble', headers: Record<string, string> = {}): Trouble =>
@@ -199,7 +199,7 @@ export const troubles = {
       send(response, status, { message });
       return true;
     },
-  /** 200 with a body that is not what was asked for. */
+  /** 200 with an unexpected body. */
   garbled:
     (body: string): Trouble =>
     (_, response) => {
@@ -209,7 +209,7 @@ export const troubles = {
     },
   /** Never answers. */
   silent: (): Trouble => () => true,
-  /** Sends the head and the first bytes of a body, and no more. */
+  /** Sends the headers and the first bytes of a body, and nothing more. */
   stuck: (): Trouble => (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
     response.write('{"login":');

@@ -1,4 +1,4 @@
-/** The app with its gateway and a worker behind it: uploads go in as clients send them, answers come out. */
+/** The app with its gateway and a worker: uploads go in as clients send them, answers come out. */
 
 import { gatewayOf } from '../../src/features.ts';
 import type { ReportFormat } from '../../src/ingest/formats/format.ts';
@@ -44,7 +44,7 @@ export class Uploads {
     return this.app.request(`${base}/traces`, { method: 'POST', headers, body: body as Body });
   }
 
-  /** Sends a JUnit report and returns the address of its receipt. Throws with what the gateway answered instead of 202. */
+  /** Sends a JUnit report and returns the address of its receipt. Throws with any answer but 202. */
   junit(base: string, xml: string | Uint8Array, query: Record<string, string> = {}): Promise<string> {
     return this.report(junit, base, xml, query);
   }
@@ -80,12 +80,12 @@ export class Uploads {
   }
 
   async close(): Promise<void> {
-    // Workers that stay would take the jobs of the tests that come after.
+    // Workers that stay would take the jobs of later tests.
     await this.driver.verify().finally(() => this.driver.stop());
   }
 }
 
-/** A report of one suite; each case is the inside of its element, or nothing for a pass. */
+/** A report of one suite; each case has the content of its element, or nothing for a pass. */
 export function junitReport(cases: readonly { name: string; inside?: string }[]): string {
   const escaped = (text: string): string => text.replace(/[&<>"\n]/g, (character) => `&#${character.codePointAt(0)};`);
   const elements = cases.map(

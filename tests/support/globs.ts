@@ -1,4 +1,4 @@
-/** The rule of globs, as a matcher that knows nothing of ClickHouse, and characters to try it with. */
+/** The rule of globs as a simple matcher, to compare with ClickHouse, and characters to try. */
 import fc from 'fast-check';
 
 /** Whether a name matches, by trying every way to read each `*`; on code points. */

@@ -13,13 +13,13 @@ import { FakeHost } from './fake-host.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { openTestStores, type TestStores, uniqueRepository } from './stores.ts';
 
-/** Silent hosts are given up on soon, so that the tests are not slow. */
+/** A short timeout for silent hosts, so that the tests are not slow. */
 const REQUEST_MS_MAX = 250;
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 
-/** Of `rita`, who may pull the repository, `wim`, who may push to it, and `sam`, who may neither. */
+/** Tokens of `rita`, who may pull the repository, `wim`, who may push to it, and `sam`, who may do neither. */
 export const READER = `ghp_${'r'.repeat(36)}`;
 export const WRITER = `github_pat_${'w'.repeat(22)}_${'w'.repeat(59)}`;
 export const STRANGER = `gho_${'s'.repeat(36)}`;
@@ -32,7 +32,7 @@ export interface HostApp {
   host: FakeHost;
   app: TestApp;
   stores: TestStores;
-  /** Of what is remembered about tokens; begins at TEST_NOW. */
+  /** The clock of remembered permissions; begins at TEST_NOW. */
   clock: TestClock;
   /** Lines of the log, from `debug` on. */
   logged: string[];
@@ -41,16 +41,16 @@ export interface HostApp {
   fullName: string;
   /** A read of insights. */
   search: string;
-  /** An operation that asks for a permission and says who the actor is. */
+  /** An operation that requires a permission and returns the actor. */
   probe(permission: Permission, fullName?: string): string;
-  /** Sends a GET, of the search unless told otherwise. */
+  /** Sends a GET, by default for the search. */
   ask(token: string | null, address?: string, init?: RequestInit): Promise<Response>;
   statusOf(token: string | null, address?: string): Promise<number>;
-  /** The status, and the seconds after which to try again. */
+  /** The status, and the seconds after which to retry. */
   outcomeOf(token: string, address?: string): Promise<[number, string | null]>;
 }
 
-/** {@link openHostApp} for each test of a file: what is returned is theirs, one after another. */
+/** Opens a host and an app for each test of a file. The object returned has those of the current test. */
 export function setUpHostApp(): HostApp {
   const current = {} as HostApp;
   beforeEach(async () => {
@@ -60,7 +60,7 @@ export function setUpHostApp(): HostApp {
   return current;
 }
 
-/** An app that remembers nothing yet, and a host that knows the tokens above. The caller stops the host. */
+/** A new app, which has no remembered permissions, and a host that knows the tokens above. The caller stops the host. */
 export async function openHostApp(prefix = ''): Promise<HostApp> {
   const host = await new FakeHost(prefix).start();
   const stores = await openTestStores();

@@ -1,4 +1,4 @@
-/** The app on the test stores, asked as a client would ask it. */
+/** The app on the test stores, with requests as a client sends them. */
 import { v7 as uuid7 } from 'uuid';
 import { KeyCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
@@ -18,17 +18,17 @@ export interface TestApp {
   /** Makes a key and returns its token. */
   makeKey(key?: Partial<NewKey>): Promise<string>;
   /**
-   * Sends a request; with the admin key unless `token` says otherwise (null: none). Throws when the answer is not what the OpenAPI
-   * document says of the operation.
+   * Sends a request, with the admin key unless `token` is given (null for none). Throws if the answer does not match the OpenAPI
+   * document.
    */
   request(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
-  /** The same without holding the answer against the OpenAPI document: for thousands of pages of one kind. */
+  /** The same without checking the answer against the OpenAPI document: for thousands of pages of one kind. */
   requestUnchecked: TestApp['request'];
   /** Sends a GET and returns the JSON of a 200; throws with the body of anything else. */
   get<T = Record<string, unknown>>(path: string): Promise<T>;
 }
 
-/** What the app is built with; by default everything of the test stores. `features` are mounted beside the core ones. */
+/** What the app is built with: by default the test stores. `features` are mounted beside the core ones. */
 export type AppOverrides = Partial<AppDeps & CoreDeps>;
 
 export async function openTestApp({ features = [], ...overrides }: AppOverrides = {}): Promise<TestApp> {

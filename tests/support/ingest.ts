@@ -26,15 +26,15 @@ export class IngestDriver {
     this.#workers = startWorkers(stores, { evaluationPauseMs: 0 });
   }
 
-  /** Repositories in which something was stored, by path; those not compared since are in {@link #uncompared}. */
+  /** Repositories in which something was stored, by path; those not yet verified are in {@link #unverified}. */
   readonly #repositories = new Map<string, RepositoryPath>();
-  readonly #uncompared = new Set<string>();
+  readonly #unverified = new Set<string>();
 
-  /** Has {@link verify} compare a repository that executions reach by another way than {@link ingest}. */
+  /** Has {@link verify} check a repository that executions reach by another way than {@link ingest}. */
   watch(...repositories: readonly RepositoryPath[]): void {
     for (const { owner, name } of repositories) {
       this.#repositories.set(`${owner}/${name}`, { owner, name });
-      this.#uncompared.add(`${owner}/${name}`);
+      this.#unverified.add(`${owner}/${name}`);
     }
   }
 
@@ -62,15 +62,15 @@ export class IngestDriver {
   }
 
   /**
-   * Nothing derived may differ from the raw executions, in the repositories that something was stored in since the last
-   * comparison; when nothing was, in all that this driver knows. Not in those of other test files: that would take longer with
-   * each file that ran before.
+   * Fails if anything derived differs from the raw executions: in the repositories that something was stored in since the last
+   * call, or in all that this driver knows if there are none. Repositories of other test files are left out, since that would
+   * take longer with each file that ran before.
    */
   async verify(): Promise<void> {
     await this.settle();
-    const paths = this.#uncompared.size > 0 ? [...this.#uncompared] : [...this.#repositories.keys()];
-    this.#uncompared.clear();
-    if (paths.length === 0) throw new Error('nothing was stored, so there is nothing to compare');
+    const paths = this.#unverified.size > 0 ? [...this.#unverified] : [...this.#repositories.keys()];
+    this.#unverified.clear();
+    if (paths.length === 0) throw new Error('nothing was stored, so there is nothing to verify');
     for (const path of paths) {
       const { owner, name } = this.#repositories.get(path) as RepositoryPath;
       const repository = await this.stores.repositories.find(owner, name);
@@ -99,7 +99,7 @@ export interface IngestSetUp {
 export function setUpIngest({ isAlone = false } = {}): IngestSetUp {
   let opened: IngestSetUp | undefined;
   const get = (): IngestSetUp => {
-    if (!opened) throw new Error('the stores are opened before the first test of the file, not before');
+    if (!opened) throw new Error('the stores are opened just before the first test of the file');
     return opened;
   };
   beforeAll(async () => {

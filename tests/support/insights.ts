@@ -1,4 +1,4 @@
-/** Executions of one repository, brought in as a producer would, and the addresses of their insights. */
+/** Executions of one repository, ingested as a producer would, and the addresses of their insights. */
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from './clock.ts';
@@ -11,7 +11,7 @@ export class InsightsFixture {
   readonly id: string;
   #runs = 0;
 
-  /** One driver at a time: two would evaluate each other's blocks, and neither would know when all is done. */
+  /** One driver at a time: two would evaluate each other's blocks, and neither would know when everything is done. */
   constructor(
     private readonly stores: TestStores,
     private readonly driver = new IngestDriver(stores),
@@ -24,7 +24,7 @@ export class InsightsFixture {
     return new InsightsFixture(this.stores, this.driver);
   }
 
-  /** One run with these executions; of its own run id, so that none is taken for another. */
+  /** One run with these executions and a new run id. */
   run(executions: TestExecution[], run: TestJob['run'] = {}): ReturnType<typeof makeJob> {
     const number = ++this.#runs;
     return makeJob({
@@ -35,7 +35,7 @@ export class InsightsFixture {
     });
   }
 
-  /** Returns when all of it can be read. */
+  /** Returns when everything in the jobs can be read. */
   async ingest(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {
     await this.driver.ingest(...jobs);
   }
@@ -56,7 +56,7 @@ export class InsightsFixture {
 
   /** Nothing derived may differ from what was stored. */
   async close(): Promise<void> {
-    // Workers that stay would take the jobs of the tests that come after.
+    // Workers that stay would take the jobs of later tests.
     await this.driver.verify().finally(() => this.driver.stop());
   }
 }
@@ -68,13 +68,13 @@ export function queryOf(query: Record<string, string | string[]>): string {
   return search.toString();
 }
 
-/** The test that the history is of. */
+/** The test with a history. */
 export const NAME = 'Cart > totals > sums [a, b] with 10% tax';
 const HOUR = 3_600_000;
 export const at = (hoursAgo: number): number => TEST_NOW - hoursAgo * HOUR;
 export const iso = (moment: number): string => new Date(moment).toISOString();
 
-/** Two days of one test with every conclusion, and a few others; what is not on the default branch too. */
+/** Two days of one test with every status, and a few others, also off the default branch. */
 export async function ingestHistory(stores: TestStores): Promise<InsightsFixture> {
   stores.clock.set(TEST_NOW);
   const fixture = new InsightsFixture(stores);

@@ -1,4 +1,4 @@
-/** Makes `test-runs` jobs for tests: as a producer would, with what matters to the test and customary values otherwise. */
+/** Makes `test-runs` jobs as a producer would, with usual values for what does not matter to the test. */
 import { v7 as uuid7 } from 'uuid';
 import { executionColumns, failureColumns } from '../../src/domain/columns.ts';
 import type { Status } from '../../src/domain/status.ts';

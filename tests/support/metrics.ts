@@ -6,7 +6,7 @@ import type { TestStores } from './stores.ts';
 export class Samples {
   constructor(readonly text: string) {}
 
-  /** Every name that stands in a line of a sample, and those of metrics that have none yet. */
+  /** Every name in a sample line, and those of metrics without samples yet. */
   get names(): Set<string> {
     const shown = [...this.text.matchAll(/^([a-z_]\w*)(?:\{| )/gm)].map((match) => match[1] ?? '');
     const described = [...this.text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
@@ -15,7 +15,7 @@ export class Samples {
     return new Set([...shown, ...described]);
   }
 
-  /** The value of a sample; labels in any order, all of them that are given must agree. 0 when there is none. */
+  /** The value of the sample with all the given labels, in any order; 0 if there is none. */
   value(name: string, labels: Record<string, string> = {}): number {
     return this.find(name, labels) ?? 0;
   }
@@ -29,7 +29,7 @@ export class Samples {
   }
 }
 
-/** A new reading: what is sampled is asked again and not remembered. */
+/** A new reading: sampled gauges are read again. */
 export async function readMetrics(stores: TestStores): Promise<Samples> {
   const monitoring = startMonitoring(stores);
   try {

@@ -1,4 +1,4 @@
-/** A second app on the same PostgreSQL that shares nothing in memory with the first: what another replica is. */
+/** A second app on the same PostgreSQL that shares no memory with the first, like another replica. */
 import { Notifications } from '../../src/postgres/notifications.ts';
 import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
@@ -11,7 +11,7 @@ export interface Replica extends TestApp {
   close(): Promise<void>;
 }
 
-/** With notifications of its own, connected unless it should be deaf. */
+/** With its own notifications, connected unless it should be deaf. */
 export async function openReplica(stores: TestStores, options: { isDeaf?: boolean } = {}): Promise<Replica> {
   const { databaseUrl, postgres, clock } = stores;
   const notify = (channel: string) => postgres.pool.query('select pg_notify($1, $2)', [channel, '']);

@@ -1,4 +1,4 @@
-/** A receiver of OTLP/HTTP traces on this machine: keeps the spans that it is sent. */
+/** A receiver of OTLP/HTTP traces on this machine that keeps the spans. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { ExportTraceServiceRequestSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { type Span, Span_SpanKind } from '../../src/ingest/otlp/gen/opentelemetry/proto/trace/v1/trace_pb.ts';
@@ -17,7 +17,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   url: string;
   spans: ReceivedSpan[];
-  /** Of the resource, by name. */
+  /** Attributes of the resource, by name. */
   resource: Record<string, string | number | boolean | undefined>;
   headers: Headers | undefined;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What tests of the parsers share: short ways to parse, and a run to parse for. */
+/** Shared by tests of the parsers: short ways to parse, and a run. */
 import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';

@@ -1,4 +1,4 @@
-/** Runs before the tests: the time limit of every file, one seed for all random tests, and the end of what was opened. */
+/** Runs before the tests: sets the time limit of every file and a seed for random tests, and closes in the end what was opened. */
 import { afterAll } from 'bun:test';
 import { plugin } from 'bun';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { closeTestStores } from './stores.ts';
 const TIME_LIMIT_MS = 180_000;
 
 // Bun applies a preload's `setDefaultTimeout` to the first file only, and has no setting for it in bunfig.toml. So each
-// test file is loaded with the call in front of its first line, where it moves no line number.
+// test file is loaded with that call at the start of its first line, which moves no line number.
 plugin({
   name: 'time limit',
   setup(build) {

@@ -1,5 +1,5 @@
 /**
- * Properties of evaluation that hold on real stores, for histories made at random: a few in each run of the tests, many in a
+ * Properties of evaluation on real stores, for random histories: a few in each run of the tests, many in a
  * nightly one.
  */
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ const troubledRuns = fc.array(
   { minLength: 2, maxLength: 16 },
 );
 
-/** Each run is an upload of its own, also where two are of the same attempt. */
+/** Makes each run a separate upload, even if two have the same attempt. */
 const asUploads = (jobs: readonly TestRunsJob[]): TestRunsJob[] =>
   jobs.map((job, i) => ({ ...job, sources: [`upload ${i}`] }));
 

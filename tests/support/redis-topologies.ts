@@ -19,7 +19,7 @@ interface Server {
 
 export interface TestTopology {
   url: string;
-  /** Ends the server that holds the queues. */
+  /** Kills the server with the queues. */
   loseMaster(): Promise<void>;
   stop(): Promise<void>;
 }

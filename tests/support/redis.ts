@@ -1,4 +1,4 @@
-/** A real redis-server on a free port, with a folder of its own; undefined where there is none to start. */
+/** A real redis-server on a free port, with its own folder, if one is installed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,9 @@ import { freePort } from './free-port.ts';
 
 export interface TestRedis {
   url: string;
-  /** Ends the server; what it was told is on its disk. */
+  /** Stops the server; its data is on disk. */
   down(): Promise<void>;
-  /** Starts it again, at the same address and with what it knew. */
+  /** Starts it again, at the same address and with its data. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The service as an operator starts it: a process of its own, with the environment alone. */
+/** The service as an operator starts it: a separate process, configured by its environment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ const machine = () => {
 
 export class ServiceProcess {
   #child: ChildProcess | undefined;
-  /** What it wrote to standard output and to its log, in the order in which it came. */
+  /** What it wrote to standard output and to its log, in order. */
   written = '';
 
   constructor(
@@ -22,19 +22,19 @@ export class ServiceProcess {
     readonly environment: Readonly<Record<string, string | undefined>>,
   ) {}
 
-  /** On embedded stores in a folder, at a port of its own. */
+  /** On embedded stores in a folder, on a free port. */
   static onFolder(dataDir: string, environment: Readonly<Record<string, string | undefined>> = {}): ServiceProcess {
     return new ServiceProcess('serve', { DATA_DIR: dataDir, PORT: '0', ...environment });
   }
 
-  /** Where it says that it answers. */
+  /** The address that it reports. */
   get origin(): string {
     const origin = /ready at (http:\/\/[^\s/]+)/.exec(this.written)?.[1];
     if (origin === undefined) throw new Error(`the service does not say where it answers: ${this.written}`);
     return origin;
   }
 
-  /** The key that the first start on its folder made. */
+  /** The admin key that the first start on its folder made. */
   get adminToken(): string {
     return readFileSync(adminKeyFile(this.environment.DATA_DIR ?? ''), 'utf8').trim();
   }
@@ -46,7 +46,7 @@ export class ServiceProcess {
     return fetch(path.startsWith('http') ? path : `${this.origin}${path}`, { ...init, headers });
   }
 
-  /** Returns when it says that it is ready. */
+  /** Returns when it reports that it is ready. */
   async start(): Promise<void> {
     this.written = '';
     const child = spawn(process.execPath, [CLI, this.command], {
@@ -73,7 +73,7 @@ export class ServiceProcess {
     return this.#end('SIGTERM');
   }
 
-  /** Ends it without a word, as a crash does. */
+  /** Kills it without warning, as a crash does. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
@@ -82,7 +82,7 @@ export class ServiceProcess {
     const child = this.#child;
     this.#child = undefined;
     if (!child) return null;
-    // Closed, not only ended: everything that it wrote has been read.
+    // `close` rather than `exit`: everything that it wrote has been read.
     const ended = new Promise<number | null>((done) => child.once('close', done));
     child.kill(signal);
     return ended;

@@ -1,6 +1,6 @@
 /**
  * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
- * with it. Tests keep apart by repository: each takes a name of its own from {@link uniqueRepository}.
+ * with it. Tests stay apart by repository: each gets its own from {@link uniqueRepository}.
  *
  * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over HTTP as a
  * cluster of one shard.
@@ -21,7 +21,7 @@ export interface TestStores extends Deps {
 
 let opened: Promise<TestStores> | undefined;
 
-/** The stores of this run; opened at the first call. */
+/** The stores of this run, opened by the first call. */
 export function openTestStores(): Promise<TestStores> {
   opened ??= open();
   return opened;

@@ -1,4 +1,4 @@
-/** Deliveries of a repository host, signed as it signs them: the payloads of octokit's collection, and any other. */
+/** Deliveries of a repository host, signed as it signs them: the payloads of octokit's collection, and others. */
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ export type Payload = z.infer<typeof payloadSchema>;
 const collectionSchema = z.array(z.object({ name: z.string(), examples: z.array(payloadSchema) }));
 
 export interface Example {
-  /** Where it stands in the collection, such as `api.github.com pull_request[3] closed`. */
+  /** Its place in the collection, such as `api.github.com pull_request[3] closed`. */
   name: string;
   /** `X-GitHub-Event` */
   event: string;
@@ -54,7 +54,7 @@ export function delivery(
   };
 }
 
-/** Every payload of `@octokit/webhooks-examples`: of the public host and of five versions of the enterprise one. */
+/** Every payload of `@octokit/webhooks-examples`: of the public host and of five versions of the enterprise host. */
 export function webhookExamples(): Example[] {
   const root = dirname(dirname(fileURLToPath(import.meta.resolve('@octokit/webhooks-examples'))));
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -77,7 +77,7 @@ const publicExamples = (): Example[] => {
   return known;
 };
 
-/** A payload of the collection of the public host, with some of its fields set otherwise. */
+/** A payload of the public host from the collection, with some fields changed. */
 export function payloadOf(event: string, action: string | undefined, changes: object = {}): Payload {
   const found = publicExamples().find((it) => it.event === event && it.payload.action === action);
   if (!found) throw new Error(`no example of ${event} ${action}`);
@@ -93,7 +93,7 @@ function merged(target: unknown, changes: object): unknown {
   return result;
 }
 
-/** What makes a pull request of the collection a merged one: there is none. */
+/** Turns a pull request of the collection into a merged one: it contains none. */
 export const MERGED = {
   merged: true,
   merged_at: '2019-05-15T15:21:18Z',

@@ -1,4 +1,4 @@
-/** What a job of GitHub Actions tells its programs, as clients read it. */
+/** The environment of a GitHub Actions job, as clients read it. */
 
 import { machine } from './run.ts';
 import type { ClientService } from './service.ts';

@@ -1,6 +1,6 @@
 /**
- * Licences of the third-party clients that tests install, and of what comes with them. Only open source is run: releases of the
- * `mergify` CLI and its plugins after 2026.10.3, for one, are licensed for use with their maker's service only.
+ * Licences of the third-party clients that tests install, and of their dependencies. Only open source is run. Releases of the
+ * `mergify` CLI and its plugins after 2026.10.3, for example, are licensed for use with Mergify's service only.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -40,13 +40,13 @@ const CLASSIFIERS: Record<string, string> = {
 const NAMES: Record<string, string> = { '3-Clause BSD License': 'BSD-3-Clause', 'Apache License': 'Apache-2.0' };
 
 /**
- * Poetry gives a package this classifier when the name in its `License` is not an SPDX identifier. These were looked at: their
- * `License` and their licence file are what they are listed with.
+ * Poetry gives a package this classifier if the name in its `License` is not an SPDX identifier. These were checked by hand: their
+ * `License` and their licence file name the licence listed here.
  */
 const CLASSIFIED_WRONGLY: Record<string, string> = { 'mergify_cli 2025.10.17.1': 'Apache-2.0' };
 const PROPRIETARY = 'License :: Other/Proprietary License';
 
-/** What a licence file says, by which it is known. */
+/** Phrases by which a licence file is recognised. */
 const OPEN_SOURCE_TEXTS = [
   /Apache License,?\s+Version 2\.0/i,
   /Permission is hereby granted,? free of charge,? to any person/i,
@@ -65,7 +65,7 @@ export interface LicensedPackage {
   version: string;
   /** What its metadata say; all of them must be open source. */
   licences: string[];
-  /** Its licence files, where it has any. */
+  /** The text of its licence files, if it has any. */
   texts: string[];
 }
 

@@ -7,8 +7,8 @@ import { npmPackages, refuseClosed } from './licences.ts';
 import { run } from './run.ts';
 
 /**
- * A folder with these packages in its `node_modules`; undefined where the registry does not give them, with the reason printed. In CI
- * it must.
+ * A folder with these packages in its `node_modules`; undefined if they cannot be installed, with the reason printed. In CI
+ * they must be.
  *
  * @example const folder = await packagesFolder({ 'openapi-fetch': '0.17.0' });
  */

@@ -24,7 +24,7 @@ export interface PythonEnvironment {
 const made = new Map<string, Promise<PythonEnvironment | undefined>>();
 
 /**
- * The environment with these clients; undefined where it cannot be made, with the reason printed. In CI it must be made.
+ * The environment with these clients; undefined if it cannot be made, with the reason printed. In CI it must be made.
  *
  * @example
  * const python = await pythonEnvironment('newest');

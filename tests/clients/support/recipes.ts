@@ -1,4 +1,4 @@
-/** The code blocks of docs/producers.md, so that what is shown there is what is tested. */
+/** The code blocks of docs/producers.md, so that the tests run what the page shows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './service.ts';

@@ -18,7 +18,7 @@ export class ClientService {
     private readonly process: ServiceProcess,
   ) {}
 
-  /** Starts it with embedded stores, unless the environment names others. Returns when it says that it is ready. */
+  /** Starts it with embedded stores, unless the environment names others. Returns when it is ready. */
   static async start(environment: Record<string, string> = {}): Promise<ClientService> {
     const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-clients-'));
     const service = ServiceProcess.onFolder(dataDir, { ...machine(), ...environment });
@@ -34,7 +34,7 @@ export class ClientService {
     return this.process.adminToken;
   }
 
-  /** Lines that it wrote: of its log, from LOG_LEVEL on, among others. */
+  /** The lines that it wrote, including its log from LOG_LEVEL on. */
   get logged(): string[] {
     return this.process.written.split('\n');
   }
@@ -60,7 +60,7 @@ export class ClientService {
     return (await response.json()) as T;
   }
 
-  /** Asks again until the answer is as expected, and returns it: uploads are stored a moment after they are taken. */
+  /** Polls until the answer is as expected, and returns it: uploads are stored a moment after they are accepted. */
   async until<T>(path: string, isReached: (answer: T) => boolean): Promise<T> {
     const deadline = Date.now() + ANSWER_MS_MAX;
     for (;;) {
@@ -81,12 +81,12 @@ export class ClientService {
 
 let shared: Promise<ClientService> | undefined;
 
-/** One service for all client tests of a run; they keep apart by repository. */
+/** One service for all client tests of a run; they stay apart by repository. */
 export function sharedService(): Promise<ClientService> {
   if (!shared) {
     const started = ClientService.start({
       GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
-      // Recorded uploads are of one day, and this service has the clock of the machine.
+      // Recorded uploads have one date, and this service uses the machine's clock.
       RETENTION_DAYS: '3650',
     });
     atEnd(async () => (await started).stop());

@@ -1,4 +1,4 @@
-/** The engine behind the test server: chdb, with what a server gives each statement of its own (settings, parameters). */
+/** The engine behind the test server: chdb, with settings and parameters per statement, as a server has them. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
@@ -6,9 +6,9 @@ import { asOneShard, SHARD_CONFIG } from './one-shard.ts';
 
 export interface Statement {
   sql: string;
-  /** As they came in the request: texts. */
+  /** As text, as they arrived in the request. */
   settings: Readonly<Record<string, string>>;
-  /** Raw `param_<name>` values: escaped as the interface asks for, and unescaped by the engine itself. */
+  /** Raw `param_<name>` values: escaped as the interface requires, and unescaped by the engine. */
   parameters: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
 
 interface Connection {
   session: Session;
-  /** Settings stay on a chdb connection, so a statement is given to one that has its settings and no others. */
+  /** Settings stay on a chdb connection, so a statement runs on one with exactly its settings. */
   settings: string;
   isBusy: boolean;
 }
@@ -36,7 +36,7 @@ export class Engine {
 
   constructor(
     folder: string,
-    /** As a cluster of one shard: what is `ON CLUSTER` and replicated is carried out here. */
+    /** As a cluster of one shard: `ON CLUSTER` and replicated tables work on this host. */
     private readonly isCluster: boolean,
   ) {
     mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** What can go wrong on the way to a server; a test asks for it, one request at a time. */
+/** Faults on the way to a server; a test requests them, one request at a time. */
 import { z } from 'zod';
 
 export const faultSchema = z.object({
@@ -7,7 +7,7 @@ export const faultSchema = z.object({
    * the middle of the answer; `stall`: no answer for `ms`; `idle`: the connection closes after the answer, unannounced.
    */
   kind: z.enum(['drop', 'drop-after', 'cut', 'stall', 'error', 'idle']),
-  /** Only for statements that hold this text. */
+  /** Only for statements that contain this text. */
   matching: z.string().default(''),
   /** How many requests meet it. */
   times: z.int().default(1),
@@ -26,7 +26,7 @@ export class Faults {
     this.#planned.push(fault);
   }
 
-  /** The fault that this statement meets, taken off its count. */
+  /** The fault that this statement meets, if any; it counts as met. */
   take(sql: string): Fault | undefined {
     const at = this.#planned.findIndex((fault) => sql.includes(fault.matching));
     const fault = this.#planned[at];

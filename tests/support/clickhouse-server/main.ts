@@ -1,10 +1,10 @@
 /**
- * A small server that speaks ClickHouse's HTTP interface and hands statements to chdb: a process of its own, because chdb has one
- * data folder a process. `bun main.ts '<options as JSON>'`; prints its port once it listens.
+ * A small server with ClickHouse's HTTP interface that passes statements to chdb. A separate process, because chdb has one
+ * data folder per process. `bun main.ts '<options as JSON>'` prints its port once it listens.
  *
- * What of the interface is here: Basic authentication, statements in the body, in `query` and as multipart, raw `param_x` values that
- * the engine itself unescapes, settings, formats, gzip both ways, ClickHouse's error numbers with their HTTP status, the summary header,
- * keep-alive with its time-out. What is not: sessions, external tables, progress headers.
+ * It has Basic authentication, statements in the body, in `query` and as multipart, raw `param_x` values that
+ * the engine unescapes, settings, formats, gzip both ways, ClickHouse's error numbers with their HTTP status, the summary header
+ * and keep-alive with its timeout. It has no sessions, external tables or progress headers.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -24,7 +24,7 @@ export const optionsSchema = z.object({
 const KEEP_ALIVE_MS = 10_000;
 const VERSION = 'test-server';
 
-/** As `exceptionCodeToHTTPStatus` of ClickHouse has it, for the numbers that matter here. */
+/** As in ClickHouse's `exceptionCodeToHTTPStatus`, for the numbers that matter here. */
 const STATUS_BY_CODE: Readonly<Record<number, number>> = {
   ...Object.fromEntries(
     [6, 25, 26, 27, 33, 38, 41, 47, 53, 62, 69, 72, 117, 130, 190, 376, 456, 457, 467, 691].map((code) => [code, 400]),
@@ -142,7 +142,7 @@ function main(): void {
     process.exit(0);
   };
   process.on('SIGTERM', stop);
-  // The one who started it is gone.
+  // The process that started it is gone.
   process.stdin.on('end', stop);
   process.stdin.resume();
 }

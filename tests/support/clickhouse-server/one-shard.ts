@@ -1,6 +1,6 @@
 /**
  * A cluster of one shard with one replica inside one engine. `Distributed` tables work as they are; what needs Keeper and other
- * hosts is carried out here: `ON CLUSTER` is this host, and a replicated table is one without replicas.
+ * hosts is replaced: `ON CLUSTER` is this host, and a replicated table is one without replicas.
  */
 
 /** Both shards of `two` are this host: a read that is not pruned to one shard sees every row twice. */

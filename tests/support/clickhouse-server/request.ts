@@ -1,10 +1,10 @@
-/** Reads a request of ClickHouse's HTTP interface: where its statement, parameters and settings stand. */
+/** Reads the statement, parameters and settings from a request of ClickHouse's HTTP interface. */
 import { gunzipSync } from 'node:zlib';
 import type { Statement } from './engine.ts';
 
-/** `http_max_uri_size` of a server as it comes. */
+/** The default `http_max_uri_size` of a server. */
 export const URI_BYTES_MAX = 1_048_576;
-/** Of a server as it comes: of the statement without the data of an INSERT. */
+/** The default of a server, for the statement without the data of an INSERT. */
 const QUERY_BYTES_MAX = '262144';
 
 /** An error as ClickHouse numbers it. */
@@ -47,5 +47,5 @@ export async function readStatement(
   return { sql, settings, parameters };
 }
 
-/** The data of an INSERT may hold anything. */
+/** The data of an INSERT may contain anything. */
 const withoutData = (sql: string, query: string): string => (query === '' ? sql : query);
