@@ -27,34 +27,37 @@ async function runOn(dataDir: string, args: readonly string[], environment: Reco
   return { out, err, code };
 }
 
-test('on new stores everything agrees, and rebuild has nothing to do', async () => {
+describe('on new stores', () => {
   const dataDir = join(folder, 'alone');
   const run = (...args: string[]) => runOn(dataDir, args);
-  expect(await run('migrate')).toMatchObject({ code: 0, err: '' });
-  expect(JSON.parse((await run('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
-  expect(await run('rebuild')).toMatchObject({ code: 0 });
-  expect(await run('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
-});
+  beforeAll(async () => {
+    expect(await run('migrate')).toMatchObject({ code: 0, err: '' });
+  });
 
-test('a dead letter is replayed once', async () => {
-  const dataDir = join(folder, 'alone');
-  const run = (...args: string[]) => runOn(dataDir, args);
-  // The commands use this PostgreSQL while it runs. No worker does, so what is replayed stays in the queue.
-  const deps = await openPostgresDeps(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }));
-  try {
-    await deps.deadLetters.add('test-runs', 'upload-0', null, { v: 9 }, 'v must be 1');
-    const [letter] = JSON.parse((await run('dead-letters', 'list', '--json')).out);
-    expect(letter).toMatchObject({ queue: 'test-runs', job_id: 'upload-0', reason: 'v must be 1' });
-    expect(await run('dead-letters', 'replay')).toMatchObject({ code: 1 });
-    expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({
-      code: 0,
-      out: '1 job back in the queue.\n',
-    });
-    expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({ code: 1, out: '' });
-    expect(await run('dead-letters', 'replay', '--all')).toMatchObject({ code: 0 });
-  } finally {
-    await deps.close();
-  }
+  test('everything agrees, and rebuild has nothing to do', async () => {
+    expect(JSON.parse((await run('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
+    expect(await run('rebuild')).toMatchObject({ code: 0 });
+    expect(await run('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
+  });
+
+  test('a dead letter is replayed once', async () => {
+    // The commands use this PostgreSQL while it runs. No worker does, so what is replayed stays in the queue.
+    const deps = await openPostgresDeps(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }));
+    try {
+      await deps.deadLetters.add('test-runs', 'upload-0', null, { v: 9 }, 'v must be 1');
+      const [letter] = JSON.parse((await run('dead-letters', 'list', '--json')).out);
+      expect(letter).toMatchObject({ queue: 'test-runs', job_id: 'upload-0', reason: 'v must be 1' });
+      expect(await run('dead-letters', 'replay')).toMatchObject({ code: 1 });
+      expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({
+        code: 0,
+        out: '1 job back in the queue.\n',
+      });
+      expect(await run('dead-letters', 'replay', letter.id)).toMatchObject({ code: 1, out: '' });
+      expect(await run('dead-letters', 'replay', '--all')).toMatchObject({ code: 0 });
+    } finally {
+      await deps.close();
+    }
+  });
 });
 
 test('a wrong configuration is reported at once, every fault of it, without a stack', async () => {

@@ -98,8 +98,7 @@ test('a read whose client has gone is aborted, in ClickHouse too, and logged as 
       headers: { authorization: `Bearer ${lonely.adminToken}` },
       signal: client.signal,
     });
-    while (!(await server.seen()).statements.some((statement) => statement.includes('insights/search')))
-      await Bun.sleep(10);
+    await server.untilSeen('insights/search');
     client.abort();
     await expect(read).rejects.toThrow();
     while (lines.length === 0) await Bun.sleep(10);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -15,6 +15,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = await openTestApp();
 });
+beforeEach(() => app.stores.clock.set(TEST_NOW));
 
 const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
 
@@ -78,7 +79,6 @@ describe('with the clock moved past retention', () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
-    app.stores.clock.set(TEST_NOW);
     const run = (day: string, status: 'passed' | 'failed') =>
       makeJob({
         repository,
@@ -99,7 +99,6 @@ describe('with the clock moved past retention', () => {
   test('a receipt is kept for a month, and what it describes stays', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
-    app.stores.clock.set(TEST_NOW);
     const upload = makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 't' }] });
     await driver.ingest(upload);
     const receipt = () => app.stores.receipts.find(repository.owner, repository.name, upload.upload_id);
@@ -119,7 +118,6 @@ describe('with the clock moved past retention', () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
-    app.stores.clock.set(TEST_NOW);
     const run = (day: string, status: 'passed' | 'failed') =>
       makeJob({
         repository,

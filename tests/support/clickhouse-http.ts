@@ -20,6 +20,8 @@ export interface TestClickHouse {
   fault(fault: FaultInput): Promise<void>;
   /** What arrived since the last call; planned faults that no statement met are dropped. */
   seen(): Promise<z.infer<typeof seenSchema>>;
+  /** Returns once a statement that contains the text has arrived. Changes neither the planned faults nor what was seen. */
+  untilSeen(text: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,12 +32,17 @@ export async function startClickHouseServer(options: { isCluster?: boolean } = {
   const server = spawn(process.execPath, [MAIN, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const port = await firstLine(server);
   const base = `http://127.0.0.1:${port}`;
+  const seen = async (query = '') =>
+    seenSchema.parse(await (await fetch(`${base}/test/seen${query}`, { keepalive: false })).json());
   return {
     url: `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`,
     fault: async (fault) => {
       await fetch(`${base}/test/fault`, { method: 'POST', body: JSON.stringify(fault), keepalive: false });
     },
-    seen: async () => seenSchema.parse(await (await fetch(`${base}/test/seen`, { keepalive: false })).json()),
+    seen: () => seen(),
+    untilSeen: async (text) => {
+      while (!(await seen('?keep')).statements.some((statement) => statement.includes(text))) await Bun.sleep(5);
+    },
     stop: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGTERM');

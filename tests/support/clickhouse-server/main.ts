@@ -68,8 +68,10 @@ function main(): void {
     }
     if (url.pathname === '/test/seen') {
       const copy = JSON.stringify(seen);
-      Object.assign(seen, { requests: 0, connections: 0, statements: [] });
-      faults.clear();
+      if (!url.searchParams.has('keep')) {
+        Object.assign(seen, { requests: 0, connections: 0, statements: [] });
+        faults.clear();
+      }
       return void response.end(copy);
     }
     seen.requests++;
