@@ -1,6 +1,6 @@
 /**
- * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it held until then; DTDs, and with
- * them entities of the report's own, are refused.
+ * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs are
+ * refused, and with them custom entities.
  *
  * Every way to make much of little is bounded: nesting, elements, attributes of an element, and the length of an attribute
  * (which the parser joins from single characters). Large reports leave the event loop to others between pieces.

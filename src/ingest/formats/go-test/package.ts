@@ -132,7 +132,7 @@ export class GoPackage {
   ): ReportedExecution {
     return {
       place: [this.name, test],
-      // As gotestsum names tests in its JUnit reports, so that their history goes on when a project changes the format.
+      // As gotestsum names tests in its JUnit reports, so that their history continues when a project changes the format.
       name: [this.name, test].filter((part) => part !== '').join('.'),
       status,
       durationSeconds: Math.max(0, durationSeconds),

@@ -3,7 +3,7 @@ import type { ParsedFailure } from '../../upload.ts';
 import { cutFailure } from '../report.ts';
 import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
 
-/** `TypeError: cents is undefined`, of which the type is a word of its own. */
+/** `TypeError: cents is undefined`: the type is a single word. */
 const TYPED = /^(\w*(?:Error|Exception)): /;
 
 /** A failure for each attempt that did not end as expected. */
