@@ -1,7 +1,7 @@
 /** Uploads one report, with retries, and follows its receipt until it is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import ky, { HTTPError, NetworkError, type RetryOptions, TimeoutError } from 'ky';
 import { z } from 'zod';
-import { systemClock } from '../clock.ts';
 import type { ReportFormat } from '../ingest/formats/format.ts';
 import type { PushTarget } from './push-target.ts';
 
@@ -124,66 +124,84 @@ async function untilStored(target: PushTarget, accepted: Receipt, settings: Uplo
   return receipt;
 }
 
-/** Retries what may succeed later: no connection, a timeout, 408, 429 and 5xx. */
+const SERVER_ERRORS = Array.from({ length: 100 }, (_, i) => 500 + i);
+/** What may succeed later. */
+const TRANSIENT_STATUSES: readonly number[] = [408, 429, ...SERVER_ERRORS];
+
+interface RequestInput {
+  method: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: Uint8Array<ArrayBuffer>;
+}
+
+/** Retries after no connection, a timeout and a transient status, as long as `attempts` allows it. */
 async function request(
   target: PushTarget,
   path: string,
   settings: UploadSettings,
-  init: { method: string; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  { headers, ...input }: RequestInput,
 ): Promise<Receipt> {
-  const url = `${target.url}/v1/ci/${target.owner}/repositories/${target.repository}/${path}`;
   const attempts = settings.attempts ?? { max: ATTEMPTS_MAX };
-  for (let attempt = 1; ; attempt++) {
-    const answer = await fetch(url, {
-      ...init,
-      headers: { ...init.headers, authorization: `Bearer ${target.token}`, accept: 'application/json' },
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    }).catch((error: Error) => error);
-    const isTransient =
-      answer instanceof Error || answer.status === 408 || answer.status === 429 || answer.status >= 500;
-    if (!isTransient) {
-      attempts.max = ATTEMPTS_MAX;
-      if (answer.ok) return receiptOf(await answer.text());
-      throw new Error(await problemOf(answer));
-    }
-    if (attempt >= attempts.max) {
-      attempts.max = 1;
-      throw new Error(answer instanceof Error ? unreachable(target.url, answer) : await problemOf(answer));
-    }
-    await sleep(pauseMs(attempt, answer, settings.backoffFirstMs ?? BACKOFF_FIRST_MS));
+  const url = `${target.url}/v1/ci/${target.owner}/repositories/${target.repository}/${path}`;
+  const answer = ky(url, {
+    ...input,
+    headers: { ...headers, authorization: `Bearer ${target.token}`, accept: 'application/json' },
+    timeout: REQUEST_TIMEOUT_MS,
+    retry: retryOptions(attempts, settings.backoffFirstMs ?? BACKOFF_FIRST_MS),
+  });
+  try {
+    const text = await answer.text();
+    attempts.max = ATTEMPTS_MAX;
+    return receiptOf(text);
+  } catch (error) {
+    if (error instanceof ForeignAnswer) throw error;
+    const isRefusal = error instanceof HTTPError && !TRANSIENT_STATUSES.includes(error.response.status);
+    attempts.max = isRefusal ? ATTEMPTS_MAX : 1;
+    throw new Error(error instanceof HTTPError ? problemOf(error) : unreachable(target.url, error), { cause: error });
   }
 }
+
+const retryOptions = (attempts: Attempts, backoffFirstMs: number): RetryOptions => ({
+  limit: ATTEMPTS_MAX - 1,
+  methods: ['get', 'post'],
+  statusCodes: [...TRANSIENT_STATUSES],
+  // As long as the service asks for.
+  afterStatusCodes: [...TRANSIENT_STATUSES],
+  maxRetryAfter: RETRY_AFTER_MS_MAX,
+  // Otherwise doubled each time, with jitter so that the jobs of a pipeline do not retry at once.
+  delay: (attempt) => backoffFirstMs * 2 ** (attempt - 1),
+  backoffLimit: BACKOFF_MS_MAX,
+  jitter: (delayMs) => delayMs * (0.5 + Math.random() / 2),
+  shouldRetry: ({ error, retryCount }) => {
+    if (retryCount >= attempts.max) return false;
+    // Decided by status; connections that fail and timeouts are always retried.
+    return error instanceof HTTPError ? undefined : true;
+  },
+});
+
+/** An answer that no ci-insights gives. */
+class ForeignAnswer extends Error {}
 
 function receiptOf(text: string): Receipt {
   const parsed = receiptSchema.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
-  throw new Error('the answer is not from ci-insights: check the address');
+  throw new ForeignAnswer('the answer is not from ci-insights: check the address');
 }
 
-/**
- * As long as the service asks for; otherwise doubled each time, with jitter so that jobs of a pipeline do not retry at
- * once.
- */
-function pauseMs(attempt: number, answer: Response | Error, firstMs: number): number {
-  const retryAfter = answer instanceof Error ? null : answer.headers.get('retry-after');
-  if (retryAfter && /^\d{1,6}$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1_000, RETRY_AFTER_MS_MAX);
-  if (retryAfter && !Number.isNaN(Date.parse(retryAfter)))
-    return Math.min(Math.max(Date.parse(retryAfter) - systemClock.now(), 0), RETRY_AFTER_MS_MAX);
-  return Math.min(firstMs * 2 ** (attempt - 1), BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
-}
-
-async function problemOf(answer: Response): Promise<string> {
-  const parsed = problemSchema.safeParse(jsonOf(await answer.text().catch(() => '')));
+function problemOf({ response, data }: HTTPError): string {
+  const parsed = problemSchema.safeParse(typeof data === 'string' ? jsonOf(data) : data);
   const { title, detail, errors } = parsed.success ? parsed.data : { title: undefined, detail: undefined, errors: [] };
   const reasons = errors.map((error) => error.msg).filter((message) => !detail?.includes(message));
-  const sentence = [detail ?? title ?? answer.statusText, ...reasons].filter(Boolean).join(' ');
-  return `${sentence || 'the service refused the upload'} (${answer.status})`;
+  const sentence = [detail ?? title ?? response.statusText, ...reasons].filter(Boolean).join(' ');
+  return `${sentence || 'the service refused the upload'} (${response.status})`;
 }
 
-const unreachable = (url: string, error: Error): string =>
-  error.name === 'TimeoutError'
-    ? `${url} did not answer within ${REQUEST_TIMEOUT_MS / 1_000} s`
-    : `${url} cannot be reached: ${error.message.split('\n')[0]}`;
+function unreachable(url: string, error: unknown): string {
+  if (error instanceof TimeoutError) return `${url} did not answer within ${REQUEST_TIMEOUT_MS / 1_000} s`;
+  const cause = error instanceof NetworkError ? error.cause : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return `${url} cannot be reached: ${message.split('\n')[0]}`;
+}
 
 function jsonOf(text: string): unknown {
   try {

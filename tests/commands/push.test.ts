@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { detectCi } from '../../src/cli/ci-provider.ts';
 import { targetOf } from '../../src/cli/push-target.ts';
-import { uploadReport } from '../../src/cli/upload.ts';
+import { ATTEMPTS_MAX, type UploadSettings, uploadReport } from '../../src/cli/upload.ts';
 import { FORMATS } from '../../src/ingest/formats/formats.ts';
 import { junit } from '../../src/ingest/formats/junit/format.ts';
 
@@ -190,6 +190,67 @@ test('a busy service is retried until it accepts the report', async () => {
   const { code } = await push(['a.xml']);
   expect(taken).toHaveLength(1);
   expect(code).toBe(0);
+});
+
+const uploadTo = (url: string, settings: Partial<UploadSettings> = {}) => {
+  const flags = { repo: { owner: 'a', name: 'b' }, pipeline: 'P', job: 'J', runId: '1', report: 'r' };
+  const target = targetOf(flags, detectCi({}), { url, token: 'cii_secret' }, 1);
+  return uploadReport(junit, target, join(folder, 'a.xml'), { waitMsMax: 0, backoffFirstMs: 1, ...settings });
+};
+const MINUTE_MS = 60_000;
+
+test.each([408, 429, 500, 502, 503, 504, 520])('%d is retried', async (status) => {
+  trouble = { r: [problem(status, 'Busy.'), problem(status, 'Busy.')] };
+  expect((await uploadTo(server.url.origin)).outcome).toBe('queued');
+  expect(taken).toHaveLength(1);
+});
+
+test.each([400, 403, 404, 413, 422])('%d is not retried', async (status) => {
+  trouble = { r: [problem(status, 'Wrong.')] };
+  expect(await uploadTo(server.url.origin)).toMatchObject({ outcome: 'failed', problem: `Wrong. (${status})` });
+  expect(taken).toHaveLength(0);
+});
+
+test.each([
+  ['seconds', () => '1'],
+  // A date has no fraction of a second.
+  ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
+])('the service says in %s when to come back', async (_, retryAfter) => {
+  trouble = { r: [problem(503, 'Busy.', { 'retry-after': retryAfter() })] };
+  const startedAt = performance.now();
+  const { outcome } = await uploadTo(server.url.origin, { backoffFirstMs: MINUTE_MS });
+  expect(outcome).toBe('queued');
+  expect(performance.now() - startedAt).toBeGreaterThan(900);
+});
+
+test('the last answer is the problem when all attempts fail', async () => {
+  trouble = { r: Array.from({ length: ATTEMPTS_MAX }, (_, i) => problem(503, `Busy ${i + 1}.`)) };
+  expect((await uploadTo(server.url.origin)).problem).toBe(`Busy ${ATTEMPTS_MAX}. (503)`);
+});
+
+test('a connection that is cut is retried', async () => {
+  let connections = 0;
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: (socket) => {
+        if (++connections < 3) socket.terminate();
+      },
+      data: (socket) => {
+        const body = JSON.stringify({ id: ID, status: 'queued', executions: 1 });
+        socket.end(`HTTP/1.1 202 Accepted\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+      },
+    },
+  });
+  expect((await uploadTo(`http://127.0.0.1:${listener.port}`)).outcome).toBe('queued');
+  expect(connections).toBe(3);
+  listener.stop(true);
+});
+
+test('an answer of another service is not a receipt', async () => {
+  trouble = { r: [new Response('<html>Welcome</html>')] };
+  expect((await uploadTo(server.url.origin)).problem).toBe('the answer is not from ci-insights: check the address');
 });
 
 test('a service that stays down is not waited for again with every file', async () => {
