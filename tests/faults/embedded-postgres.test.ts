@@ -41,12 +41,12 @@ describe('a new PostgreSQL beside an old ClickHouse', () => {
     };
     await write(postgres, 'first');
     const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
-    const anew = await startEmbeddedPostgres(other, false);
-    const second = openPostgres(anew.url, () => {});
+    const replacement = await startEmbeddedPostgres(other, false);
+    const second = openPostgres(replacement.url, () => {});
     await migratePostgres(second);
     await write(second, 'second');
     await second.close();
-    await anew.stop();
+    await replacement.stop();
     rmSync(other, { recursive: true, force: true });
     const names = await clickhouse.rows(
       'SELECT test_name FROM ci.executions WHERE repository_id = {id: UUID} ORDER BY test_name',
