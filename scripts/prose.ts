@@ -64,6 +64,8 @@ const PHRASES: readonly Phrase[] = [
   { pattern: /\b(?:comes|came) of\b/i, instead: 'results from' },
   { pattern: /\bshall\b/i, instead: 'must, should' },
   { pattern: /\bdearest?\b/i, instead: 'most expensive' },
+  { pattern: /\bsomebody\b(?!-)/i, instead: 'someone' },
+  { pattern: /\bput right\b/i, instead: 'fixed, corrected' },
 ];
 
 /** The files that are checked, by path from the root; below `paths` when any are given. */
