@@ -153,7 +153,7 @@ export interface Config {
   tracing: TracingConfig | undefined;
 }
 
-export interface TracingConfig {
+interface TracingConfig {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;

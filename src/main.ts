@@ -17,7 +17,7 @@ import type { Probes } from './probes.ts';
 /** How long requests and jobs may take to finish after SIGTERM: less than orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
 
-export interface Service {
+interface Service {
   deps: Deps;
   /** Where the API listens; undefined for a worker. */
   url: string | undefined;
@@ -30,7 +30,7 @@ export interface Service {
 }
 
 /** Starts what the configured role needs, and returns when it is ready. */
-export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
+async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const deps = await openDeps(config, overrides);
   const { tracing } = config;
   const stopTracing =

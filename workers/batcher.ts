@@ -5,7 +5,7 @@ import type { PreparedChunk } from '../src/ledger/prepare.ts';
 
 /** Blocks of this size take at most 290 MiB of memory; blocks twice as large take 518 MiB. */
 export const BLOCK_EXECUTIONS_MAX = 10_000;
-export const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
+const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
 /** How long a block that is not full waits for more chunks. */
 const LINGER_MS = 60;
 /** Blocks written at a time: one is claimed while another is inserted. */

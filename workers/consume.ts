@@ -13,14 +13,14 @@ import { type Unpacked, unpack } from '../src/queue/encoding.ts';
 import type { JobKind } from '../src/queue/job-kind.ts';
 import { countJobs } from './job-metrics.ts';
 
-export interface ReceivedJob {
+interface ReceivedJob {
   id: string;
   /** Size of the payload as JSON. */
   bytes: number;
 }
 
 /** The job, or a part of it, goes to the dead letters with this reason. */
-export interface Buried {
+interface Buried {
   buried: string;
 }
 
@@ -30,7 +30,7 @@ export interface Buried {
  */
 export type Handler<S extends z.ZodType> = (payload: z.output<S>, job: ReceivedJob) => Promise<Buried | undefined>;
 
-export interface ConsumerDeps {
+interface ConsumerDeps {
   queues: QueueBackend;
   deadLetters: DeadLetterStore;
   log: Logger;

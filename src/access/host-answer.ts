@@ -12,7 +12,7 @@ export interface Unavailable {
 }
 
 /** The host does not permit this to the token, or does not know the token (401, 403). */
-export interface Refused {
+interface Refused {
   kind: 'refused';
 }
 
@@ -21,7 +21,7 @@ export interface Missing {
   kind: 'missing';
 }
 
-export interface Found<T> {
+interface Found<T> {
   kind: 'found';
   value: T;
 }

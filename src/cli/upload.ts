@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ReportFormat } from '../ingest/formats/format.ts';
 import type { PushTarget } from './push-target.ts';
 
-export interface Rejection {
+interface Rejection {
   reason: string;
   count: number;
 }
@@ -32,7 +32,7 @@ export interface UploadSettings {
 }
 
 /** When all attempts for one file have failed, each of a hundred others must not wait as long: they get one attempt. */
-export interface Attempts {
+interface Attempts {
   max: number;
 }
 

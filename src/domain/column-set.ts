@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 
-export interface Column {
+interface Column {
   /** Its name in the job. */
   job: string;
   /** What the job contains under that name. */

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import { v5 as uuid5 } from 'uuid';
 
 /** The namespace of repository ids: drawn at random once, for this project. */
-export const REPOSITORY_NAMESPACE = '5d0f6a1e-7c1b-4a52-9c0e-3b1d2f8a6e47';
+const REPOSITORY_NAMESPACE = '5d0f6a1e-7c1b-4a52-9c0e-3b1d2f8a6e47';
 
 /** The host of a repository whose producer names none. */
 export const DEFAULT_HOST = 'github.com';

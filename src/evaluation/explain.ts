@@ -34,7 +34,7 @@ export interface ExplainedExecution extends IdentifiedExecution {
   receivedAt: number;
 }
 
-export interface Step {
+interface Step {
   from: Health;
   to: Health;
   rule: string;

@@ -25,7 +25,7 @@ const eventOf = (type: EventType) =>
 const [first, ...others] = EVENT_TYPES;
 
 /** One shape per type, discriminated by `type`. */
-export const eventSchema = z.discriminatedUnion('type', [eventOf(first), ...others.map(eventOf)]).meta({
+const eventSchema = z.discriminatedUnion('type', [eventOf(first), ...others.map(eventOf)]).meta({
   id: 'Event',
   // OpenAPI's word for it, which client generators look for.
   discriminator: {

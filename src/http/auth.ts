@@ -27,7 +27,7 @@ export interface DecidingCredential extends Credential {
 }
 
 /** An application key as its holder may see it. */
-export interface Application {
+interface Application {
   id: string;
   name: string;
   scope: KeyScope;

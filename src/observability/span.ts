@@ -3,7 +3,7 @@
 /**
  * Attributes of a span. Repositories and routes are fine; parameters of statements, names of tests and secrets are not.
  */
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
   kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal';

@@ -6,7 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 
 /** The largest job that a consumer unpacks, in bytes: a small payload must not become a large allocation. */
-export const JOB_BYTES_MAX = 64 * 1024 * 1024;
+const JOB_BYTES_MAX = 64 * 1024 * 1024;
 
 export const compressedSchema = z.object({ v: z.literal(1), enc: z.literal('zstd'), b: z.base64() });
 export type Compressed = z.infer<typeof compressedSchema>;

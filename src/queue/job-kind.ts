@@ -10,7 +10,7 @@ import { z } from 'zod';
  */
 const ATTEMPTS_MAX = 3_000;
 const BACKOFF_FIRST_MS = 250;
-export const BACKOFF_MS_MAX = 30_000;
+const BACKOFF_MS_MAX = 30_000;
 
 export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = string> {
   /** Also the name of the queue: each kind has one. */

@@ -38,7 +38,7 @@ const eventSchema = z.object({
   metadata: z.record(z.string(), z.unknown()).default({}).describe('Details, as the type defines them'),
 });
 
-export const pullRequestSchema = z.object({
+const pullRequestSchema = z.object({
   number: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX),
   id: z.int().min(0).describe("The host's id of the pull request"),
   title: text(PULL_REQUEST_TITLE_LENGTH_MAX),

@@ -10,7 +10,7 @@
  */
 import { z } from 'zod';
 
-export interface RedisHost {
+interface RedisHost {
   host: string;
   port: number;
 }

@@ -16,7 +16,7 @@ import { defineJob } from './job-kind.ts';
 /** With more executions in a job, a retry repeats too much; with fewer, the queue's cost per job shows. */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
 
-export const runSchema = z.object(runColumns.shape);
+const runSchema = z.object(runColumns.shape);
 export type Run = z.infer<typeof runSchema>;
 
 const executionsSchema = z.object({

@@ -9,7 +9,7 @@ import { isRecovered, type QuarantineEvidence, quarantineReason } from '../../sr
 import type { Health } from '../../src/domain/status.ts';
 import { DAY, type SimulatedRun, type World } from './world.ts';
 
-export interface SimulatedQuarantine {
+interface SimulatedQuarantine {
   test: number;
   day: number;
   reason: string;

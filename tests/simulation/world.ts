@@ -17,7 +17,7 @@ export interface WorldOptions {
   start: number;
 }
 
-export type Kind =
+type Kind =
   | 'stable'
   | 'flaky 1 %'
   | 'flaky 5 %'
@@ -30,7 +30,7 @@ export type Kind =
 export type State = 'healthy' | 'flaky' | 'broken';
 
 /** What is wrong with a test, and when; days from the start, the end exclusive. */
-export interface Trouble {
+interface Trouble {
   from: number;
   to: number;
   state: State;
@@ -66,7 +66,7 @@ export interface World {
   runs(): Generator<SimulatedRun>;
 }
 
-export const JOBS = 4;
+const JOBS = 4;
 const COMMITS_ON_WORKDAYS = 8;
 const COMMITS_ON_FREE_DAYS = 1;
 /** How often someone runs a failed job again. */

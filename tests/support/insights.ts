@@ -61,7 +61,7 @@ export class InsightsFixture {
   }
 }
 
-export function queryOf(query: Record<string, string | string[]>): string {
+function queryOf(query: Record<string, string | string[]>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? value : [value]) search.append(name, one);

@@ -3,7 +3,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ExportTraceServiceRequestSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { type Span, Span_SpanKind } from '../../src/ingest/otlp/gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
-export interface ReceivedSpan {
+interface ReceivedSpan {
   name: string;
   kind: string;
   traceId: string;

@@ -3,7 +3,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { ExportTraceServiceRequestSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { Status_StatusCode } from '../../src/ingest/otlp/gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
-export type AttributeValue = string | number | boolean;
+type AttributeValue = string | number | boolean;
 export type AttributeValues = Record<string, AttributeValue | undefined>;
 
 export interface SpanInput {

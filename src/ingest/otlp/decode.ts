@@ -32,7 +32,7 @@ export const SPAN_BYTES_MAX = 2 * 1024 * 1024;
 /** For a resource or scope; those of the clients take about 1 KiB. */
 const HEAD_BYTES_MAX = 1024 * 1024;
 /** Resources, scopes and spans of one request: twice the tests that an upload may contain. */
-export const SPANS_MAX = 200_000;
+const SPANS_MAX = 200_000;
 
 /** Counts what is read, and refuses a request with more than any test run contains. */
 export class SpanBudget {

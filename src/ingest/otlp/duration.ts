@@ -17,7 +17,7 @@ interface WrongDurations {
  * whose scope says 0.0.0. Versions that are not known to be wrong are trusted. Releases before June 2026 were Python
  * programs that built their spans by hand and name no scope (recorded from 2025.10.17.1).
  */
-export const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.3', factor: 10 };
+const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '2026.10.3', factor: 10 };
 
 const NANOSECONDS_PER_SECOND = 1e9;
 

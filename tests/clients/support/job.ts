@@ -13,7 +13,7 @@ export interface JobOptions {
   url?: string;
 }
 
-export const COMMIT = '1111111111111111111111111111111111111111';
+const COMMIT = '1111111111111111111111111111111111111111';
 
 /** The environment of a push to a branch of `acme/<repository>`, pipeline `CI`, job `unit`. */
 export function jobEnvironment(
