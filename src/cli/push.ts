@@ -12,7 +12,7 @@ import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseW
 import { openProgress } from './push-progress.ts';
 import { isAllAccepted, summaryOf } from './push-summary.ts';
 import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
-import { ATTEMPTS_MAX, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
+import { ATTEMPTS_MAX, failedUpload, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
 
 interface PushOptions extends PushFlags {
   wait: boolean;
@@ -93,16 +93,7 @@ async function uploadAll(
   return results;
 }
 
-const notFound = (file: string): UploadResult => ({
-  file,
-  outcome: 'failed',
-  accepted: 0,
-  duplicate: 0,
-  rejected: 0,
-  rejections: [],
-  warnings: [],
-  problem: 'there is no such file',
-});
+const notFound = (file: string): UploadResult => failedUpload(file, 'there is no such file');
 
 /** GitHub's description of the event that started the job. Without it, the other variables must be enough. */
 function readEvent(path: string | undefined): unknown {

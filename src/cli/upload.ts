@@ -2,13 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import ky, { HTTPError, NetworkError, type RetryOptions, TimeoutError } from 'ky';
 import { z } from 'zod';
+import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../ingest/formats/format.ts';
 import type { PushTarget } from './push-target.ts';
-
-interface Rejection {
-  reason: string;
-  count: number;
-}
 
 export interface UploadResult {
   file: string;
@@ -17,7 +13,7 @@ export interface UploadResult {
   accepted: number;
   duplicate: number;
   rejected: number;
-  rejections: Rejection[];
+  rejections: Pick<Rejection, 'reason' | 'count'>[];
   warnings: string[];
   problem: string | undefined;
 }
@@ -82,18 +78,21 @@ export async function uploadReport(
     });
     return resultOf(file, settings.waitMsMax > 0 ? await untilStored(target, accepted, settings) : accepted);
   } catch (error) {
-    return { ...NOTHING, file, problem: error instanceof Error ? error.message : String(error) };
+    return failedUpload(file, error instanceof Error ? error.message : String(error));
   }
 }
 
-const NOTHING = {
+/** The result of a file of which nothing was stored. */
+export const failedUpload = (file: string, problem: string): UploadResult => ({
+  file,
   outcome: 'failed',
   accepted: 0,
   duplicate: 0,
   rejected: 0,
   rejections: [],
   warnings: [],
-} as const satisfies Partial<UploadResult>;
+  problem,
+});
 
 function resultOf(file: string, receipt: Receipt): UploadResult {
   const isFailed = receipt.status === 'failed';
