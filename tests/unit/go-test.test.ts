@@ -76,7 +76,7 @@ describe('a report that Go wrote about twelve packages', () => {
       '3 tests did not end because the package stopped first, and so do not count: example.com/shop/crash.TestParallelBystander, example.com/shop/parallelcrash.TestBystander, example.com/shop/slow.TestWaiting.',
     ]);
   });
-  test('a time-out is a failure of the tests that were running', () => {
+  test('a timeout is a failure of the tests that were running', () => {
     const timeout = { type: 'timeout', message: 'test timed out after 1s' };
     for (const name of ['slow.TestSlow', 'stuck.TestParallelA', 'stuck.TestParallelB', 'stuck.TestParallelB/inner']) {
       expect(failureOf(name)).toMatchObject(timeout);
@@ -252,6 +252,12 @@ describe('hostile reports', () => {
       run('T') + output('panic: why\n', 'T') + lines('goroutine ') + end('fail', 'T') + end('fail'),
     );
     expect(executionNamed(panicked, 'p.T').failures[0]).toMatchObject({ type: 'panic', message: 'panic: why' });
+  });
+  test('the list of running tests may be as long as its output', async () => {
+    const list = output('panic: test timed out after 1s\n', 'T') + output('\trunning tests:\n', 'T');
+    const long = output(`\t\t${' ('.repeat(500_000)}\n`, 'T');
+    const upload = await parse(goTest, run('T') + list + long + end('fail'));
+    expect(outcomesOf(upload)).toEqual({ 'p.TestMain': 'failed' });
   });
   test('names with thousands of parts, empty names and the same name again are read', async () => {
     const deep = `T${'/'.repeat(5_000)}`;

@@ -76,7 +76,7 @@ describe('a report that Playwright wrote about two projects', () => {
   ])('the failure of: %s is described', (title, failure) => {
     expect(executionNamed(reported, `[desktop] › ${OUTCOMES} ${title}`).failures[0]).toMatchObject(failure);
   });
-  test('set-up that fails is a failure of the first test; the others were skipped', () => {
+  test('setup that fails is a failure of the first test; the others were skipped', () => {
     const { failures } = executionNamed(reported, '[desktop] › checkout/setup.spec.ts › with a server › pays');
     expect(failures[0]).toMatchObject({ type: 'Error', message: 'connect ECONNREFUSED 127.0.0.1:5432' });
   });

@@ -1,15 +1,15 @@
 /**
- * Reads a large JSON document without building it: a visitor chooses the values that it wants, and those alone are parsed, one
- * after the other. JSON.parse of a whole report would block the event loop for a second and hold every attachment in memory;
- * here a report that is cut short also keeps what was whole.
+ * Reads a large JSON document value by value: a visitor chooses which values it wants, and only those are parsed.
+ * JSON.parse of a whole report would block the event loop for a second and keep every attachment in memory. Also, a
+ * report that is cut short keeps the values that were complete.
  *
- * Bounded: nesting, and the size of a value that is parsed. Values that are skipped are only measured.
+ * Nesting and the size of a parsed value are bounded. The length of a skipped value is only measured.
  */
 import { InvalidUpload } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { lineAt } from './utf8.ts';
 
-/** Keys and indexes from the root. Live: copy it to keep it. */
+/** Keys and indexes from the root. It changes while the document is read: copy it to keep it. */
 export type JsonPath = readonly (string | number)[];
 
 export type JsonKind = 'array' | 'object' | 'scalar';
@@ -19,23 +19,23 @@ export interface JsonVisitor {
   /** Whether to read the value at this path whole, to visit its parts, or to skip it. */
   visit(path: JsonPath, kind: JsonKind): JsonVisit;
   value(path: JsonPath, value: unknown): void;
-  /** Instead of `value`, for one of more than 16 MiB or 200,000 values within. */
+  /** Called instead of `value` if it has more than 16 MiB or contains more than 200,000 values. */
   tooLarge(path: JsonPath): void;
 }
 
 const DEPTH_MAX = 100;
-/** Of a value that is parsed: the event loop is blocked until it is. */
+/** Of a parsed value, because parsing it blocks the event loop. */
 const VALUE_BYTES_MAX = 16 * 1024 * 1024;
 /** `[{},{},…` takes three bytes each on the wire but dozens in memory. */
 const VALUES_MAX = 200_000;
 const KEY_BYTES_MAX = 1_000;
-/** A step visits one part, or measures so much of a value. */
+/** A step visits one part, or measures this much of a value. */
 const BYTES_PER_STEP = 16 * 1024;
 const STEPS_PER_CLOCK_READING = 128;
 
 /**
- * Returns how the JSON breaks off, in words such as "is cut short at line 5", or null when it is whole. What follows the
- * root value is ignored.
+ * Returns how the JSON breaks off, such as "is cut short at line 5", or null if it is complete. Anything after the root
+ * value is ignored.
  */
 export async function readJson(body: Uint8Array, visitor: JsonVisitor): Promise<string | null> {
   const reader = new JsonReader(body, visitor);
@@ -56,7 +56,7 @@ class Malformed extends Error {}
 /** An object or array whose parts are being visited. */
 interface Open {
   isArray: boolean;
-  /** What may come next: a part, or also the end where it is empty so far; otherwise a comma or the end. */
+  /** What may come next. */
   next: 'part' | 'part or end' | 'comma or end';
 }
 
@@ -64,7 +64,7 @@ interface Open {
 interface Measured {
   start: number;
   depth: number;
-  /** Objects, arrays and items within. */
+  /** Objects, arrays and items in it. */
   count: number;
   isRead: boolean;
 }
@@ -112,7 +112,7 @@ class JsonReader {
     }
   }
 
-  /** Puts the key or index of the next part in place. */
+  /** Updates the path to the next part. */
   #enter(open: Open): void {
     const last = this.#path.length - 1;
     if (open.isArray) this.#path[last] = Number(this.#path[last]) + 1;
@@ -149,7 +149,7 @@ class JsonReader {
     } else this.#measured = { start: this.#at, depth: 0, count: 0, isRead: visit === 'read' };
   }
 
-  /** Looks for the end of a value, at most so many bytes at a time. */
+  /** Looks for the end of a value, a step at a time. */
   #measure(measured: Measured): void {
     const bytes = this.#bytes;
     const until = Math.min(bytes.length, this.#at + BYTES_PER_STEP);
@@ -189,7 +189,7 @@ class JsonReader {
     }
   }
 
-  /** A quote behind an odd number of backslashes is part of the string. */
+  /** A quote after an odd number of backslashes is part of the string. */
   #endOfString(start: number): number {
     const bytes = this.#bytes;
     for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
@@ -239,5 +239,5 @@ const tableOf = (characters: string): readonly boolean[] => {
   return Array.from({ length: 256 }, (_, code) => codes.has(code));
 };
 const SPACE_BYTES = tableOf(' \t\r\n');
-/** Of numbers, true, false and null. */
+/** The bytes of numbers, true, false and null. */
 const SCALAR_BYTES = tableOf('+-.0123456789Eaeflnrstu');

@@ -1,4 +1,4 @@
-/** One report as its parser reads it: bounded in size, with a key and a place in time for every execution. */
+/** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
 import { MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import type { Run } from '../../queue/test-runs.ts';
@@ -6,23 +6,25 @@ import { UploadCollector } from '../collect.ts';
 import { UploadTooLarge } from '../errors.ts';
 import type { ParsedExecution, ParsedFailure, ParsedUpload } from '../upload.ts';
 
-/** An execution as a report describes it. No report knows of quarantines. */
+/** An execution as a report describes it. Reports do not say whether a test is quarantined. */
 export interface ReportedExecution extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
-  /** What tells it from the report's other executions, such as its suites and its name; equal ones are numbered. */
+  /**
+   * What distinguishes it from other executions of the report, such as its suites and name. Equal ones are numbered.
+   */
   place: readonly (string | readonly string[])[];
 }
 
-/** The test runner, as far as the report names it. */
+/** The test runner, if the report names it. */
 export interface Runner {
   framework: string | null;
   frameworkVersion: string | null;
-  /** Null where the runner serves several languages. */
+  /** Null if the runner supports several languages. */
   language: string | null;
 }
 
 interface Kept {
   execution: ParsedExecution;
-  /** Seconds from the report's beginning to the end of this execution, by the durations alone. */
+  /** Seconds from the start of the report to the end of this execution, by the durations alone. */
   offsetSeconds: number;
 }
 
@@ -33,7 +35,7 @@ export interface ReportSettings {
 }
 
 export class Report {
-  /** Set by the parser where the report says so. */
+  /** Set by the parser if the report names it. */
   runner: Runner = { framework: null, frameworkVersion: null, language: null };
   readonly #source: string;
   readonly #executionsMax: number;
@@ -50,7 +52,9 @@ export class Report {
     this.#collector = new UploadCollector(executionsMax);
   }
 
-  /** Counts a test before anything is kept of it, because refused rows take time and memory too. Throws UploadTooLarge. */
+  /**
+   * Call it for each test before keeping anything of it: rejected rows take time and memory too. Throws UploadTooLarge.
+   */
   count(): void {
     if (++this.#seenCount > this.#executionsMax)
       throw new UploadTooLarge(
@@ -66,13 +70,13 @@ export class Report {
     });
   }
 
-  /** A row that is not an execution; it took time all the same. */
+  /** Rejects a row. It took time all the same. */
   reject(reason: string, name: string, durationSeconds = 0): void {
     this.#elapsedSeconds += durationSeconds;
     this.#collector.reject(reason, name);
   }
 
-  /** A sentence for the receipt. */
+  /** Adds a sentence to the receipt. */
   warn(sentence: string): void {
     this.#collector.warn(sentence);
   }
@@ -85,12 +89,14 @@ export class Report {
     this.warn(`The report ${how}. ${whole}; what followed is lost.`);
   }
 
-  /** A time in the report, in milliseconds since the epoch; the earliest is when the report begins. */
+  /** Call it with every time in the report: the earliest is its start. */
   noticeTime(timeMs: number): void {
     this.#earliestMs = Math.min(this.#earliestMs, timeMs);
   }
 
-  /** @param startedAtMs when the tests began: all times are shifted there, with their distances kept */
+  /**
+   * @param startedAtMs when the tests began: all times are shifted by the same amount, so that the earliest is this one
+   */
   toUpload(run: Run, startedAtMs: number | undefined): ParsedUpload {
     const { framework, frameworkVersion, language } = this.runner;
     const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
@@ -107,7 +113,7 @@ export class Report {
     return { ...execution, finishedAtMs: Math.round(shiftedMs) };
   }
 
-  /** With an ordinal, so that a name that occurs twice in a report is two executions. */
+  /** Has an ordinal, so that a name that occurs twice in a report is two executions. */
   #keyOf(place: ReportedExecution['place']): string {
     const text = JSON.stringify(place);
     const ordinal = this.#ordinals.get(text) ?? 0;
@@ -119,7 +125,7 @@ export class Report {
 /** `1 test`, `2 tests` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Cut at once: a report of a few MiB must not be held whole for one test. */
+/** Cuts texts as soon as they are read, so that one test cannot keep many MiB in memory. */
 export const cutFailure = (failure: ParsedFailure): ParsedFailure => ({
   ...failure,
   message: failure.message && cutText(failure.message, MESSAGE_BYTES_MAX),

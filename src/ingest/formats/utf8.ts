@@ -1,4 +1,4 @@
-/** Text formats as UTF-8: Windows PowerShell redirects output (`> report.json`) as UTF-16 with a byte order mark. */
+/** Converts text to UTF-8: Windows PowerShell writes redirected output (`> report.json`) as UTF-16. */
 
 export function asUtf8(body: Uint8Array): Uint8Array {
   if (body[0] === 0xff && body[1] === 0xfe) return new TextEncoder().encode(new TextDecoder('utf-16le').decode(body));

@@ -1,4 +1,4 @@
-/** The text of an XML body, a piece at a time, in the encoding that the body declares. */
+/** Decodes an XML body piece by piece, in the encoding that it declares. */
 
 const PIECE_BYTES = 64 * 1024;
 

@@ -1,9 +1,9 @@
 /**
- * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs are
- * refused, and with them custom entities.
+ * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs
+ * are refused, and with them custom entities.
  *
- * Every way to make much of little is bounded: nesting, elements, attributes of an element, and the length of an attribute
- * (which the parser joins from single characters). Large reports leave the event loop to others between pieces.
+ * Everything that a small body could blow up is bounded: nesting, elements, attributes of an element, and the length of
+ * an attribute, which the parser joins from single characters. Large reports yield to the event loop between pieces.
  */
 import sax from 'sax';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
@@ -12,14 +12,16 @@ import { decodedPieces } from './xml-text.ts';
 
 const DEPTH_MAX = 100;
 const ATTRIBUTES_MAX = 200;
-/** Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki. */
+/**
+ * Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
+ */
 const TOKEN_LENGTH_MAX = 4 * 1024 * 1024;
 /** 100,000 tests with dozens of properties each. An empty element is four bytes, and gzip makes nothing of them. */
 const ELEMENTS_MAX = 5_000_000;
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
-/** Sees the elements as they open and close, and their text in between. */
+/** Receives the elements as they open and close, and their text in between. */
 export interface XmlHandler {
   open(element: string, attributes: XmlAttributes): void;
   /** Text or CDATA, in as many pieces as it comes. */
@@ -31,14 +33,14 @@ export interface XmlReport {
   /** For messages: "JUnit XML". */
   title: string;
   roots: readonly [string, ...string[]];
-  /** Attributes that make a test's name. */
+  /** The attributes from which the name of a test is made. */
   nameAttributes: readonly string[];
 }
 
 /** Where the report stopped being XML. */
 class Malformed extends Error {}
 
-/** Returns how the XML breaks off, in words such as "is cut short at line 5", or null when it is whole. */
+/** Returns how the XML breaks off, such as "is cut short at line 5", or null if it is complete. */
 export async function readXml(body: Uint8Array, report: XmlReport, handler: XmlHandler): Promise<string | null> {
   const reader = new XmlReader(report, handler);
   const slice = new TimeSlice();
@@ -89,7 +91,7 @@ class XmlReader {
 
   write(text: string): void {
     this.#parser.write(text);
-    // Hands text on before it grows long.
+    // Passes text on before it grows long.
     this.#parser.flush();
   }
 
@@ -118,8 +120,8 @@ class XmlReader {
   }
 
   /**
-   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name it would
-   * make a test that does not exist, so there NUL and surrogates are refused like the characters themselves.
+   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name it
+   * would make a test that does not exist, so there NUL and surrogates are refused like the characters themselves.
    */
   #isForgivable(error: Error): boolean {
     const { entity = '', attribName = '' } = this.#parser as SaxInternals;

@@ -12,7 +12,7 @@ export interface ReportFile {
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 const PARTS_MAX = 1_000;
 
-/** Sent by clients that do not care; the form type is what curl says by default. */
+/** Sent by clients that do not set a type; `x-www-form-urlencoded` is curl's default. */
 const GENERIC_MEDIA_TYPES: ReadonlySet<string> = new Set([
   '',
   'text/plain',
@@ -101,6 +101,6 @@ function assertDistinct(files: readonly ReportFile[], { example }: ReportFormat)
   }
 }
 
-/** No report begins like gzip, so a compressed file needs no header to say so. */
+/** No report begins with the bytes of gzip, so a compressed file needs no header. */
 const unpacked = (body: Uint8Array, limits: BodyLimits): Promise<Uint8Array> | Uint8Array =>
   body[0] === 0x1f && body[1] === 0x8b ? gunzip([body], limits) : body;

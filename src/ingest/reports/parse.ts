@@ -71,11 +71,11 @@ export async function parseReport(
   return report.toUpload(run, startedAtMs);
 }
 
-/** Names a report whenever it is sent. Stored claims depend on it: it never changes. */
+/** Identifies a report when it is resent. Stored claims depend on it, so it never changes. */
 const sourceOf = ({ name }: ReportFormat, run: Run, reportName: string): string =>
   JSON.stringify([name, run.pipeline_name, run.job_name, run.run_id, run.run_attempt, reportName]);
 
-/** Puts the file's name in front of what is wrong with it. */
+/** Adds the name of the file to errors about it. */
 async function named<T>({ name }: ReportFile, parse: () => Promise<T>): Promise<T> {
   try {
     return await parse();

@@ -49,7 +49,7 @@ export const reportQuery = {
   }),
 };
 
-/** Undefined where the query says nothing. */
+/** A field is undefined if the query does not have it. */
 export type ReportQuery = QueryOf<typeof reportQuery>;
 
 /** @param digest names the run of a report that comes without a run id */

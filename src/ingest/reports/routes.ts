@@ -1,4 +1,4 @@
-/** Uploads of reports: one operation per format, all alike. */
+/** The operations that upload reports, one per format. */
 import type { AnyElysia } from 'elysia';
 import { rejectedCount } from '../../domain/rejections.ts';
 import { type Http, mount, type RawBodyDescription } from '../../http/operation.ts';

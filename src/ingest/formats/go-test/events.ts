@@ -1,4 +1,4 @@
-/** Reads `go test -json` line by line. What was written to the same file besides events is ignored. */
+/** Reads `go test -json` line by line. Other output in the same file is ignored. */
 import { z } from 'zod';
 import { TimeSlice } from '../../time-slice.ts';
 import { counted, type Report } from '../report.ts';
@@ -9,25 +9,25 @@ const eventSchema = z.object({
   /** Such as `run`, `output`, `pass`, `fail`, `skip`, `build-output`. */
   Action: z.string(),
   Package: z.string().default(''),
-  /** Absent in events of the package as a whole. */
+  /** Empty in events of the whole package. */
   Test: z.string().default(''),
   /** Seconds. */
   Elapsed: z.number().optional(),
   Output: z.string().default(''),
-  /** Of build events: what was compiled. */
+  /** In build events: what was compiled. */
   ImportPath: z.string().default(''),
-  /** Of a package that failed: the ImportPath that did not compile. */
+  /** In the last event of a package that failed to build: the ImportPath that did not compile. */
   FailedBuild: z.string().default(''),
 });
 export type GoEvent = z.infer<typeof eventSchema>;
 
-/** Go splits the output of tests into far shorter events. */
+/** Go splits output into much shorter events. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const LINES_PER_CLOCK_READING = 256;
 
 export interface ReadEvents {
   eventCount: number;
-  /** The number of the last line, where it is half an event; else null. */
+  /** The number of the last line if the event there is incomplete; else null. */
   cutAtLine: number | null;
 }
 
@@ -47,7 +47,7 @@ export async function readEvents(
     const isWhole = end >= 0;
     if (!isWhole) end = bytes.length;
     if (++line % LINES_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
-    // Anything else is text of a build, of `go: downloading`, or of a shell.
+    // Anything else is output of a build, of `go: downloading`, or of a shell.
     if (bytes[start] !== OPEN_BRACE) continue;
     const event = end - start > LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
     if (event) {

@@ -1,21 +1,21 @@
-/** What a test or a package printed, bounded, and what of it explains a failure. */
+/** The output of a test or a package, bounded in length, and the part of it that explains a failure. */
 import { STACKTRACE_BYTES_MAX } from '../../../domain/limits.ts';
 
 /** In UTF-16 units, which are never more than bytes. */
 const LENGTH_MAX = STACKTRACE_BYTES_MAX;
 
-/** Lines with which `go test` frames the output of a test, indented for sub-tests. */
+/** The lines around the output of a test, indented for sub-tests. */
 const FRAME = /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP|BENCH): )/;
-/** Lines with which it sums up a package. */
+/** The lines that sum up a package. */
 const SUMMARY = /^(?:PASS|FAIL|ok {2}\t.*|FAIL\t.*|\?.*\t\[no test files\]|exit status \d+|coverage: .*)$/;
 const CRASH = /^(?:panic|fatal error): /;
 const TIMEOUT = /^panic: (test timed out after .*)$/;
 
 export class Output {
-  /** The newest lines: a test says last why it fails. */
+  /** The newest lines, because a test usually prints last why it fails. */
   readonly #lines: string[] = [];
   #length = 0;
-  /** From the first line of a panic on; the oldest lines, which say why and where. */
+  /** The first lines of a panic, which say why and where. */
   readonly #crash: string[] = [];
   #crashLength = 0;
 
@@ -31,7 +31,7 @@ export class Output {
     if (FRAME.test(text)) return;
     this.#lines.push(text);
     this.#length += text.length;
-    // A test that prints much is shortened now and then, not with every line.
+    // Shortened only now and then: doing it for every line would be slow.
     if (this.#length < 2 * LENGTH_MAX) return;
     const kept = this.#lines.join('').slice(-LENGTH_MAX);
     this.#lines.splice(0, Infinity, kept);
@@ -47,21 +47,22 @@ export class Output {
     return TIMEOUT.exec(this.#crash[0]?.trimEnd() ?? '')?.[1] ?? null;
   }
 
-  /** Names of the tests that ran when the time was up; empty without a timeout. */
+  /** The tests that were running at the timeout. */
   runningTests(): string[] {
     if (this.timeout === null) return [];
     const start = this.#crash.findIndex((line) => line.trim() === 'running tests:');
     if (start < 0) return [];
     const names: string[] = [];
     for (const line of this.#crash.slice(start + 1)) {
-      const name = /^\t\t(.+) \([^)]*\)\s*$/.exec(line)?.[1];
-      if (name === undefined) break;
-      names.push(name);
+      // `\t\tTestSlow (1s)`
+      const end = line.lastIndexOf(' (');
+      if (!line.startsWith('\t\t') || end < 0) break;
+      names.push(line.slice(2, end));
     }
     return names;
   }
 
-  /** Everything but the frames, without the indentation that sub-tests get. */
+  /** What was printed, without Go's own lines and the indentation of sub-tests. */
   text(): string {
     const lines = this.#lines
       .join('')
@@ -75,12 +76,12 @@ export class Output {
       .trim();
   }
 
-  /** The panic's own line, without the marks that say who caught it, which differ between versions of Go. */
+  /** The first line of the panic, without `[recovered]` and the like, which differ between versions of Go. */
   crashMessage(): string {
     return (this.#crash[0] ?? '').trim().replace(/ \[recovered[^\]]*\]$/, '');
   }
 
-  /** The panic and its goroutines. */
+  /** The panic with its goroutines. */
   crashText(): string {
     return this.#crash.join('').trim();
   }

@@ -1,4 +1,4 @@
-/** The tests of one package between its first event and its last. */
+/** The tests of a package, from its first event to its last. */
 import type { Status } from '../../../domain/status.ts';
 import type { ParsedFailure } from '../../upload.ts';
 import { cutFailure, type ReportedExecution } from '../report.ts';
@@ -6,11 +6,12 @@ import type { GoEvent } from './events.ts';
 import { Output } from './output.ts';
 
 /**
- * Stands for the package itself: its tests compile, start and end in order. Go's name for what a package runs around its tests.
- * Reported when it passes too, or a package that once failed to build would look broken from then on.
+ * Stands for the package itself: it passes if the tests compile, start and end in order. Go has this name for what a
+ * package runs around its tests. It is also reported when it passes; otherwise a package would look broken forever
+ * after one failed build.
  */
 const PACKAGE_TEST = 'TestMain';
-/** Sub-tests nest with `/`, and a name may hold thousands of them. */
+/** Names of sub-tests contain a `/` for each level, and a name may contain thousands of them. */
 const PARENTS_MAX = 20;
 const SUBTESTS_SHOWN_MAX = 100;
 const BENCHMARK_RESULT = /\s\d+\t\s*[\d.]+ ns\/op/;
@@ -25,24 +26,24 @@ interface Test {
   failedSubtests: string[];
 }
 
-/** What a package that has ended leaves. */
+/** The results of a package. */
 export interface EndedPackage {
   executions: ReportedExecution[];
   /** Go took the results from its cache, so nothing ran. */
   isCached: boolean;
-  /** Tests without an end that are not to blame for it. */
+  /** Tests that were stopped through no fault of theirs. */
   unfinished: string[];
 }
 
 export class GoPackage {
   readonly #running = new Map<string, Test>();
-  /** Of the tests that have ended. */
+  /** The executions of tests that have ended. */
   readonly executions: ReportedExecution[] = [];
   readonly #output = new Output();
   #isCached = false;
   #isBuildFailed = false;
   #hasFailedTest = false;
-  /** A test that failed in a panic: the others that did not end are its victims. */
+  /** If a test panicked, it also stopped the others that were running. */
   #hasCrashedTest = false;
 
   constructor(readonly name: string) {}
@@ -57,7 +58,7 @@ export class GoPackage {
   }
 
   #begun({ Test: name, Action }: GoEvent, atMs: number | null, countTest: () => void): Test | null {
-    // Output may come late, after the end of the test that printed it.
+    // Output may arrive after the end of its test; it does not start the test again.
     if (!/^(?:run|pass|fail|skip|bench)$/.test(Action)) return null;
     countTest();
     const test: Test = {
@@ -132,7 +133,7 @@ export class GoPackage {
   ): ReportedExecution {
     return {
       place: [this.name, test],
-      // As gotestsum names tests in its JUnit reports, so that their history continues when a project changes the format.
+      // The same name as in JUnit reports of gotestsum, so that history continues when a project changes the format.
       name: [this.name, test].filter((part) => part !== '').join('.'),
       status,
       durationSeconds: Math.max(0, durationSeconds),
@@ -145,7 +146,7 @@ export class GoPackage {
     };
   }
 
-  /** @param buildOutput what the compiler said, where it failed */
+  /** @param buildOutput the errors of the compiler; null if the package was built */
   end(event: GoEvent, atMs: number | null, buildOutput: string | null): EndedPackage {
     const unfinished = this.#endUnfinished(event.Action === 'fail', atMs);
     const isFailed = event.Action === 'fail' && !this.#hasFailedTest;
@@ -163,12 +164,12 @@ export class GoPackage {
     return failureOf({ output: this.#output, failedSubtests: [] });
   }
 
-  /** Tests without an end: benchmarks never have one, and others lack it when the package's process dies. */
+  /** Benchmarks that pass have no end event, and tests have none if the process of the package dies. */
   #endUnfinished(isFailed: boolean, atMs: number | null): string[] {
     for (const test of this.#running.values()) if (test.hasBenchmarkResult) this.#end(test, 'passed');
     if (!isFailed) return [...this.#running.keys()];
     for (const test of this.#running.values()) test.lastAtMs = atMs;
-    // Innermost first: when a sub-test fails, so do the tests around it.
+    // Innermost first, because a failed sub-test makes its parents fail.
     const innermostFirst = [...this.#running.values()].sort((a, b) => b.name.length - a.name.length);
     const timedOut = [this.#output, ...innermostFirst.map(({ output }) => output)].find(({ timeout }) => timeout);
     const wereRunning = new Set(timedOut?.runningTests());
@@ -199,14 +200,14 @@ function failureOf({
   return { type: null, message: text || null, stacktrace: null };
 }
 
-/** Of a test that ran when the time was up. Go writes its report of that into the output of any of them. */
+/** The failure of a test that was running at the timeout. Go adds the timeout to the output of any running test. */
 const timeoutOf = ({ output }: Test, timedOut: Output): Omit<ParsedFailure, 'attempt'> => ({
   type: 'timeout',
   message: timedOut.timeout,
   stacktrace: joined(output.text(), timedOut.crashText()),
 });
 
-/** Of a test during which the process ended, as by `os.Exit`. */
+/** The failure of a test during which the process ended, such as by `os.Exit`. */
 const exitOf = ({ output }: Test, packageOutput: Output): Omit<ParsedFailure, 'attempt'> => ({
   type: null,
   message: joined('The package ended before this test did.', packageOutput.crashMessage(), output.text()),

@@ -10,7 +10,7 @@ const NAME_SHOWN_LENGTH_MAX = 200;
 
 export class GoReport {
   readonly #packages = new Map<string, GoPackage>();
-  /** What the compiler said, by import path. */
+  /** The output of the compiler, by import path. */
   readonly #builds = new Map<string, Output>();
   readonly #unfinished: string[] = [];
   #unfinishedCount = 0;
@@ -62,7 +62,7 @@ export class GoReport {
       this.#unfinished.push(`${goPackage.name}.${test}`.slice(0, NAME_SHOWN_LENGTH_MAX));
   }
 
-  /** @param cutAtLine where the last event is not whole */
+  /** @param cutAtLine where the last event is incomplete */
   finish(cutAtLine: number | null): void {
     const open = [...this.#packages.values()];
     for (const goPackage of open) for (const execution of goPackage.executions) this.report.add(execution);

@@ -1,6 +1,6 @@
 /**
- * When the tests of a report finished. Reports say when a suite started and how long each test took, sometimes when a test
- * started, often nothing; the time when a test finished is put together from what there is.
+ * When the tests of a report finished. Reports say when a suite started and how long each test took, sometimes when a
+ * test started, often nothing; the time when a test finished is put together from what there is.
  */
 
 /** The time of a suite: when it started, and the seconds its tests have taken so far. */

@@ -86,7 +86,7 @@ export class JunitHandler implements XmlHandler {
 
   #openCase(attributes: XmlAttributes): void {
     this.report.count();
-    // GoogleTest writes a disabled test as one that was not run.
+    // GoogleTest reports a disabled test as one that was not run.
     const isSkipped =
       attributes.status === 'notrun' || attributes.status === 'disabled' || attributes.result === 'suppressed';
     this.#case = { attributes, isFailed: false, isSkipped, hasFlakyAttempt: false, hasRerun: false, failures: [] };

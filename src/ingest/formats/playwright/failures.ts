@@ -1,4 +1,4 @@
-/** What went wrong in the attempts of a test. */
+/** The failures of a test, from its attempts. */
 import type { ParsedFailure } from '../../upload.ts';
 import { cutFailure } from '../report.ts';
 import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
@@ -29,7 +29,7 @@ function describe({ status, error, errors }: Attempt): Omit<ParsedFailure, 'atte
   };
 }
 
-/** The error in words. Playwright colours it as for a terminal. */
+/** The text of the error, without the terminal colours that Playwright adds. */
 export const messageOf = ({ message, value }: ReportedError): string | null =>
   withoutColours(message ?? value ?? '') || null;
 

@@ -50,7 +50,7 @@ export const playwright: ReportFormat = {
   },
 };
 
-/** Standard output holds what npm and the tests' configuration print before the report begins. */
+/** npm and the configuration of the tests may print to standard output before the report. */
 function withoutPreamble(body: Uint8Array): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (bytes[0] === OPEN_BRACE) return body;

@@ -1,13 +1,13 @@
-/** From a test of a project to an execution. */
+/** From a test in one project to an execution. */
 import type { Status } from '../../../domain/status.ts';
 import type { ReportedExecution } from '../report.ts';
 import { parseTimestamp } from '../time.ts';
 import { failuresOf } from './failures.ts';
 import type { Attempt, ProjectTest, Spec } from './schemas.ts';
 
-/** Where in the report, and in the code, a test stands. */
+/** Where a test is, in the report and in the code. */
 export interface Place {
-  /** `2/5`; empty for a report of everything. */
+  /** Such as `2/5`; empty if the run is not sharded. */
   shard: string;
   file: string;
   describes: readonly string[];
@@ -17,7 +17,7 @@ const STATUSES: Readonly<Record<ProjectTest['status'], Status>> = {
   expected: 'passed',
   flaky: 'passed',
   unexpected: 'failed',
-  // Also of tests that did not run because set-up failed, or because Playwright stopped early.
+  // Includes tests that did not run because setup failed or Playwright stopped early.
   skipped: 'skipped',
 };
 
@@ -29,13 +29,13 @@ export function executionOf(
   { shard, file, describes }: Place,
 ): { execution: ReportedExecution; startedAtMs: number | null } {
   const attempts = test.results.filter(({ status }) => status !== 'skipped' && status !== 'interrupted');
-  // The attempt that decided: the time of the others says how often it failed, not how long the test takes.
+  // The last attempt decides. Adding the others would show how often the test failed, not how long it takes.
   const decisive = attempts.at(-1) ?? test.results.at(-1);
   const durationMs = Math.max(0, decisive?.duration ?? 0);
   const decidedAtMs = startOf(decisive);
   return {
     execution: {
-      // Tests of two shards have different names, except with `--repeat-each`.
+      // Shards run different tests, except with `--repeat-each`.
       place: [shard, test.projectName, file, describes, spec.title],
       name: nameOf(spec, test, file, describes),
       status: STATUSES[test.status],
@@ -52,8 +52,8 @@ export function executionOf(
 }
 
 /**
- * As Playwright's own reporters write it, without line and column, which change when other tests do:
- * `[chromium] › cart.spec.ts › Cart › adds an item`. A project without a name is left out.
+ * The name that Playwright's own reporters show, such as `[chromium] › cart.spec.ts › Cart › adds an item`, but without
+ * line and column, which change when other tests do. A project without a name is left out.
  */
 function nameOf(spec: Spec, test: ProjectTest, file: string, describes: readonly string[]): string {
   const project = test.projectName && `[${test.projectName}]`;

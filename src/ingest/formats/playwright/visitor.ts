@@ -1,4 +1,6 @@
-/** Finds the tests in a Playwright report: suites hold specs and further suites, the outermost suite is a file. */
+/**
+ * Finds the tests in a Playwright report: a suite contains specs and other suites, and the outermost suite is a file.
+ */
 import { z } from 'zod';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import type { Report } from '../report.ts';
@@ -6,16 +8,16 @@ import { messageOf } from './failures.ts';
 import { globalErrorSchema, type ProjectTest, type Spec, shardSchema, specSchema, testSchema } from './schemas.ts';
 import { executionOf, type Place } from './tests.ts';
 
-/** Errors outside of tests that the receipt shows. */
+/** How many errors outside tests the receipt shows. */
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LENGTH_MAX = 500;
 const UNREADABLE = 'the test is not described as Playwright does it';
 const TOO_LARGE = 'the test with its attachments and output is larger than 16 MiB or holds more than 200000 values';
 
 export class PlaywrightVisitor implements JsonVisitor {
-  /** Whether the document has suites, which every report has. */
+  /** Whether the document has a list of suites, as every report does. */
   isPlaywright = false;
-  /** Of the suites around: the file, then the describe blocks. */
+  /** The titles of the open suites: the file, then the describe blocks. */
   readonly #titles: string[] = [];
   #shard = '';
 

@@ -1,10 +1,10 @@
-/** What TRX says about a failure: a message and a stack trace, with the exception's type within the message. */
+/** The failure of a result: TRX has a message and a stack trace, and the message contains the type of the exception. */
 import type { ParsedFailure } from '../../upload.ts';
 import { cutFailure } from '../report.ts';
 
-/** Of MSTest, in front of the type. */
+/** What MSTest writes before the type. */
 const THREW =
-  /^(?:Test method \S+ threw exception|Initialization method \S+ threw exception[^:]*|Unable to create instance of class \S+. Error):\s*/;
+  /^(?:Test method \S+ threw exception|Initialization method \S+ threw exception[^:]*|Unable to create instance of class \S+\. Error):\s*/;
 /** `System.InvalidOperationException: …` and, by xUnit and NUnit, `System.InvalidOperationException : …` */
 const TYPED = /^((?:[A-Za-z_]\w*[.+])*[A-Za-z_]\w*(?:Exception|Error)) ?: ?/;
 

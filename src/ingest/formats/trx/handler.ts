@@ -1,6 +1,6 @@
 /**
- * From the elements of a TRX report to executions. A result names its test by id, and the definition of the test, which says
- * the class, may come before or after the results: executions are put together at the end.
+ * From the elements of a TRX report to executions. A result refers to its test by id. The definition of the test, which
+ * names its class, may come before or after the results, so executions are put together at the end.
  */
 import type { Status } from '../../../domain/status.ts';
 import { UploadTooLarge } from '../../errors.ts';
@@ -20,7 +20,7 @@ const RESULTS: ReadonlySet<string> = new Set([
   'WebTestResult',
 ]);
 const DEFINITIONS_MAX = 200_000;
-/** Errors outside of tests that the receipt shows. */
+/** How many errors outside tests the receipt shows. */
 const RUN_ERRORS_SHOWN_MAX = 5;
 const RUN_ERROR_LENGTH_MAX = 500;
 
@@ -29,7 +29,9 @@ interface OpenResult {
   attributes: XmlAttributes;
   message: string[];
   stacktrace: string[];
-  /** Rows of a data-driven test, or steps of an ordered one: they are the executions, and this result only sums them up. */
+  /**
+   * Whether it only sums up the rows of a data-driven test or the steps of an ordered one, which are the executions.
+   */
   hasInner: boolean;
 }
 
@@ -51,7 +53,7 @@ interface Definition {
 
 export class TrxHandler implements XmlHandler {
   readonly #results: Result[] = [];
-  /** Executions that sum up others, which may stand beside them instead of within. */
+  /** Ids of results that sum up others, which may also be siblings. */
   readonly #parentIds = new Set<string>();
   readonly #definitions = new Map<string, Definition>();
   readonly #openResults: OpenResult[] = [];
@@ -60,7 +62,7 @@ export class TrxHandler implements XmlHandler {
   #isInErrorInfo = false;
   #isInRunError = false;
   #runErrorCount = 0;
-  /** Where the text goes that is read now. */
+  /** Collects the text that is being read. */
   #text: string[] | null = null;
 
   constructor(private readonly report: Report) {}
@@ -93,7 +95,7 @@ export class TrxHandler implements XmlHandler {
     this.#openResults.push({ attributes, message: [], stacktrace: [], hasInner: false });
   }
 
-  /** Messages that a test wrote itself have the same element, elsewhere. */
+  /** What a test wrote itself is in `<Message>` elements too, but not in `<ErrorInfo>`. */
   #openErrorText(element: 'Message' | 'StackTrace'): void {
     const result = this.#openResults.at(-1);
     if (result && this.#isInErrorInfo) this.#text = element === 'Message' ? result.message : result.stacktrace;
@@ -143,13 +145,13 @@ export class TrxHandler implements XmlHandler {
       this.report.warn(`The test run reports an error: ${text.slice(0, RUN_ERROR_LENGTH_MAX)}`);
   }
 
-  /** @param breakage how the report breaks off; null for one that is whole */
+  /** @param breakage how the report breaks off; null if it is complete */
   finish(breakage: string | null): void {
     let undefinedCount = 0;
     for (const result of this.#results) {
       if (this.#parentIds.has(result.executionId)) continue;
       const definition = this.#definitions.get(result.testId);
-      // Without its class the test would have another name, and so be another test.
+      // Without its class, the test would have a different name and be a different test.
       if (breakage !== null && !definition) undefinedCount++;
       else this.#add(result, definition);
     }
@@ -167,7 +169,7 @@ export class TrxHandler implements XmlHandler {
       this.report.reject('the result has no test name', '', result.durationSeconds);
       return;
     }
-    // xUnit writes the class into the name, MSTest and NUnit do not.
+    // xUnit includes the class in the name; MSTest and NUnit do not.
     const isQualified = className === '' || ownName.startsWith(`${className}.`);
     this.report.add({
       place: [className, ownName],
@@ -184,7 +186,7 @@ export class TrxHandler implements XmlHandler {
   }
 }
 
-/** `Shop.CartTests, Shop.Tests, Version=1.0.0.0` → `Shop.CartTests`. Type arguments hold commas too. */
+/** `Shop.CartTests, Shop.Tests, Version=1.0.0.0` → `Shop.CartTests`. Type arguments contain commas too. */
 const withoutAssembly = (className: string): string =>
   className.includes('[') ? className : (className.split(',', 1)[0]?.trim() ?? '');
 

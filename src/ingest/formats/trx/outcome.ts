@@ -1,7 +1,7 @@
-/** The outcomes of a result. */
+/** The outcomes of results. */
 import type { Status } from '../../../domain/status.ts';
 
-/** Visual Studio knows more of them than `dotnet test` writes. */
+/** Visual Studio has more of them than `dotnet test` writes. */
 const STATUSES: Readonly<Record<string, Status>> = {
   Passed: 'passed',
   PassedButRunAborted: 'passed',
@@ -14,12 +14,12 @@ const STATUSES: Readonly<Record<string, Status>> = {
   Disconnected: 'failed',
   NotExecuted: 'skipped',
   NotRunnable: 'skipped',
-  // What Assert.Inconclusive leaves: neither a pass nor a failure.
+  // From Assert.Inconclusive: neither a pass nor a failure.
   Inconclusive: 'skipped',
   InProgress: 'skipped',
   Pending: 'skipped',
 };
 
-/** Null for an outcome that is unknown. The writer leaves out its default, which is Error. */
+/** Null for an unknown outcome. An omitted one is Error, which is the writer's default. */
 export const statusOf = (outcome: string | undefined): Status | null =>
   outcome === undefined ? 'failed' : Object.hasOwn(STATUSES, outcome) ? (STATUSES[outcome] ?? null) : null;
