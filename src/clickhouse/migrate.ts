@@ -4,6 +4,7 @@
  * Every statement is safe to run twice. So several replicas may migrate at the same time, and an interrupted migration
  * is simply run again; `ci.migrations` only saves the repetition.
  */
+import { z } from 'zod';
 import type { ClickHouse } from './client.ts';
 import { loadMigrations } from './migrations.ts';
 
@@ -13,9 +14,10 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[
   await clickhouse.command(
     'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
   );
-  const done = new Set(
-    (await clickhouse.rows('SELECT version FROM ci.migrations')).map((row) => (row as { version: number }).version),
-  );
+  const rows = z
+    .array(z.object({ version: z.number() }))
+    .parse(await clickhouse.rows('SELECT version FROM ci.migrations'));
+  const done = new Set(rows.map(({ version }) => version));
   const run: number[] = [];
   for (const migration of loadMigrations()) {
     if (done.has(migration.version)) continue;

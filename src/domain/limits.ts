@@ -42,15 +42,6 @@ export interface CheckedRun {
   base_ref: string | null;
 }
 
-/** The fields of an execution and its run that are checked. */
-export interface CheckedRow {
-  name: string;
-  run: CheckedRun;
-}
-
-/** Why this row cannot be stored, in words for the receipt; null when it can. */
-export const rejectionOf = ({ name, run }: CheckedRow): string | null => nameRejection(name) ?? runRejection(run);
-
 /** What is wrong with a test's name. */
 export const nameRejection = (name: string): string | null => rejection('test name', name, 1, TEST_NAME_LENGTH_MAX);
 

@@ -4,7 +4,7 @@
  */
 import { executionColumns, failureColumns } from '../domain/columns.ts';
 import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
-import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
 
 /** UTF-16 units of text in one job. A single execution may have more; it then gets its own job. */
 const CHUNK_TEXT_LENGTH_MAX = 4 * 1024 * 1024;
@@ -64,26 +64,30 @@ function partsOf({ run, executions }: ParsedRun, executionsMax: number, textLeng
 /** For the commas, quotes and numbers of one execution in the job's JSON. */
 const EXECUTION_OVERHEAD = 100;
 
-const textLengthOf = (execution: ParsedExecution): number =>
-  execution.failures.reduce(
-    (length, failure) => length + failureColumns.textLength(failure),
-    EXECUTION_OVERHEAD + executionColumns.textLength(execution),
-  );
+function textLengthOf(execution: ParsedExecution): number {
+  let length = EXECUTION_OVERHEAD + executionColumns.textLength(execution);
+  for (const failure of execution.failures) length += failureColumns.textLength(failure);
+  return length;
+}
 
 function columnsOf({ run, executions }: ParsedRun): Pick<TestRunsJob, 'run' | 'sources' | 'executions' | 'failures'> {
   const indexes = new Map<string, number>();
-  const source = executions.map(({ source }) => {
-    const index = indexes.get(source) ?? indexes.size;
-    indexes.set(source, index);
-    return index;
-  });
+  const source: number[] = [];
+  const failures: ParsedFailure[] = [];
+  const failedExecution: number[] = [];
+  for (const [index, execution] of executions.entries()) {
+    const known = indexes.get(execution.source);
+    if (known === undefined) indexes.set(execution.source, indexes.size);
+    source.push(known ?? indexes.size - 1);
+    for (const failure of execution.failures) {
+      failures.push(failure);
+      failedExecution.push(index);
+    }
+  }
   return {
     run,
     executions: { source, ...executionColumns.arrays(executions) },
     sources: [...indexes.keys()],
-    failures: {
-      execution: executions.flatMap(({ failures }, index) => failures.map(() => index)),
-      ...failureColumns.arrays(executions.flatMap(({ failures }) => failures)),
-    },
+    failures: { execution: failedExecution, ...failureColumns.arrays(failures) },
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
-import { FAILURES_MAX, rejectionOf, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
+import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
 import { malformedReason } from '../domain/text.ts';
 import type { Run } from '../queue/test-runs.ts';
@@ -14,6 +14,8 @@ import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
 export class UploadCollector {
   readonly #runs = new Map<string, ParsedRun>();
+  /** Why no execution of these runs can be stored. */
+  readonly #wrongRuns = new Map<ParsedRun, string>();
   readonly #rejections = new Rejections();
   readonly #warnings = new Set<string>();
   #executionCount = 0;
@@ -37,6 +39,8 @@ export class UploadCollector {
       executions: [],
     };
     this.#runs.set(key, parsed);
+    const reason = runRejection(parsed.run);
+    if (reason) this.#wrongRuns.set(parsed, reason);
     return parsed;
   }
 
@@ -46,16 +50,20 @@ export class UploadCollector {
         `The upload contains more than ${this.executionsMax} executions. Split it into several uploads, each with its own report or trace.`,
       );
     assertWellFormed('test name', execution.name);
-    const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
-    const reason = rejectionOf({ name: execution.name, run: run.run });
+    const reason = nameRejection(execution.name) ?? this.#wrongRuns.get(run);
     if (reason) {
       this.reject(reason, execution.name);
       return;
     }
+    const cleaned = executionColumns.cleaned(execution);
+    if (execution.failures.length === 0) {
+      run.executions.push(cleaned);
+      return;
+    }
+    const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
     if (failures.length < execution.failures.length)
       this.warn(`An execution has more than ${FAILURES_MAX} failed attempts: only the first ${FAILURES_MAX} are kept.`);
-    const cleaned = executionColumns.cleaned(execution);
-    run.executions.push(failures.length === 0 ? cleaned : { ...cleaned, failures });
+    run.executions.push({ ...cleaned, failures });
   }
 
   reject(reason: string, name: string): void {

@@ -1,7 +1,7 @@
 /** A block: the exact lines that are inserted into `ci.ingest`, and what the evaluation has to judge afterwards. */
 import { z } from 'zod';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
-import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+import type { PreparedChunk, PreparedExecution, PreparedFailure } from './prepare.ts';
 
 /** What the evaluation needs of a line, read back from a block whose process died before it was evaluated. */
 const lineSchema = z.object({
@@ -24,7 +24,13 @@ export type Touched = Map<string, Map<string, TouchedTest>>;
 
 /** The new executions of a chunk as one line of JSONEachRow. A test compares its columns with those of `ci.ingest`. */
 export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
-  const failures = executions.flatMap((execution, index) => execution.failures.map((failure) => ({ index, failure })));
+  const failures: PreparedFailure[] = [];
+  const failedExecution: number[] = [];
+  for (const [index, execution] of executions.entries())
+    for (const failure of execution.failures) {
+      failures.push(failure);
+      failedExecution.push(index);
+    }
   const { origin, columns } = chunk;
   return JSON.stringify({
     repository_id: chunk.repositoryId,
@@ -44,11 +50,11 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
       columns.executions,
       executions.map(({ row }) => row),
     ),
-    f_index: failures.map(({ index }) => index),
-    f_failure_id: failures.map(({ failure }) => failure.failureId),
+    f_index: failedExecution,
+    f_failure_id: failures.map(({ failureId }) => failureId),
     ...failureColumns.lines(
       columns.failures,
-      failures.map(({ failure }) => failure.row),
+      failures.map(({ row }) => row),
     ),
   });
 }

@@ -9,7 +9,7 @@ import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
 import type { Run, TestRunsJob } from '../queue/test-runs.ts';
 
-interface PreparedFailure {
+export interface PreparedFailure {
   /** Its index in the arrays of the job; null when the job reports no failure for a failed execution. */
   row: number | null;
   failureId: string;
