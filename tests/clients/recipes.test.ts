@@ -179,7 +179,7 @@ describe.each(providers)('the step for %s', (name, command, variables, { pipelin
 test('the curl of the document uploads a report', async () => {
   const repository = freshRepository('recipe');
   const ran = await shell(
-    recipe('## JUnit XML with curl', 'sh').replace('repositories/shop', `repositories/${repository}`),
+    recipe('## Reports with curl', 'sh').replace('repositories/shop', `repositories/${repository}`),
     {},
   );
   expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('"status":"queued"')]);
