@@ -15,6 +15,8 @@ const CHECKS = [
   'response_headers_conformance',
 ];
 
+const HOOKS = join(import.meta.dir, '../clients/support/schemathesis_hooks.py');
+
 const schemathesis = await pythonEnvironment('schemathesis');
 
 test.skipIf(!schemathesis)('it finds no server error and no answer that is not documented', async () => {
@@ -26,7 +28,7 @@ test.skipIf(!schemathesis)('it finds no server error and no answer that is not d
     ...['--checks', CHECKS.join(','), '--max-examples', String(EXAMPLES), '--seed', seed, '--no-color'],
   ];
   // It leaves files where it runs.
-  const ran = await run(command, { cwd: schemathesis?.bin ?? '', env: machine() });
+  const ran = await run(command, { cwd: schemathesis?.bin ?? '', env: { ...machine(), SCHEMATHESIS_HOOKS: HOOKS } });
   // The seed is in what it prints.
   expect(ran.code === 0 ? '' : ran.printed).toBe('');
   expect(ran.printed).toMatch(/Tested: \d{2}/);
