@@ -123,6 +123,17 @@ describe('traces', () => {
     expect(partialSuccess?.rejectedSpans).toBe(1n);
   });
 
+  test('an export without a test is answered with the reason, and no span counts as refused', async () => {
+    const sessions = { spans: [{ attributes: { 'test.scope': 'session' } }] };
+    const inJson = await send(TRACES, otlpJson(sessions), { type: 'application/json' });
+    expect(await jsonOf(inJson)).toEqual({
+      partialSuccess: { errorMessage: expect.stringContaining('a test is a span with the attribute test.scope=case') },
+    });
+    const inProtobuf = await send(TRACES, otlpProtobuf(sessions), PROTOBUF);
+    const { partialSuccess } = fromBinary(ExportTraceServiceResponseSchema, await inProtobuf.bytes());
+    expect(partialSuccess).toMatchObject({ rejectedSpans: 0n, errorMessage: expect.stringContaining('No span') });
+  });
+
   test.each([
     ['an empty body', new Uint8Array()],
     ['sessions only', otlpProtobuf({ spans: [{ attributes: { 'test.scope': 'session' } }] })],

@@ -115,6 +115,37 @@ describe('the stored status', () => {
     expect(await stored(true)).toMatchObject({ status: quarantined, isQuarantined: true });
   });
 
+  test.each([
+    ['pass', 'passed'],
+    ['PASS', 'passed'],
+    ['fail', 'failed'],
+    ['success', 'passed'],
+    ['failure', 'failed'],
+    ['timed_out', 'failed'],
+    ['skip', 'skipped'],
+  ] as const)('OpenTelemetry calls it %s: %s', async (given, expected) => {
+    const upload = await parseSpans({ spans: [{ name: 't', attributes: { 'test.case.result.status': given } }] });
+    expect([statusesOf(upload), upload.warnings]).toEqual([{ t: expected }, []]);
+  });
+
+  test('a span that is OK passed, also without the attribute', async () => {
+    expect((await executionOfSpan({ status: 'ok' })).status).toBe('passed');
+  });
+
+  test.each([
+    ['ok', 'passed'],
+    ['error', 'failed'],
+    ['unset', 'skipped'],
+  ] as const)(
+    'with an unknown word the status of the span decides (%s: %s), with a warning',
+    async (status, expected) => {
+      const span: SpanInput = { name: 't', status, attributes: { 'test.case.result.status': 'pending' } };
+      const upload = await parseSpans({ spans: [span, { ...span, name: 'u' }] });
+      expect(statusesOf(upload)).toEqual({ t: expected, u: expected });
+      expect(upload.warnings).toEqual([expect.stringContaining('none of passed, failed and skipped')]);
+    },
+  );
+
   test('an exception event alone means failed and is the failure', async () => {
     const execution = await executionOfSpan({
       exceptionEvent: { 'exception.type': 'Boom', 'exception.message': 'why' },
@@ -156,6 +187,22 @@ describe('flaky within the run', () => {
       attributes: { ...passed, 'cicd.test.flaky': true, 'exception.type': 'E' },
     });
     expect(failures).toEqual([{ attempt: 1, type: 'E', message: null, stacktrace: null }]);
+  });
+  test.each([
+    ['rerun', { 'cicd.test.rerun_count': 1 }],
+    ['retry', { 'cicd.test.rerun_count': 1, 'cicd.test.auto_retry': true }],
+  ])('pytest: a test that fails and then passes at its %s passed and is flaky, with its failure', async (_, counts) => {
+    const failed = { 'test.case.result.status': 'failed', 'exception.type': 'E', 'exception.message': 'why' };
+    const execution = await executionOfSpan(
+      { status: 'error', attributes: { ...failed, 'cicd.test.flaky': true, ...counts } },
+      { resource: { 'test.framework': 'pytest' } },
+    );
+    expect(execution).toMatchObject({ status: 'passed', isFlaky: true, isRetried: true });
+    expect(execution.failures).toEqual([{ attempt: 1, type: 'E', message: 'why', stacktrace: null }]);
+  });
+  test('pytest: a test that fails at every rerun failed', async () => {
+    const attributes = { 'test.case.result.status': 'failed', 'cicd.test.rerun_count': 3 };
+    expect(await executionOfSpan({ attributes })).toMatchObject({ status: 'failed', isFlaky: false, isRetried: true });
   });
   test('a failure after retries is retried, not flaky', async () => {
     const attributes = { 'test.case.result.status': 'failed', 'cicd.test.retry_count': 2 };
@@ -243,11 +290,23 @@ test.each([
 });
 
 describe('spans that are no tests', () => {
-  test('are ignored without a word', async () => {
-    const upload = await parseSpans({
-      spans: [{ attributes: { 'test.scope': 'session' } }, { attributes: { 'test.scope': undefined } }],
-    });
-    expect(upload).toEqual({ runs: [], rejections: [], warnings: [] });
+  const session: SpanInput = { attributes: { 'test.scope': 'session' } };
+  const other: SpanInput = { attributes: { 'test.scope': undefined } };
+  test('are ignored without a word beside tests', async () => {
+    const upload = await parseSpans({ spans: [session, other, { name: 't' }] });
+    expect(executionsOf(upload).map(({ name }) => name)).toEqual(['t']);
+    expect([upload.rejections, upload.warnings]).toEqual([[], []]);
+  });
+  test('alone they are a warning that says what a test is', async () => {
+    const upload = await parseSpans({ spans: [session, other] });
+    expect([upload.runs, upload.rejections]).toEqual([[], []]);
+    expect(upload.warnings).toEqual([
+      'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case',
+    ]);
+  });
+  test('a refused test is not called no test', async () => {
+    const upload = await parseSpans({ spans: [{ name: '' }] });
+    expect([upload.rejections.length, upload.warnings]).toEqual([1, []]);
   });
   test('an empty export holds nothing', async () => {
     const nothing: ParsedUpload = { runs: [], rejections: [], warnings: [] };

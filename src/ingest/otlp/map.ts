@@ -1,6 +1,7 @@
 /**
  * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name; sessions and
- * suites are skipped silently. The source of an execution is its trace, and its key is its span.
+ * suites are skipped, and a warning says so if there is no test at all. The source of an execution is its trace, and its
+ * key is its span.
  */
 import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../collect.ts';
@@ -13,7 +14,7 @@ import { durationSecondsOf } from './duration.ts';
 import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 import type { OtlpEncoding } from './response.ts';
 import { RUN_ATTRIBUTES, runOf } from './run.ts';
-import { statusOf } from './status.ts';
+import { hasUnknownStatus, isRetried, statusOf } from './status.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 const TRACE_ID_BYTES = 16;
@@ -35,18 +36,22 @@ export async function parseOtlp(
   const collector = new UploadCollector(executionsMax);
   const slice = new TimeSlice();
   let spanCount = 0;
+  let hasTest = false;
   for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) {
     const collect = collectorOf(collector, group);
     for (const span of group.spans) {
-      collect(span);
+      if (collect(span)) hasTest = true;
       if (++spanCount % SPANS_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
     }
   }
+  if (spanCount > 0 && !hasTest) collector.warn(NO_TEST);
   return collector.finish();
 }
 
-/** Collects the spans of a group one by one. */
-function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup): (span: Span | null) => void {
+const NO_TEST = 'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case';
+
+/** Collects the spans of a group one by one; false for a span that is not a test. */
+function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup): (span: Span | null) => boolean {
   const resourceAttributes = resource?.attributes ?? [];
   // Most spans say nothing about their run themselves, so it is put together once per trace.
   const runByTrace = new Map<string, ParsedRun>();
@@ -59,20 +64,25 @@ function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup)
   return (span) => {
     if (!span) {
       collector.reject(`a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB`, '');
-      return;
+      return true;
     }
     const attributes = new Attributes(span.attributes, resourceAttributes);
-    if (attributes.text('test.scope') !== 'case') return;
+    if (attributes.text('test.scope') !== 'case') return false;
     const ids = idsOf(span);
     if (span.name === '') collector.reject('the span has no name, so the test has none', '');
     else if (!ids) collector.reject('the span has no valid trace id and span id', span.name);
     else {
+      if (hasUnknownStatus(attributes)) collector.warn(UNKNOWN_STATUS);
       const run = runOfSpan(span, attributes, ids.traceId);
       const duration = durationSecondsOf(span, scope, attributes);
       collector.add(run, executionOf(span, attributes, ids, run.run.framework, duration));
     }
+    return true;
   };
 }
+
+const UNKNOWN_STATUS =
+  "A test.case.result.status is none of passed, failed and skipped, nor OpenTelemetry's pass and fail: the status of the span decided instead";
 
 interface Ids {
   traceId: string;
@@ -95,7 +105,6 @@ function executionOf(
 ): ParsedExecution {
   const status = statusOf(span, attributes, framework);
   const retries = attributes.count('cicd.test.retry_count') ?? 0;
-  const reruns = attributes.count('cicd.test.rerun_count') ?? 0;
   // A retry follows a failure. A rerun may also follow a pass (flaky detection runs new tests many times), so a rerun
   // alone says nothing: what the reruns showed is in cicd.test.flaky.
   const isFlaky = attributes.isTrue('cicd.test.flaky') || (retries > 0 && status === 'passed');
@@ -110,7 +119,7 @@ function executionOf(
     function: attributes.firstText('code.function', 'code.function.name'),
     isFlaky,
     isQuarantined: attributes.isTrue('cicd.test.quarantined'),
-    isRetried: retries > 0 || reruns > 0,
+    isRetried: isRetried(attributes),
     failures: failuresOf(span, status, isFlaky),
   };
 }

@@ -1,7 +1,7 @@
 /** The answer to an export, in the encoding of the request (OTLP/HTTP specification, "Response"). */
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
-import type { Rejection } from '../../domain/rejections.ts';
 import { rejectedCount } from '../../domain/rejections.ts';
+import type { ParsedUpload } from '../upload.ts';
 import { ExportTraceServiceResponseSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 
 export type OtlpEncoding = 'protobuf' | 'json';
@@ -11,16 +11,19 @@ export const OTLP_MEDIA_TYPES: Readonly<Record<OtlpEncoding, string>> = {
   json: 'application/json',
 };
 
-/** Has a `partial_success` only if spans were refused; without one, all were accepted. */
+/**
+ * Has a `partial_success` only if spans were refused, or if there is something to tell the sender: OTLP reads a message
+ * with no refused spans as a warning.
+ */
 export function exportResponse(
   encoding: OtlpEncoding,
-  rejections: readonly Rejection[],
+  { rejections, warnings }: Pick<ParsedUpload, 'rejections' | 'warnings'>,
 ): Uint8Array<ArrayBuffer> | string {
-  const rejectedSpans = rejectedCount(rejections);
-  const errorMessage = rejections.map(({ reason, count }) => `${reason} (${count})`).join('; ');
+  const rejectedSpans = BigInt(rejectedCount(rejections));
+  const errorMessage = [...rejections.map(({ reason, count }) => `${reason} (${count})`), ...warnings].join('; ');
   const response = create(
     ExportTraceServiceResponseSchema,
-    rejectedSpans === 0 ? {} : { partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } },
+    errorMessage === '' ? {} : { partialSuccess: { rejectedSpans, errorMessage } },
   );
   return encoding === 'json'
     ? toJsonString(ExportTraceServiceResponseSchema, response)

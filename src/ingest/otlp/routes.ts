@@ -74,7 +74,7 @@ function tracesOperation(
     responses: {
       200: {
         description:
-          'Queued, or nothing to queue. An ExportTraceServiceResponse in the encoding of the request; spans that were refused are counted in `partial_success`, with the reasons.',
+          'Queued, or nothing to queue. An ExportTraceServiceResponse in the encoding of the request; spans that were refused are counted in `partial_success`, with the reasons. A message there without refused spans is a warning, such as that no span is a test.',
         mediaType: OTLP_MEDIA_TYPES.json,
         otherMediaTypes: [OTLP_MEDIA_TYPES.protobuf],
         example: {
@@ -98,7 +98,7 @@ function tracesOperation(
       const { uploadId, jobs } = await queueUpload(deps, { owner: params.owner, name: params.repository }, upload);
       const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });
       if (jobs > 0) headers.set('x-upload-id', uploadId);
-      return new Response(exportResponse(encoding, upload.rejections), { headers });
+      return new Response(exportResponse(encoding, upload), { headers });
     },
   };
 }

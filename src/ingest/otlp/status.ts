@@ -12,13 +12,42 @@
  * pytest-mergify marks every test on the quarantine list and xfails it: a failure in setup then has neither a status
  * attribute nor an error (recorded from 2026.9.24.1). Tests with a skip marker say `quarantined=false`. vitest marks
  * only tests whose failure it caught, and reports them as passed.
+ *
+ * pytest-mergify reports the first attempt of a test that it runs again, and sets `cicd.test.flaky` if one attempt passed
+ * and one failed (recorded from 2026.9.24.1). Such a test counts as passed and flaky, as with every other producer.
  */
-import { STATUSES, type Status } from '../../domain/status.ts';
+import type { Status } from '../../domain/status.ts';
 import type { Attributes } from './attributes.ts';
 import { type Span, Status_StatusCode } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 
 /** Frameworks whose client reports a caught failure as passed. */
 const CAUGHT_AS_PASSED: ReadonlySet<string> = new Set(['vitest']);
+
+/**
+ * What `test.case.result.status` may say: our own words, those of OpenTelemetry's conventions (`pass`, `fail`, and those
+ * of `test.suite.run.status`), and their usual variants.
+ */
+const REPORTED: ReadonlyMap<string, Status> = new Map([
+  ['passed', 'passed'],
+  ['pass', 'passed'],
+  ['success', 'passed'],
+  ['failed', 'failed'],
+  ['fail', 'failed'],
+  ['failure', 'failed'],
+  ['error', 'failed'],
+  ['timed_out', 'failed'],
+  ['aborted', 'failed'],
+  ['skipped', 'skipped'],
+  ['skip', 'skipped'],
+]);
+
+/** Whether the status is a word that says nothing to us, such as `pending`. */
+export function hasUnknownStatus(attributes: Attributes): boolean {
+  const given = attributes.text(STATUS);
+  return given !== null && !REPORTED.has(given.toLowerCase());
+}
+
+const STATUS = 'test.case.result.status';
 
 export function statusOf(span: Span, attributes: Attributes, framework: string | null): Status {
   const reported = reportedStatus(span, attributes);
@@ -29,11 +58,22 @@ export function statusOf(span: Span, attributes: Attributes, framework: string |
 }
 
 function reportedStatus(span: Span, attributes: Attributes): Status {
-  const given = attributes.text('test.case.result.status')?.toLowerCase();
-  const status = STATUSES.find((one) => one === given);
-  if (status) return status;
-  return span.status?.code === Status_StatusCode.ERROR || hasException(span, attributes) ? 'failed' : 'skipped';
+  const status = REPORTED.get(attributes.text(STATUS)?.toLowerCase() ?? '') ?? statusOfSpan(span, attributes);
+  return status === 'failed' && hasPassedAgain(attributes) ? 'passed' : status;
 }
+
+/** Without the attribute. A span that says nothing at all is a skip: pytest-mergify reports them so. */
+function statusOfSpan(span: Span, attributes: Attributes): Status {
+  if (span.status?.code === Status_StatusCode.ERROR || hasException(span, attributes)) return 'failed';
+  return span.status?.code === Status_StatusCode.OK ? 'passed' : 'skipped';
+}
+
+const hasPassedAgain = (attributes: Attributes): boolean =>
+  attributes.isTrue('cicd.test.flaky') && isRetried(attributes);
+
+/** Whether the test ran more than once, because it failed (a retry) or to see whether it is flaky (a rerun). */
+export const isRetried = (attributes: Attributes): boolean =>
+  (attributes.count('cicd.test.retry_count') ?? 0) > 0 || (attributes.count('cicd.test.rerun_count') ?? 0) > 0;
 
 const hasException = (span: Span, attributes: Attributes): boolean =>
   attributes.has('exception.type') ||
