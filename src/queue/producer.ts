@@ -1,5 +1,6 @@
 /** Puts the jobs of one kind into their queue. */
 import type { JobState, JobsOptions, Queue } from 'bullmq';
+import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 import type { QueueBackend } from './backend.ts';
@@ -7,6 +8,12 @@ import { compress, unpack } from './encoding.ts';
 import type { JobKind } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
 import { enqueued, traceOptions } from './trace.ts';
+
+/**
+ * How long the queue may take to answer. Its server may be frozen, and clients of uploads wait for 10 s or less. A job
+ * that it takes nevertheless, later, is stored once, however often its upload is sent.
+ */
+const ANSWER_MS_MAX = 5_000;
 
 export interface QueuedJob<S extends z.ZodType> {
   state: JobState | 'unknown';
@@ -87,7 +94,10 @@ export class Producer<S extends z.ZodType = z.ZodType> {
 
   async #reach<T>(run: () => Promise<T>): Promise<T> {
     try {
-      return await run();
+      return await pTimeout(run(), {
+        milliseconds: ANSWER_MS_MAX,
+        message: `the queue did not answer within ${ANSWER_MS_MAX} ms`,
+      });
     } catch (cause) {
       throw new StoreUnavailable('queue', cause);
     }

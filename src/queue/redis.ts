@@ -7,6 +7,12 @@ import { parseRedisUrl, type RedisAddress } from './redis-url.ts';
 /** How long a start waits for the first connection; the client retries sentinels and clusters within this time. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/**
+ * A connection on which nothing comes back for so long is given up. The one that replaces it is not ready before Redis
+ * answers, so meanwhile uploads are refused at once, and nothing piles up in memory.
+ */
+const SILENCE_MS_MAX = 3_000;
+
 export type RedisConnection = Redis | Cluster;
 
 /**
@@ -44,6 +50,8 @@ function open(address: RedisAddress, role: 'producer' | 'consumer'): RedisConnec
     ...(password && { password }),
     ...tls,
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
+    // A consumer waits for jobs in silence, and for a frozen server as long as it takes.
+    ...(role === 'producer' && { socketTimeout: SILENCE_MS_MAX }),
   };
   // With exactOptionalPropertyTypes, ioredis's own type of `replyMapping` fits none of its constructors.
   const options: Omit<RedisOptions, 'replyMapping'> = { ...shared, enableOfflineQueue, lazyConnect: true };

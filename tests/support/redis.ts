@@ -11,6 +11,9 @@ export interface TestRedis {
   down(): Promise<void>;
   /** Starts it again, at the same address and with its data. */
   up(): Promise<void>;
+  /** Holds the process as it is: connections stay open, and nothing is answered until {@link thaw}. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -40,7 +43,10 @@ export async function startRedis(): Promise<TestRedis> {
     up: async () => {
       server = await start();
     },
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     stop: async () => {
+      server.kill('SIGCONT');
       await down();
       rmSync(folder, { recursive: true, force: true });
     },
