@@ -70,7 +70,7 @@ class Closers {
 export async function openDeps(config: Config, overrides: Overrides = {}): Promise<Deps> {
   const closers = new Closers();
   try {
-    if (!config.databaseUrl || !config.clickhouseUrl) closers.add(lockDataDir(config.dataDir));
+    if (!config.databaseUrl || !config.clickhouseUrl) closers.add(await lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reported an error');
     await migrateQueues(config, base.databaseUrl);
@@ -126,7 +126,7 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
   const closers = new Closers();
   try {
     const isServed = !config.databaseUrl && lockHolder(config.dataDir) !== undefined;
-    if (!config.databaseUrl && !isServed) closers.add(lockDataDir(config.dataDir));
+    if (!config.databaseUrl && !isServed) closers.add(await lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, isServed);
     return { ...base, close: closers.close };
   } catch (error) {
@@ -138,7 +138,7 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
 async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? createLogger(config.logLevel, undefined, secretsOf(config));
-  const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, closers));
+  const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
   const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
   await migratePostgres(postgres);
@@ -149,8 +149,8 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   return { databaseUrl, config, clock, log, postgres, repositories, keys, deadLetters, quarantines };
 }
 
-async function embeddedUrl(dataDir: string, attach: boolean, closers: Closers): Promise<string> {
-  const server = await startEmbeddedPostgres(dataDir, attach);
+async function embeddedUrl(dataDir: string, attach: boolean, log: Logger, closers: Closers): Promise<string> {
+  const server = await startEmbeddedPostgres(dataDir, { attach, onRepair: (what) => log.warn(what) });
   closers.add(() => server.stop());
   return server.url;
 }

@@ -40,7 +40,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   const probes = { ...deps.probes, ...draining.probes };
   try {
     monitoring = startMonitoring(deps, probes);
-    const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps.keys);
+    const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
     const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes);
     void deps.notifications.connect();

@@ -1,44 +1,82 @@
-/** Allows one service per data folder, because embedded stores belong to one process. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * Allows one service per data folder, because embedded stores belong to one process.
+ *
+ * The lock is SQLite's lock on an empty database. The kernel holds it for the process and releases it when the process
+ * ends, however it ends. A pid in a file cannot do that: the pid of a killed process remains until its parent collects
+ * it, and means another process in another container.
+ */
+import { Database } from 'bun:sqlite';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from './errors.ts';
+import { startTimeOf } from './processes.ts';
 
-const FILE = 'service.lock';
+const LOCK_FILE = 'service-lock.sqlite';
+/** Names the process, for messages. It was the lock of version 0.1.0, which may still run, or be started again. */
+const NAME_FILE = 'service.lock';
 
-/** The live process that holds this folder, or undefined. */
+/** A killed process holds its files until its memory is freed. */
+const WAIT_MS = 2_000;
+const RETRY_MS = 50;
+
+/** The pid of the process that holds this folder, or undefined; 0 if it is not known. */
 export function lockHolder(dataDir: string): number | undefined {
-  const file = join(dataDir, FILE);
-  if (!existsSync(file)) return undefined;
-  const [pid, startedAt] = readFileSync(file, 'utf8').split(' ');
-  return Number(pid) > 0 && startTimeOf(Number(pid)) === startedAt ? Number(pid) : undefined;
+  if (!existsSync(dataDir)) return undefined;
+  const unlock = tryLock(dataDir);
+  if (!unlock) return named(dataDir).pid;
+  unlock();
+  return undefined;
 }
 
 /**
  * Locks the folder for this process and returns a function that unlocks it. Throws a {@link UserError} if another holds
  * it.
  */
-export function lockDataDir(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
-  const file = join(dataDir, FILE);
-  const holder = lockHolder(dataDir);
-  if (holder !== undefined)
-    throw new UserError(
-      `Another ci-insights (process ${holder}) uses ${dataDir}, and its embedded stores belong to one process. Stop it first, or set another DATA_DIR.`,
-    );
-  rmSync(file, { force: true });
-  writeFileSync(file, `${process.pid} ${startTimeOf(process.pid)}`, { flag: 'wx' });
-  return () => rmSync(file, { force: true });
+export async function lockDataDir(dataDir: string): Promise<() => void> {
+  // If we are root, the embedded PostgreSQL runs as another user, who must be able to pass through.
+  mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  for (const until = performance.now() + WAIT_MS; performance.now() < until; await Bun.sleep(RETRY_MS)) {
+    const unlock = tryLock(dataDir);
+    if (!unlock) continue;
+    const file = join(dataDir, NAME_FILE);
+    rmSync(file, { force: true });
+    writeFileSync(file, `${process.pid} ${startTimeOf(process.pid)}`, { mode: 0o600 });
+    return () => {
+      rmSync(file, { force: true });
+      unlock();
+    };
+  }
+  throw new UserError(
+    `Another ci-insights (process ${named(dataDir).pid}) uses ${dataDir}, and its embedded stores belong to one process. Stop it first, or set another DATA_DIR.`,
+  );
 }
 
-/** When a process was started, according to the system: tells it from a later one with the same pid. */
-function startTimeOf(pid: number): string | undefined {
+/** Returns what releases the lock, or undefined if it is taken. */
+function tryLock(dataDir: string): (() => void) | undefined {
+  const file = join(dataDir, LOCK_FILE);
+  const database = new Database(file);
   try {
-    process.kill(pid, 0);
-    const stat = `/proc/${pid}/stat`;
-    if (!existsSync(stat)) return 'alive';
-    // The command's name is in parentheses and may contain spaces; the start time is the 20th field after it.
-    return readFileSync(stat, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[19];
-  } catch {
+    chmodSync(file, 0o600);
+    database.run('BEGIN EXCLUSIVE');
+    if (!isHeldByOlderVersion(dataDir)) return () => database.close();
+    database.close();
     return undefined;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined;
+    throw error;
   }
+}
+
+/** This version removes the file before it unlocks, so while we hold the lock, a live process in it is an older version's. */
+function isHeldByOlderVersion(dataDir: string): boolean {
+  const { pid, startedAt } = named(dataDir);
+  return pid > 0 && startedAt !== undefined && startTimeOf(pid) === startedAt;
+}
+
+function named(dataDir: string): { pid: number; startedAt?: string } {
+  const file = join(dataDir, NAME_FILE);
+  if (!existsSync(file)) return { pid: 0 };
+  const [pid, startedAt] = readFileSync(file, 'utf8').split(' ');
+  return { pid: Number(pid), ...(startedAt !== undefined && { startedAt }) };
 }

@@ -1,14 +1,23 @@
-/** The admin key that the first start with an embedded PostgreSQL creates, so that there is one to begin with. */
-import { existsSync, writeFileSync } from 'node:fs';
+/** The key that the first start with an embedded PostgreSQL makes, so that there is one to begin with. */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeDurably } from '../durable-file.ts';
+import type { Logger } from '../observability/log.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 
 export const adminKeyFile = (dataDir: string): string => join(dataDir, 'admin.key');
 
-/** Creates an admin key for every owner unless the file exists. Returns the token if it was created now. */
-export async function ensureAdminKey(dataDir: string, keys: KeyStore): Promise<string | undefined> {
+/**
+ * Makes an admin key for every owner unless the file has one. Returns the token if it was made now. Older versions left
+ * an empty file after a power loss during their first start.
+ */
+export async function ensureAdminKey(
+  dataDir: string,
+  { keys, log }: { keys: KeyStore; log: Logger },
+): Promise<string | undefined> {
   const file = adminKeyFile(dataDir);
-  if (existsSync(file)) return undefined;
+  const isThere = existsSync(file);
+  if (isThere && readFileSync(file, 'utf8').trim() !== '') return undefined;
   const { token } = await keys.create({
     name: 'first start',
     owner: null,
@@ -16,6 +25,8 @@ export async function ensureAdminKey(dataDir: string, keys: KeyStore): Promise<s
     repositories: null,
     expiresAt: null,
   });
-  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  writeDurably(file, `${token}\n`);
+  if (isThere)
+    log.warn(`${file} was empty. A new admin key is in it; to revoke the previous one, use keys list and keys revoke.`);
   return token;
 }

@@ -3,7 +3,7 @@
  *
  * chdb is an optional dependency and loads 500 MB of code, so it is imported only here, and only when it is used.
  */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { UserError } from '../errors.ts';
 import { bindLiterals } from './literals.ts';
@@ -20,7 +20,9 @@ export async function openEmbedded(path: string, count: number): Promise<ClickHo
       { cause },
     );
   });
-  mkdirSync(path, { recursive: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // The engine's files are readable by everyone, and older versions made the folder so, too.
+  chmodSync(path, 0o700);
   const clients = Array.from({ length: count }, () => {
     const connection = chdb.createChdbConnection({ path });
     return createClient({ connection: withLiterals(connection as unknown as Connection) });

@@ -39,6 +39,9 @@ export function openPostgres(url: string, onError: (error: Error) => void): Post
     application_name: 'ci-insights',
   });
   pool.on('error', onError);
+  // The pool listens to idle connections only. Of one in use, the statement that fails tells; without a listener, the
+  // process would end.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const db = drizzle(pool, { schema: tables, casing: 'snake_case' });
   return {
     db,
@@ -82,7 +85,11 @@ function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state) return /^(08|53|57|58|40)...$|^(ECONN|ENOTFOUND|ENOENT|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/.test(state);
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (/timeout exceeded when trying to connect|Connection terminated|Cannot use a pool after/i.test(cause.message))
+    if (
+      /timeout exceeded when trying to connect|Connection terminated|connection error|Cannot use a pool after/i.test(
+        cause.message,
+      )
+    )
       return true;
   return false;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
@@ -17,7 +18,7 @@ let server: EmbeddedPostgres;
 let postgres: Postgres;
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
-  server = await startEmbeddedPostgres(dataDir, false);
+  server = await startEmbeddedPostgres(dataDir);
   postgres = openPostgres(server.url, () => {});
   await migratePostgres(postgres);
 });
@@ -30,6 +31,15 @@ afterAll(async () => {
 const postmaster = (folder: string): number =>
   Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
+/** Its ledger is another one, so what is left would count as a difference in later tests. */
+async function forgetRepository(clickhouse: ClickHouse, id: string): Promise<void> {
+  for (const table of ['executions', 'catalog', 'runs'])
+    await clickhouse.command(
+      `ALTER TABLE ci.${table} DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2`,
+      { id },
+    );
+}
+
 describe('a new PostgreSQL beside an old ClickHouse', () => {
   test('counts its blocks from 1 again, and ClickHouse mistakes none of them for an old one', async () => {
     const { clickhouse, clock } = await openTestStores();
@@ -41,7 +51,7 @@ describe('a new PostgreSQL beside an old ClickHouse', () => {
     };
     await write(postgres, 'first');
     const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
-    const replacement = await startEmbeddedPostgres(other, false);
+    const replacement = await startEmbeddedPostgres(other);
     const second = openPostgres(replacement.url, () => {});
     await migratePostgres(second);
     await write(second, 'second');
@@ -54,12 +64,7 @@ describe('a new PostgreSQL beside an old ClickHouse', () => {
         id: repositoryId,
       },
     );
-    // Its ledger is gone, so what is left would count as a difference in later tests.
-    for (const table of ['executions', 'catalog', 'runs'])
-      await clickhouse.command(
-        `ALTER TABLE ci.${table} DELETE WHERE repository_id = {id: UUID} SETTINGS mutations_sync = 2`,
-        { id: repositoryId },
-      );
+    await forgetRepository(clickhouse, repositoryId);
     expect(names).toEqual([{ test_name: 'first' }, { test_name: 'second' }]);
   });
 });
@@ -90,12 +95,12 @@ describe('the embedded PostgreSQL', () => {
     const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
     const module = new URL('../../src/postgres/embedded.ts', import.meta.url).href;
     const script = `const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});
-      await startEmbeddedPostgres(${JSON.stringify(other)}, false);
+      await startEmbeddedPostgres(${JSON.stringify(other)});
       process.kill(process.pid, 'SIGKILL');`;
     await Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'ignore' }).exited;
     const left = postmaster(other);
     expect(() => process.kill(left, 0)).not.toThrow();
-    const again = await startEmbeddedPostgres(other, false);
+    const again = await startEmbeddedPostgres(other);
     expect(postmaster(other)).not.toBe(left);
     await again.stop();
     expect(existsSync(join(other, 'postgres', 'postmaster.pid'))).toBe(false);

@@ -30,7 +30,7 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ci-insights-rolling-'));
     const [postgres, redis, clickhouse] = await Promise.all([
-      startEmbeddedPostgres(folder, false),
+      startEmbeddedPostgres(folder),
       startRedis(),
       startClickHouseServer(),
     ]);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { adminKeyFile } from '../../src/access/admin-key.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
-const CLI = join(ROOT, 'src/cli.ts');
+export const CLI = join(ROOT, 'src/cli.ts');
 
 const machine = () => {
   const { PATH = '', HOME = '' } = process.env;
@@ -82,6 +82,8 @@ export class ServiceProcess {
     const child = this.#child;
     this.#child = undefined;
     if (!child) return null;
+    // It may have ended already, for example because its disk is gone.
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     // `close` rather than `exit`: everything that it wrote has been read.
     const ended = new Promise<number | null>((done) => child.once('close', done));
     child.kill(signal);

@@ -27,7 +27,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   const findings = [ok('Configuration', 'All values are valid.'), checkRuntime()];
   if (isEmbedded) findings.push(...(await checkDataFolder(config)));
   if (findings.some(({ level }) => level === 'problem')) return findings;
-  const unlock = isEmbedded && !isServed && existsSync(config.dataDir) ? lockDataDir(config.dataDir) : () => {};
+  const unlock = isEmbedded && !isServed && existsSync(config.dataDir) ? await lockDataDir(config.dataDir) : () => {};
   try {
     findings.push(...(await checkStores(config, isServed)));
   } finally {
@@ -49,7 +49,7 @@ async function checkPostgresStore(config: Config, isServed: boolean): Promise<Fi
   if (!existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
     return [ok('PostgreSQL', 'There is none yet. The first start creates the embedded one.')];
   try {
-    const server = await startEmbeddedPostgres(config.dataDir, isServed);
+    const server = await startEmbeddedPostgres(config.dataDir, { attach: isServed });
     try {
       return await checkPostgresAt(config, server.url);
     } finally {

@@ -1,0 +1,237 @@
+/** What lies in the data folder: who can read it, who holds it, and what a power loss may have left of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ensureAdminKey } from '../../src/access/admin-key.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { startTimeOf } from '../../src/processes.ts';
+import { lockDataDir, lockHolder } from '../../src/service-lock.ts';
+import { CLI, ServiceProcess } from '../support/service-process.ts';
+import { openTestStores } from '../support/stores.ts';
+
+const isRoot = process.getuid?.() === 0;
+const UNPRIVILEGED = 65_534;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ci-insights-folder-'));
+  // Everyone may pass through here: what is protected must be protected in the data folder.
+  chmodSync(folder, 0o755);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A data folder in which the embedded PostgreSQL was started and stopped. */
+async function usedFolder(name: string): Promise<string> {
+  const dataDir = join(folder, name);
+  mkdirSync(dataDir, { mode: 0o711 });
+  await (await startEmbeddedPostgres(dataDir)).stop();
+  return dataDir;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select 1 as one');
+  await client.end();
+  return rows[0].one === 1;
+}
+
+describe('after a power loss', () => {
+  test('an empty password of PostgreSQL is replaced, with a sentence', async () => {
+    const dataDir = await usedFolder('password');
+    writeFileSync(join(dataDir, 'postgres.password'), '');
+    const said: string[] = [];
+    const server = await startEmbeddedPostgres(dataDir, { onRepair: (what) => said.push(what) });
+    expect(await answers(server.url)).toBe(true);
+    await server.stop();
+    expect(said).toEqual([
+      `${join(dataDir, 'postgres.password')} was missing or empty. The embedded PostgreSQL has a new password, and it is there.`,
+    ]);
+    const again = await startEmbeddedPostgres(dataDir, { onRepair: (what) => said.push(what) });
+    expect(await answers(again.url)).toBe(true);
+    await again.stop();
+    expect(said).toHaveLength(1);
+  });
+
+  test('an empty file of the admin key gets a new key', async () => {
+    const { keys, log } = await openTestStores();
+    const dataDir = join(folder, 'key');
+    mkdirSync(dataDir);
+    const file = join(dataDir, 'admin.key');
+    writeFileSync(file, '');
+    const token = await ensureAdminKey(dataDir, { keys, log });
+    expect(readFileSync(file, 'utf8')).toBe(`${token}\n`);
+    expect(statSync(file).mode & 0o077).toBe(0);
+    expect(await ensureAdminKey(dataDir, { keys, log })).toBeUndefined();
+  });
+
+  test.each([0, 8 * 1024 * 1024])('PostgreSQL with a log that ends after %d bytes says what to do', async (bytes) => {
+    const dataDir = await usedFolder(`wal-${bytes}`);
+    const wal = join(dataDir, 'postgres', 'pg_wal');
+    const newest = readdirSync(wal)
+      .filter((file) => /^[0-9A-F]{24}$/.test(file))
+      .sort()
+      .at(-1);
+    truncateSync(join(wal, newest ?? ''), bytes);
+    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow('restore the whole of DATA_DIR from a backup');
+  });
+});
+
+/** Starts a program under a parent that never collects its children, so that it stays as a zombie when it ends. */
+function underCarelessParent(...command: string[]): { parent: ChildProcess; pid: Promise<number>; output(): string } {
+  const parent = spawn('bash', ['-c', '"$@" & echo "pid $!"; exec sleep 300', 'bash', ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, DATA_DIR: join(folder, 'zombie'), PORT: '0' },
+  });
+  let written = '';
+  const pid = new Promise<number>((resolve) => {
+    parent.stdout?.on('data', (data: Buffer) => {
+      written += data.toString();
+      const found = /pid (\d+)/.exec(written)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    });
+  });
+  return { parent, pid, output: () => written };
+}
+
+const stateOf = (pid: number): string | undefined =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[0];
+
+describe.skipIf(process.platform !== 'linux')('a killed process that its parent has not collected', () => {
+  test('does not hold the data folder', async () => {
+    const { parent, pid, output } = underCarelessParent(process.execPath, CLI, 'serve');
+    try {
+      while (!/ready at/.test(output())) await Bun.sleep(20);
+      const killed = await pid;
+      process.kill(killed, 'SIGKILL');
+      const next = ServiceProcess.onFolder(join(folder, 'zombie'));
+      await next.start();
+      expect(stateOf(killed)).toBe('Z');
+      expect(await next.stop()).toBe(0);
+    } finally {
+      parent.kill();
+    }
+  });
+
+  test('does not keep PostgreSQL from starting', async () => {
+    const dataDir = await usedFolder('postmaster');
+    const program = join(folder, 'postgres');
+    copyFileSync('/bin/true', program);
+    chmodSync(program, 0o755);
+    const uid = String(statSync(join(dataDir, 'postgres')).uid);
+    const as = isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] : [];
+    const { parent, pid } = underCarelessParent(...as, program);
+    try {
+      const zombie = await pid;
+      while (stateOf(zombie) !== 'Z') await Bun.sleep(5);
+      const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
+      writeFileSync(
+        pidFile,
+        `${zombie}\n${join(dataDir, 'postgres')}\n1795219200\n5432\n${join(dataDir, 'postgres')}\n\n`,
+      );
+      chmodSync(pidFile, 0o644);
+      const server = await startEmbeddedPostgres(dataDir);
+      expect(await answers(server.url)).toBe(true);
+      await server.stop();
+    } finally {
+      parent.kill();
+    }
+  });
+});
+
+describe('the lock of a data folder', () => {
+  test('is held by one process, which is named, and released with it', async () => {
+    const dataDir = join(folder, 'lock');
+    expect(lockHolder(dataDir)).toBeUndefined();
+    const unlock = await lockDataDir(dataDir);
+    expect(lockHolder(dataDir)).toBe(process.pid);
+    await expect(lockDataDir(dataDir)).rejects.toThrow(`Another ci-insights (process ${process.pid}) uses ${dataDir}`);
+    unlock();
+    expect(lockHolder(dataDir)).toBeUndefined();
+    (await lockDataDir(dataDir))();
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'is respected if version 0.1.0 holds it, which names itself in a file',
+    async () => {
+      const dataDir = join(folder, 'older-lock');
+      mkdirSync(dataDir);
+      const older = Bun.spawn(['sleep', '60']);
+      writeFileSync(join(dataDir, 'service.lock'), `${older.pid} ${startTimeOf(older.pid)}`);
+      expect(lockHolder(dataDir)).toBe(older.pid);
+      await expect(lockDataDir(dataDir)).rejects.toThrow(`Another ci-insights (process ${older.pid}) uses`);
+      older.kill();
+      await older.exited;
+      (await lockDataDir(dataDir))();
+    },
+  );
+});
+
+describe.skipIf(!isRoot)('other users of the machine', () => {
+  /** What a process of that user can list or read below the data folder, at places that it knows of. */
+  function reachable(dataDir: string, uid: number): string[] {
+    const places = [
+      '',
+      'clickhouse',
+      'postgres',
+      'postgres.password',
+      'admin.key',
+      'service.lock',
+      'service-lock.sqlite',
+    ];
+    return places.filter((place) => {
+      const path = join(dataDir, place);
+      const read = statSync(path).isDirectory() ? ['ls', path] : ['cat', path];
+      const as = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+      return Bun.spawnSync([...as, ...read], { stdout: 'ignore', stderr: 'ignore' }).exitCode === 0;
+    });
+  }
+
+  test('can read nothing of a running service, not even as the user of its PostgreSQL, but for its files', async () => {
+    const dataDir = join(folder, 'private');
+    const service = ServiceProcess.onFolder(dataDir);
+    await service.start();
+    try {
+      const { uid } = statSync(join(dataDir, 'postgres'));
+      expect([0, UNPRIVILEGED]).not.toContain(uid);
+      expect(reachable(dataDir, 1234)).toEqual([]);
+      expect(reachable(dataDir, UNPRIVILEGED)).toEqual([]);
+      expect(reachable(dataDir, uid)).toEqual(['postgres']);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('cannot read what an older version let them read, after the next start', async () => {
+    const dataDir = await usedFolder('older');
+    mkdirSync(join(dataDir, 'clickhouse'), { mode: 0o755 });
+    Bun.spawnSync([
+      'chown',
+      '-R',
+      `${UNPRIVILEGED}:${UNPRIVILEGED}`,
+      join(dataDir, 'postgres'),
+      join(dataDir, 'postgres.password'),
+    ]);
+    const service = ServiceProcess.onFolder(dataDir);
+    await service.start();
+    try {
+      expect(reachable(dataDir, UNPRIVILEGED)).toEqual([]);
+    } finally {
+      await service.stop();
+    }
+  });
+});
