@@ -1,10 +1,12 @@
-/** Builds an HTTP app from its features. It knows none of them, reads no environment and does not listen. */
-import { Elysia } from 'elysia';
+/** Builds an HTTP app from its features, which it does not know, and opens its port. It reads no environment. */
+import { type AnyElysia, Elysia } from 'elysia';
 import type { Clock } from './clock.ts';
+import { UserError } from './errors.ts';
 import type { CredentialSource } from './http/auth.ts';
+import { withAbsoluteUrl } from './http/authority.ts';
 import { allowLongAddresses, createFallback, requestIdOf, withSingleSlash } from './http/edge.ts';
 import { type Feature, type Http, problemFor } from './http/operation.ts';
-import { problemResponse, unprocessableBody } from './http/problems.ts';
+import { HttpProblem, problemResponse, unprocessableBody } from './http/problems.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 
@@ -22,7 +24,7 @@ export interface AppDeps {
 /**
  * @example
  * const app = buildApp({ ...deps, publicUrl: config.publicUrl, credentials, features: [...coreFeatures(deps), docs] });
- * app.listen({ hostname: config.host, port: config.port });
+ * listenAt(app, { hostname: config.host, port: config.port }, 'PORT');
  */
 export function buildApp({ clock, log, publicUrl, credentials, features }: AppDeps) {
   allowLongAddresses();
@@ -39,11 +41,44 @@ export function buildApp({ clock, log, publicUrl, credentials, features }: AppDe
   };
   // With `standardHostname`, Elysia looks for the path only from the 12th character of the address on, too late for
   // `http://ci/v1`.
-  const app = new Elysia({ name: 'ci-insights', handler: { standardHostname: false } }).onError(
-    { as: 'global' },
-    ({ request, code, error }) => refuse(request, code, error),
-  );
+  const app = new Elysia({
+    name: 'ci-insights',
+    handler: { standardHostname: false },
+    // Without these, Bun shows its own page for a fault: in development with parts of the source.
+    serve: { development: false, error: (error) => problemFor(error, log, crypto.randomUUID()) },
+  }).onError({ as: 'global' }, ({ request, code, error }) => refuse(request, code, error));
+  // Around every route and the fallback, whichever of Bun's and Elysia's routers finds it.
+  app.wrap((serve) => (request: Request) => {
+    const admitted = withAbsoluteUrl(request, app.server?.url.origin ?? 'http://localhost');
+    if (!(admitted instanceof HttpProblem)) return serve(admitted);
+    requestsUnmatched.inc();
+    return problemResponse(admitted, requestIdOf(request));
+  });
   for (const mount of features) mount(app, http);
   const fallback = createFallback(app.routes);
   return app;
+}
+
+interface ListenOptions {
+  hostname: string;
+  port: number;
+  reusePort: boolean;
+  maxRequestBodySize?: number;
+}
+
+/** Opens the port. Throws a {@link UserError} that names the variable to change. */
+export function listenAt(app: AnyElysia, options: ListenOptions, variable: 'PORT' | 'METRICS_PORT'): void {
+  try {
+    app.listen(options);
+  } catch (cause) {
+    const { hostname, port } = options;
+    throw new UserError(`Cannot listen on ${hostname}:${port}: ${reasonOf(cause, variable)}`, { cause });
+  }
+}
+
+function reasonOf(error: unknown, variable: string): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return `another program uses this port. Stop it, or set another ${variable}.`;
+  if (code === 'EACCES') return `the system reserves this port. Set another ${variable}.`;
+  return `${error instanceof Error ? error.message : String(error)}. Set another HOST or ${variable}.`;
 }

@@ -9,6 +9,8 @@ import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountHealth } from './operate/health.ts';
+import type { Monitoring } from './operate/monitoring.ts';
+import type { Probes } from './probes.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
@@ -39,6 +41,14 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
 export const ingestFeatures = (deps: Deps): Feature[] => [
   (app, http) => mountIngest(app, http, gatewayOf(deps)),
   (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
+];
+
+/** Everything that the API's port offers, in the order of its document. */
+export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring): Feature[] => [
+  ...coreFeatures({ ...deps, probes }),
+  ...monitoring.features,
+  ...(deps.config.httpIngest ? ingestFeatures(deps) : []),
+  docs,
 ];
 
 /** The OpenAPI document and its page. Must come last: it describes what is mounted. */

@@ -4,11 +4,10 @@ import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
 import { KeyCredentials } from './access/credential.ts';
 import { hostCredentials } from './access/host-credentials.ts';
-import { buildApp } from './app.ts';
+import { buildApp, listenAt } from './app.ts';
 import type { Config } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
-import { UserError } from './errors.ts';
-import { coreFeatures, docs, ingestFeatures } from './features.ts';
+import { serviceFeatures } from './features.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { type Monitoring, startMonitoring } from './operate/monitoring.ts';
@@ -41,8 +40,9 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   try {
     monitoring = startMonitoring(deps, probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
-    const workers = config.role === 'api' ? undefined : startWorkers(deps);
     const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes);
+    // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
+    const workers = config.role === 'api' ? undefined : startWorkers(deps);
     void deps.notifications.connect();
     return {
       deps,
@@ -80,27 +80,20 @@ function listen(deps: Deps, monitoring: Monitoring, probes: Probes) {
     log,
     publicUrl: config.publicUrl,
     credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
-    features: [
-      ...coreFeatures({ ...deps, probes }),
-      ...monitoring.features,
-      ...(config.httpIngest ? ingestFeatures(deps) : []),
-      docs,
-    ],
+    features: serviceFeatures(deps, probes, monitoring),
   });
-  try {
-    return app.listen({
+  listenAt(
+    app,
+    {
       hostname: config.host,
       port: config.port,
       // Processes that share their stores may share a port. Otherwise a second process is a mistake and must fail.
       reusePort: config.databaseUrl !== undefined && config.clickhouseUrl !== undefined,
       maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
-    });
-  } catch (cause) {
-    throw new UserError(
-      `Cannot listen on ${config.host}:${config.port}: ${(cause as Error).message}. Set another PORT or HOST.`,
-      { cause },
-    );
-  }
+    },
+    'PORT',
+  );
+  return app;
 }
 
 /** The server's limit is this far above ours, so that clients get our error message and not a closed connection. */

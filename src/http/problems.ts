@@ -28,6 +28,9 @@ export class HttpProblem extends Error {
   }
 }
 
+/** A request that cannot be understood as HTTP, whatever it asks for. */
+export const badRequest = (detail: string): HttpProblem => new HttpProblem(400, 'Bad request', detail);
+
 /** No sufficient access. A missing credential is 403 too: clients of the interface know no 401. */
 export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
 

@@ -1,8 +1,7 @@
 /** What operators look at: metrics, health and the queue board, beside the API or on their own port. */
 import packageJson from '../../package.json' with { type: 'json' };
-import { buildApp } from '../app.ts';
+import { buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
-import { UserError } from '../errors.ts';
 import type { Feature } from '../http/operation.ts';
 import { setBuildInfo } from '../observability/registry.ts';
 import { readBacklog } from '../postgres/backlog.ts';
@@ -49,12 +48,6 @@ export function startMonitoring(deps: Deps, readiness: Probes = deps.probes): Mo
 /** A port that clients need not reach. */
 function listen({ clock, log, config }: Deps, port: number, features: readonly Feature[]) {
   const app = buildApp({ clock, log, publicUrl: undefined, credentials: [], features });
-  try {
-    return app.listen({ hostname: config.host, port, reusePort: false });
-  } catch (cause) {
-    throw new UserError(
-      `Cannot serve metrics at ${config.host}:${port}: ${(cause as Error).message}. Give each process its own METRICS_PORT.`,
-      { cause },
-    );
-  }
+  listenAt(app, { hostname: config.host, port, reusePort: false }, 'METRICS_PORT');
+  return app;
 }

@@ -3,6 +3,7 @@ import { v7 as uuid7 } from 'uuid';
 import { KeyCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import { type CoreDeps, coreFeatures, docs } from '../../src/features.ts';
+import type { Feature } from '../../src/http/operation.ts';
 import { KeyStore, type NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
 import { openTestStores, type TestStores } from './stores.ts';
@@ -29,9 +30,12 @@ export interface TestApp {
 }
 
 /** What the app is built with: by default the test stores. `features` are mounted beside the core ones. */
-export type AppOverrides = Partial<AppDeps & CoreDeps>;
+export type AppOverrides = Partial<AppDeps & CoreDeps> & {
+  /** Instead of the core features, those mounted beside them, and the documentation. */
+  all?: readonly Feature[];
+};
 
-export async function openTestApp({ features = [], ...overrides }: AppOverrides = {}): Promise<TestApp> {
+export async function openTestApp({ features = [], all, ...overrides }: AppOverrides = {}): Promise<TestApp> {
   const stores = await openTestStores();
   const keys = new KeyStore(stores.postgres.db, stores.clock);
   const deps = { ...stores, publicUrl: undefined, credentials: [], ...overrides };
@@ -40,7 +44,7 @@ export async function openTestApp({ features = [], ...overrides }: AppOverrides 
     log: deps.log,
     publicUrl: deps.publicUrl,
     credentials: [...deps.credentials, new KeyCredentials(keys)],
-    features: [...coreFeatures(deps), ...features, docs],
+    features: all ?? [...coreFeatures(deps), ...features, docs],
   });
   const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {
     const name = `key ${uuid7()}`;

@@ -1,0 +1,28 @@
+/** Many more connections than clients: what they cost those that ask for something. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { openConnections } from '../support/many-connections.ts';
+import { openServiceApp, type ServiceApp, slowestProbe } from '../support/service-app.ts';
+
+let service: ServiceApp;
+beforeAll(async () => {
+  service = await openServiceApp();
+});
+afterAll(() => service.stop());
+
+const openFiles = (): number => readdirSync('/proc/self/fd').length;
+
+test('with 10,000 idle and 500 slow connections, liveness answers within a second, and all are closed in the end', async () => {
+  const before = openFiles();
+  const connections = await openConnections(service.port, 10_000, 500);
+  try {
+    expect(openFiles() - before).toBeGreaterThan(9_000);
+    const slowest = await slowestProbe(service.port, 40);
+    console.error(`slowest of 40 probes beside ${openFiles() - before} connections: ${Math.round(slowest)} ms`);
+    expect(slowest).toBeLessThan(1_000);
+  } finally {
+    await connections.close();
+  }
+  for (let i = 0; i < 100 && openFiles() - before > 100; i++) await Bun.sleep(100);
+  expect(openFiles() - before).toBeLessThan(100);
+});
