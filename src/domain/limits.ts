@@ -29,6 +29,29 @@ export const DETAIL_BYTES_MAX = 2_048;
 /** Executions of one upload, over all its chunks. */
 export const UPLOAD_EXECUTIONS_MAX = 100_000;
 
+const MEBIBYTE = 1024 * 1024;
+
+/** Resources, scopes and spans of one export: twice the tests that an upload may contain. */
+export const SPANS_MAX = 200_000;
+/** A span is one test. Its texts are cut at 64 and 256 KiB, so this is generous. */
+export const SPAN_BYTES_MAX = 2 * MEBIBYTE;
+/** Attributes, events and links of a span, or attributes of a resource. SDKs stop at 128, the clients at about 25. */
+export const SPAN_ATTRIBUTES_MAX = 1_000;
+/** Fields of all messages of a protobuf export: 100,000 tests with 25 attributes have eight million. */
+export const EXPORT_FIELDS_MAX = 12_000_000;
+/** Objects, arrays and items of a span in JSON. */
+export const SPAN_JSON_VALUES_MAX = 10_000;
+/** And of all spans: 100,000 tests with 18 attributes have about five million. */
+export const EXPORT_JSON_VALUES_MAX = 8_000_000;
+
+/** How deep JSON and XML may nest. */
+export const JSON_DEPTH_MAX = 100;
+/** Of a JSON value that is parsed as a whole. */
+export const JSON_VALUE_BYTES_MAX = 16 * MEBIBYTE;
+export const JSON_VALUE_PARTS_MAX = 200_000;
+/** Values that are visited one by one on the way to the tests: a few for each test. */
+export const JSON_PARTS_MAX = 4_000_000;
+
 /** The pipeline or CI job of an upload that does not name it: no part of an identity is empty. */
 export const UNKNOWN = 'unknown';
 

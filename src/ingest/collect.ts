@@ -1,15 +1,14 @@
 /**
  * Checks and cuts the rows of every parser on their way into a `ParsedUpload`. A row that cannot be stored is counted
- * with a reason, and the others are kept. But NUL or half a surrogate pair in a name refuses the whole request with
- * 422: if the name were changed to be stored, the sender would not find it again.
+ * with a reason, and the others are kept. NUL or half a surrogate pair in a name is such a reason: if the name were
+ * changed to be stored, the sender would not find it again.
  */
 
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
-import { malformedReason } from '../domain/text.ts';
 import type { Run } from '../queue/test-runs.ts';
-import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import { UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 
 export class UploadCollector {
@@ -27,13 +26,6 @@ export class UploadCollector {
     const key = JSON.stringify(run);
     const known = this.#runs.get(key);
     if (known) return known;
-    assertWellFormed('pipeline name', run.pipeline_name);
-    assertWellFormed('job name', run.job_name);
-    assertWellFormed('run id', run.run_id);
-    assertWellFormed('commit', run.commit);
-    assertWellFormed('branch', run.branch);
-    assertWellFormed('base branch', run.base_ref);
-    assertWellFormed('default branch', run.default_branch);
     const parsed: ParsedRun = {
       run: runColumns.cleaned(run),
       executions: [],
@@ -49,7 +41,6 @@ export class UploadCollector {
       throw new UploadTooLarge(
         `The upload contains more than ${this.executionsMax} executions. Split it into several uploads, each with its own report or trace.`,
       );
-    assertWellFormed('test name', execution.name);
     const reason = nameRejection(execution.name) ?? this.#wrongRuns.get(run);
     if (reason) {
       this.reject(reason, execution.name);
@@ -79,10 +70,4 @@ export class UploadCollector {
     const runs = [...this.#runs.values()].filter((run) => keepsEmptyRuns || run.executions.length > 0);
     return { runs, rejections: this.#rejections.list(), warnings: [...this.#warnings] };
   }
-}
-
-function assertWellFormed(what: string, text: string | null): void {
-  const reason = text === null ? null : malformedReason(text);
-  if (reason)
-    throw new InvalidUpload(`A ${what} ${reason}. Nothing was stored. Correct the name and send the upload again.`);
 }

@@ -17,7 +17,7 @@ export function decoded<T>(decode: () => T, sentenceOf: (cause: string) => strin
   try {
     return decode();
   } catch (error) {
-    if (error instanceof InvalidUpload) throw error;
+    if (error instanceof InvalidUpload || error instanceof UploadTooLarge) throw error;
     throw new InvalidUpload(sentenceOf(error instanceof Error ? error.message : String(error)), { cause: error });
   }
 }

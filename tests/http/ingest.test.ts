@@ -154,7 +154,6 @@ describe('traces', () => {
       { ...PROTOBUF, encoding: 'gzip' },
       'is not gzip, or it is cut short',
     ],
-    ['NUL in a name', otlpProtobuf({ spans: [{ name: 'a\0b' }, {}] }), PROTOBUF, 'A test name holds a NUL character.'],
   ])('%s is 422 with a sentence, and nothing is queued', async (_, bad, sending, sentence) => {
     const response = await send(TRACES, bad, sending as Sending);
     expect(response.status).toBe(422);
@@ -257,13 +256,20 @@ describe('JUnit reports', () => {
     ['no report', 'hello', {}],
     ['another root', '<html/>', {}],
     ['a DTD', '<!DOCTYPE a><testsuite/>', {}],
-    ['NUL in a name', '<testsuite><testcase name="a\0"/></testsuite>', {}],
     ['JSON', '{}', { type: 'application/json' }],
     ['not gzip though it says so', XML, { encoding: 'gzip' }],
     ['another encoding', XML, { encoding: 'br' }],
   ])('%s is 422, and nothing is queued', async (_, body, sending) => {
     expect((await send(JUNIT, body, sending)).status).toBe(422);
     expect(queued).toEqual([]);
+  });
+
+  test('NUL in a name refuses that test, with the reason', async () => {
+    const response = await send(JUNIT, '<testsuite><testcase name="a\0"/><testcase name="b"/></testsuite>');
+    expect(response.status).toBe(202);
+    const rejections = [{ reason: 'the test name holds a NUL character', count: 1, examples: ['a\uFFFD'] }];
+    expect(await jsonOf(response)).toMatchObject({ executions: 1, rejected: 1, rejections });
+    expect(namesOf(queued)).toEqual(['b']);
   });
 
   test('every problem of the query is listed', async () => {

@@ -64,14 +64,85 @@ describe('JSON', () => {
     ['cut short', '{"resourceSpans":[{"sco'],
     ['spans that are no array', '{"resourceSpans":[{"scopeSpans":{}}]}'],
     ['a span of the wrong type', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":5}]}]}]}'],
-    ['nested a million deep', '['.repeat(1_000_000)],
+    ['a time of the wrong type', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"t","endTimeUnixNano":"x"}]}]}]}'],
   ])('%s is refused with a sentence', async (_, json) => {
     await expect(parseJson(json)).rejects.toThrow(
       /^The body is not an OTLP ExportTraceServiceRequest in JSON \(.+\)\.$/,
     );
   });
+  test('values nested a million deep are refused', async () => {
+    await expect(parseJson(`{"x":${'['.repeat(1_000_000)}`)).rejects.toThrow('nests values more than 100 deep');
+  });
   test('many values in few bytes are refused before they are allocated', async () => {
-    await expect(parseJson(`[${'[],'.repeat(5_000_000)}[]]`)).rejects.toThrow(UploadTooLarge);
+    const spans = (list: string) => `{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`;
+    const upload = await parseJson(spans(`{"x":[${'[],'.repeat(5_000_000)}[]]},{"name":"t"}`));
+    expect(upload.rejections).toMatchObject([
+      { reason: expect.stringContaining('more than 1000 attributes'), count: 1 },
+    ]);
+    await expect(parseJson(spans(`{"x":[${'[],'.repeat(4_000)}[]]},`.repeat(2_000)))).rejects.toThrow(UploadTooLarge);
+    await expect(parseJson(spans('{},'.repeat(300_000)))).rejects.toThrow(UploadTooLarge);
+  });
+  test('a resource or scope may come after its spans', async () => {
+    const json = JSON.parse(otlpJson(group, { ...group, resource: {} }));
+    for (const resourceSpans of json.resourceSpans) {
+      const { resource, scopeSpans } = resourceSpans;
+      delete resourceSpans.resource;
+      resourceSpans.resource = resource;
+      for (const one of scopeSpans) {
+        const { scope } = one;
+        delete one.scope;
+        one.scope = scope;
+      }
+    }
+    const expected = await parseSpans(group, { ...group, resource: {} });
+    const found = await parseJson(JSON.stringify(json));
+    expect(found.runs.map(({ run }) => run)).toEqual(expected.runs.map(({ run }) => run));
+    expect(executionsOf(found)).toEqual(executionsOf(expected));
+  });
+});
+
+describe('protobuf that is small as sent and large in memory', () => {
+  const caseSpan = (...fields: Buffer[]): Buffer =>
+    wrap(
+      2,
+      Buffer.concat([wrap(5, Buffer.from('t')), wrap(1, Buffer.alloc(16, 1)), wrap(2, Buffer.alloc(8, 1)), ...fields]),
+    );
+  const exportOf = (...spans: Buffer[]): Buffer => wrap(1, wrap(2, Buffer.concat(spans)));
+  const scope = wrap(9, Buffer.concat([wrap(1, Buffer.from('test.scope')), wrap(2, wrap(1, Buffer.from('case')))]));
+  const empty = (field: number, count: number): Buffer => Buffer.alloc(2 * count, wrap(field, Buffer.alloc(0)));
+
+  test.each([
+    ['attributes', 9],
+    ['events', 11],
+    ['links', 13],
+  ])('a span with more than 1,000 %s is refused, and the others are kept', async (_, field) => {
+    const upload = await parseOtlp(
+      exportOf(caseSpan(scope, empty(field, 1_000)), caseSpan(scope, empty(field, 999))),
+      'protobuf',
+    );
+    expect(executionsOf(upload)).toHaveLength(1);
+    expect(upload.rejections).toEqual([
+      { reason: 'a span has more than 1000 attributes, events and links', count: 1, examples: [] },
+    ]);
+  });
+  test('attributes of events count too', async () => {
+    const upload = await parseOtlp(exportOf(caseSpan(scope, wrap(11, empty(3, 1_000)))), 'protobuf');
+    expect(upload.rejections).toMatchObject([{ reason: expect.stringContaining('more than 1000'), count: 1 }]);
+  });
+  test('a list in an attribute is measured, not read', async () => {
+    const key = wrap(1, Buffer.from('test.framework'));
+    const list = wrap(9, Buffer.concat([key, wrap(2, wrap(5, empty(1, 500_000)))]));
+    const upload = await parseOtlp(exportOf(caseSpan(scope, list)), 'protobuf');
+    expect(upload.runs[0]?.run.framework).toBeNull();
+    expect(executionsOf(upload)).toHaveLength(1);
+  });
+  test('a resource with more than 1,000 attributes refuses the request', async () => {
+    const body = wrap(1, Buffer.concat([wrap(1, empty(1, 1_001)), wrap(2, caseSpan(scope))]));
+    await expect(parseOtlp(body, 'protobuf')).rejects.toThrow('a resource with more than 1000 attributes');
+  });
+  test('more fields than an export can need are refused', async () => {
+    const body = exportOf(...Array<Buffer>(13).fill(caseSpan(empty(14, 1_000_000))));
+    await expect(parseOtlp(body, 'protobuf')).rejects.toThrow(UploadTooLarge);
   });
 });
 
@@ -109,11 +180,20 @@ function wrap(field: number, inner: Buffer): Buffer {
 }
 
 describe('NUL and halves of surrogate pairs', () => {
-  test('in a test name refuse the request', async () => {
-    await expect(parseSpans({ spans: [{ name: 'a\0b' }] })).rejects.toThrow('A test name holds a NUL character.');
-    await expect(parseOtlp(Buffer.from(otlpJson({ spans: [{ name: 'a\ud800b' }] })), 'json')).rejects.toThrow(
-      'A test name holds half of a surrogate pair.',
-    );
+  test('in a test name refuse that test', async () => {
+    const nul = await parseSpans({ spans: [{ name: 'a\0b' }, { name: 'fine' }] });
+    expect(nul.rejections).toEqual([
+      { reason: 'the test name holds a NUL character', count: 1, examples: ['a\uFFFDb'] },
+    ]);
+    expect(executionsOf(nul).map(({ name }) => name)).toEqual(['fine']);
+    const json = otlpJson({ spans: [{ name: 'a\ud800b' }, { name: 'fine' }] });
+    const half = await parseOtlp(Buffer.from(json), 'json');
+    expect(half.rejections).toMatchObject([{ reason: 'the test name holds half of a surrogate pair', count: 1 }]);
+    expect(executionsOf(half).map(({ name }) => name)).toEqual(['fine']);
+  });
+  test('in what names the run refuse its tests', async () => {
+    const upload = await parseSpans({ resource: { 'cicd.pipeline.name': 'C\0I' }, spans: [{}, {}] });
+    expect(upload.rejections).toMatchObject([{ reason: 'the pipeline name holds a NUL character', count: 2 }]);
   });
   test('in a message are replaced', async () => {
     const attributes = { 'test.case.result.status': 'failed', 'exception.message': 'a\0b' };

@@ -237,14 +237,14 @@ describe('hostile reports', () => {
     const upload = await parse(playwright, `{"suites":[{"specs":[${JSON.stringify(spec)}]}]}`);
     expect(upload.rejections).toMatchObject([{ count: 1, examples }]);
   });
-  test('NUL and half a surrogate pair in a name refuse the report; elsewhere they are replaced', async () => {
-    for (const title of ['a\\u0000', 'a\\ud800'])
-      expect(
-        await refusalOf(
-          playwright,
-          `{"suites":[{"specs":[{"title":"${title}","tests":[{"status":"expected","results":[]}]}]}]}`,
-        ),
-      ).toBeInstanceOf(InvalidUpload);
+  test('NUL and half a surrogate pair in a name refuse that test; elsewhere they are replaced', async () => {
+    for (const title of ['a\\u0000', 'a\\ud800']) {
+      const spec = `{"title":"${title}","tests":[{"status":"expected","results":[]}]}`;
+      const { rejections } = await parse(playwright, `{"suites":[{"specs":[${spec}]}]}`);
+      expect(rejections).toMatchObject([
+        { reason: expect.stringMatching(/^the test name holds (?:a NUL|half)/), count: 1 },
+      ]);
+    }
     const failed = { status: 'failed', error: { message: 'a\0b\ud800' } };
     const upload = await parse(
       playwright,

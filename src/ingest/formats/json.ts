@@ -3,9 +3,11 @@
  * JSON.parse of a whole report would block the event loop for a second and keep every attachment in memory. Also, a
  * report that is cut short keeps the values that were complete.
  *
- * Nesting and the size of a parsed value are bounded. The length of a skipped value is only measured.
+ * Nesting, the number of parts that are visited, and the size of parsed values are bounded. A skipped value is only
+ * measured.
  */
-import { InvalidUpload } from '../errors.ts';
+import { JSON_DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../../domain/limits.ts';
+import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { lineAt } from './utf8.ts';
 
@@ -19,15 +21,25 @@ export interface JsonVisitor {
   /** Whether to read the value at this path whole, to visit its parts, or to skip it. */
   visit(path: JsonPath, kind: JsonKind): JsonVisit;
   value(path: JsonPath, value: unknown): void;
-  /** Called instead of `value` if it has more than 16 MiB or contains more than 200,000 values. */
-  tooLarge(path: JsonPath): void;
+  /** Called instead of `value` if it has more than 16 MiB (`isByBytes`) or contains too many values. */
+  tooLarge(path: JsonPath, isByBytes: boolean): void;
 }
 
-const DEPTH_MAX = 100;
-/** Of a parsed value, because parsing it blocks the event loop. */
-const VALUE_BYTES_MAX = 16 * 1024 * 1024;
-/** `[{},{},…` takes three bytes each on the wire but dozens in memory. */
-const VALUES_MAX = 200_000;
+export interface JsonLimits {
+  /** For messages: "report". */
+  what: string;
+  /** Values in one value that is read: `[{},{},…` takes three bytes each on the wire but dozens in memory. */
+  valuesMax: number;
+  /** Values in all that is read. */
+  valuesTotalMax: number;
+}
+
+const REPORT_LIMITS: JsonLimits = {
+  what: 'report',
+  valuesMax: JSON_VALUE_PARTS_MAX,
+  valuesTotalMax: Number.POSITIVE_INFINITY,
+};
+
 const KEY_BYTES_MAX = 1_000;
 /** A step visits one part, or measures this much of a value. */
 const BYTES_PER_STEP = 16 * 1024;
@@ -37,8 +49,12 @@ const STEPS_PER_CLOCK_READING = 128;
  * Returns how the JSON breaks off, such as "is cut short at line 5", or null if it is complete. Anything after the root
  * value is ignored.
  */
-export async function readJson(body: Uint8Array, visitor: JsonVisitor): Promise<string | null> {
-  const reader = new JsonReader(body, visitor);
+export async function readJson(
+  body: Uint8Array,
+  visitor: JsonVisitor,
+  limits: JsonLimits = REPORT_LIMITS,
+): Promise<string | null> {
+  const reader = new JsonReader(body, visitor, limits);
   const slice = new TimeSlice();
   try {
     for (let steps = 1; reader.step(); steps++)
@@ -75,10 +91,13 @@ class JsonReader {
   readonly #open: Open[] = [];
   #measured: Measured | null = null;
   #at = 0;
+  #partCount = 0;
+  #valueCount = 0;
 
   constructor(
     body: Uint8Array,
     private readonly visitor: JsonVisitor,
+    private readonly limits: JsonLimits,
   ) {
     this.#bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   }
@@ -114,6 +133,10 @@ class JsonReader {
 
   /** Updates the path to the next part. */
   #enter(open: Open): void {
+    if (++this.#partCount > JSON_PARTS_MAX)
+      throw new UploadTooLarge(
+        `The ${this.limits.what} holds more than ${JSON_PARTS_MAX} JSON values outside of its tests. Send it in several uploads.`,
+      );
     const last = this.#path.length - 1;
     if (open.isArray) this.#path[last] = Number(this.#path[last]) + 1;
     else {
@@ -177,8 +200,18 @@ class JsonReader {
   }
 
   #handOver(start: number, count = 1): void {
-    if (this.#at - start > VALUE_BYTES_MAX || count > VALUES_MAX) this.visitor.tooLarge(this.#path);
-    else this.visitor.value(this.#path, this.#parsed(start, this.#at));
+    const { what, valuesMax, valuesTotalMax } = this.limits;
+    const isByBytes = this.#at - start > JSON_VALUE_BYTES_MAX;
+    if (isByBytes || count > valuesMax) {
+      this.visitor.tooLarge(this.#path, isByBytes);
+      return;
+    }
+    this.#valueCount += count;
+    if (this.#valueCount > valuesTotalMax)
+      throw new UploadTooLarge(
+        `The ${what} holds more than ${valuesTotalMax} JSON values. Send it in several requests.`,
+      );
+    this.visitor.value(this.#path, this.#parsed(start, this.#at));
   }
 
   #parsed(start: number, end: number): unknown {
@@ -219,7 +252,8 @@ class JsonReader {
   }
 
   #assertDepth(depth: number): void {
-    if (depth > DEPTH_MAX) throw new InvalidUpload(`The report nests values more than ${DEPTH_MAX} deep.`);
+    if (depth > JSON_DEPTH_MAX)
+      throw new InvalidUpload(`The ${this.limits.what} nests values more than ${JSON_DEPTH_MAX} deep.`);
   }
 
   #cutShort(): Malformed {

@@ -63,6 +63,8 @@ class XmlReader {
   readonly #openElements: string[] = [];
   #elementCount = 0;
   #attributeCount = 0;
+  /** Characters that make the attributes of the open tag unfit to be names. */
+  readonly #unfit = new Map<string, string>();
 
   constructor(
     private readonly report: XmlReport,
@@ -77,7 +79,9 @@ class XmlReader {
     parser.onattribute = () => {
       if (++this.#attributeCount > ATTRIBUTES_MAX) this.refuse(`an element has more than ${ATTRIBUTES_MAX} attributes`);
     };
-    parser.onopentag = ({ name, attributes }) => handler.open(name, attributes as Record<string, string>);
+    parser.onopentag = ({ name, attributes }) => {
+      handler.open(name, this.#withUnfit(attributes as Record<string, string>));
+    };
     parser.ontext = (text) => handler.text(text);
     parser.oncdata = (text) => handler.text(text);
     parser.onclosetag = (name) => {
@@ -103,6 +107,12 @@ class XmlReader {
     throw new InvalidUpload(`The body is not a ${this.report.title} report: ${why}.`);
   }
 
+  #withUnfit(attributes: Record<string, string>): Record<string, string> {
+    for (const [name, character] of this.#unfit) attributes[name] += character;
+    this.#unfit.clear();
+    return attributes;
+  }
+
   #open(name: string): void {
     const { roots } = this.report;
     this.#attributeCount = 0;
@@ -120,15 +130,16 @@ class XmlReader {
   }
 
   /**
-   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name it
-   * would make a test that does not exist, so there NUL and surrogates are refused like the characters themselves.
+   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name NUL
+   * and surrogates would make a test that does not exist: they are added to it as the characters they are, for which the
+   * test is refused.
    */
   #isForgivable(error: Error): boolean {
     const { entity = '', attribName = '' } = this.#parser as SaxInternals;
     if (!error.message.startsWith('Invalid character entity') || !entity.startsWith('#')) return false;
-    const isName = this.report.nameAttributes.includes(attribName);
-    if (isName && /^#(?:0+|x0+|x0*d[89a-f][0-9a-f]{2})$/i.test(entity))
-      throw new InvalidUpload(`A test name holds &${entity};, which is not a character. Nothing was stored.`);
+    if (!this.report.nameAttributes.includes(attribName)) return true;
+    if (/^#(?:0+|x0+)$/i.test(entity)) this.#unfit.set(attribName, '\0');
+    else if (/^#x0*d[89a-f][0-9a-f]{2}$/i.test(entity)) this.#unfit.set(attribName, '\ud800');
     return true;
   }
 

@@ -1,32 +1,20 @@
-/** Attributes of a resource and of a span, looked up by name; clients write the same number as int or as string. */
-import type { AnyValue, KeyValue } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
+/** Attributes of a span and of its resource, looked up by name; clients write the same number as int or as string. */
+import type { AttributeTexts } from './span.ts';
 
 /** Looks in the first list, then in the second: a span's own attributes override those of its resource. */
 export class Attributes {
-  readonly #values = new Map<string, AnyValue | undefined>();
-
-  constructor(...lists: readonly (readonly KeyValue[])[]) {
-    for (const list of lists)
-      for (const { key, value } of list) if (!this.#values.has(key)) this.#values.set(key, value);
-  }
+  constructor(
+    private readonly own: AttributeTexts,
+    private readonly shared: AttributeTexts = NONE,
+  ) {}
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.own.has(name) || this.shared.has(name);
   }
 
   /** Text, number or truth value as text; null for others, for an empty text and when absent. */
   text(name: string): string | null {
-    const value = this.#values.get(name)?.value;
-    switch (value?.case) {
-      case 'stringValue':
-        return value.value === '' ? null : value.value;
-      case 'intValue':
-      case 'doubleValue':
-      case 'boolValue':
-        return String(value.value);
-      default:
-        return null;
-    }
+    return (this.own.has(name) ? this.own : this.shared).get(name) || null;
   }
 
   /** The first of several names that has a text: names have changed with the semantic conventions. */
@@ -49,3 +37,5 @@ export class Attributes {
     return this.text(name)?.toLowerCase() === 'true';
   }
 }
+
+const NONE: AttributeTexts = new Map();

@@ -1,38 +1,17 @@
 /**
  * Reads an OTLP ExportTraceServiceRequest one span at a time (protobuf here, JSON in `decode-json.ts`), so that a body
- * costs no more memory than its bytes and one span. Decoding the whole message first would cost far more: an empty span
- * is two bytes on the wire, and gzip makes a thousandth of them, but it is an object of hundreds of bytes in memory.
+ * costs no more memory than its bytes and one span.
  */
-import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX, SPANS_MAX } from '../../domain/limits.ts';
 import { decoded, InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
-import {
-  type InstrumentationScope,
-  InstrumentationScopeSchema,
-} from './gen/opentelemetry/proto/common/v1/common_pb.ts';
-import { type Resource, ResourceSchema } from './gen/opentelemetry/proto/resource/v1/resource_pb.ts';
-import {
-  ResourceSpansSchema,
-  ScopeSpansSchema,
-  type Span,
-  SpanSchema,
-} from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import { ResourceSpansSchema, ScopeSpansSchema } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import { type RefusedSpan, type Span, type SpanGroup, TOO_LARGE } from './span.ts';
+import { FieldBudget, WireReader } from './wire.ts';
 
-/** The spans of one resource and scope. `spans` is lazy and can be read once. */
-export interface SpanGroup {
-  resource: Resource | undefined;
-  scope: InstrumentationScope | undefined;
-  /** `null` for a span that is too large to be read. */
-  spans: Iterable<Span | null>;
-}
-
-/** A span is one test. Its texts are cut at 64 and 256 KiB, so this is generous. */
-export const SPAN_BYTES_MAX = 2 * 1024 * 1024;
 /** For a resource or scope; those of the clients take about 1 KiB. */
 const HEAD_BYTES_MAX = 1024 * 1024;
-/** Resources, scopes and spans of one request: twice the tests that an upload may contain. */
-const SPANS_MAX = 200_000;
 
 /** Counts what is read, and refuses a request with more than any test run contains. */
 export class SpanBudget {
@@ -44,53 +23,67 @@ export class SpanBudget {
   }
 }
 
-/** The spans of a protobuf body. Throws InvalidUpload, also while they are being read. */
-export function* decodeProtobuf(body: Uint8Array): Generator<SpanGroup> {
-  const budget = new SpanBudget();
-  for (const resourceSpans of fieldsOf(body, ExportTraceServiceRequestSchema.field.resourceSpans.number)) {
-    budget.take();
-    const resource = headOf(ResourceSchema, resourceSpans, ResourceSpansSchema.field.resource.number);
-    for (const scopeSpans of fieldsOf(resourceSpans, ResourceSpansSchema.field.scopeSpans.number)) {
-      budget.take();
-      const scope = headOf(InstrumentationScopeSchema, scopeSpans, ScopeSpansSchema.field.scope.number);
-      yield { resource, scope, spans: decodeSpans(scopeSpans, budget) };
+export type GroupedSpan = [span: Span | RefusedSpan, group: SpanGroup];
+
+/** The spans of a protobuf body; those of a group follow each other. Throws InvalidUpload, also while they are read. */
+export function* decodeProtobuf(body: Uint8Array): Generator<GroupedSpan> {
+  const spans = new SpanBudget();
+  const fields = new FieldBudget();
+  for (const resourceSpans of fieldsOf(body, ExportTraceServiceRequestSchema.field.resourceSpans.number, fields)) {
+    spans.take();
+    const resource = resourceOf(resourceSpans, fields);
+    for (const scopeSpans of fieldsOf(resourceSpans, ResourceSpansSchema.field.scopeSpans.number, fields)) {
+      spans.take();
+      const group = { resource, scope: scopeOf(scopeSpans, fields) };
+      for (const span of fieldsOf(scopeSpans, ScopeSpansSchema.field.spans.number, fields)) {
+        spans.take();
+        yield [spanOf(span, fields), group];
+      }
     }
   }
 }
 
-function* decodeSpans(scopeSpans: Uint8Array, budget: SpanBudget): Generator<Span | null> {
-  for (const span of fieldsOf(scopeSpans, ScopeSpansSchema.field.spans.number)) {
-    budget.take();
-    yield span.length > SPAN_BYTES_MAX ? null : decoded(() => fromBinary(SpanSchema, span, READ_OPTIONS), notAnExport);
-  }
+const spanOf = (bytes: Uint8Array, fields: FieldBudget): Span | RefusedSpan =>
+  bytes.length > SPAN_BYTES_MAX ? TOO_LARGE : decoded(() => new WireReader(bytes, fields).span(), notAnExport);
+
+function resourceOf(resourceSpans: Uint8Array, fields: FieldBudget): SpanGroup['resource'] {
+  const bytes = headOf(resourceSpans, ResourceSpansSchema.field.resource.number, fields);
+  const resource = bytes
+    ? decoded(() => new WireReader(bytes, fields).resource(), notAnExport)
+    : new Map<string, string>();
+  if (resource === null) throw tooManyOfResource();
+  return resource;
 }
 
-const READ_OPTIONS = { readUnknownFields: false };
+export const tooManyOfResource = (): InvalidUpload =>
+  new InvalidUpload(`The export describes a resource with more than ${SPAN_ATTRIBUTES_MAX} attributes.`);
+
+function scopeOf(scopeSpans: Uint8Array, fields: FieldBudget): SpanGroup['scope'] {
+  const bytes = headOf(scopeSpans, ScopeSpansSchema.field.scope.number, fields);
+  return bytes && decoded(() => new WireReader(bytes, fields).scope(), notAnExport);
+}
 
 /** The message in this field. If there are several, the last one counts. */
-function headOf<S extends typeof ResourceSchema | typeof InstrumentationScopeSchema>(
-  schema: S,
-  message: Uint8Array,
-  fieldNumber: number,
-) {
+function headOf(message: Uint8Array, fieldNumber: number, fields: FieldBudget): Uint8Array | undefined {
   let head: Uint8Array | undefined;
-  for (const value of fieldsOf(message, fieldNumber)) head = value;
+  for (const value of fieldsOf(message, fieldNumber, fields)) head = value;
   if (head && head.length > HEAD_BYTES_MAX)
     throw new InvalidUpload('The export describes a resource or scope with more than 1 MiB of attributes.');
-  const bytes = head;
-  return bytes && decoded(() => fromBinary(schema, bytes, READ_OPTIONS), notAnExport);
+  return head;
 }
 
 /** The values of a length-delimited field of a message, without copying them; other fields are skipped. */
-function* fieldsOf(message: Uint8Array, fieldNumber: number): Generator<Uint8Array> {
+function* fieldsOf(message: Uint8Array, fieldNumber: number, fields: FieldBudget): Generator<Uint8Array> {
   const reader = new BinaryReader(message);
+  const next = (): Uint8Array | undefined => {
+    const [field, wireType] = reader.tag();
+    if (field === fieldNumber && wireType === WireType.LengthDelimited) return reader.bytes();
+    reader.skip(wireType, field);
+    return undefined;
+  };
   while (reader.pos < reader.len) {
-    const value = decoded(() => {
-      const [field, wireType] = reader.tag();
-      if (field === fieldNumber && wireType === WireType.LengthDelimited) return reader.bytes();
-      reader.skip(wireType, field);
-      return undefined;
-    }, notAnExport);
+    fields.take();
+    const value = decoded(next, notAnExport);
     if (value) yield value;
   }
 }

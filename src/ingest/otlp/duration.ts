@@ -1,8 +1,7 @@
 /** How long a test took, corrected where a client is known to be wrong. */
 import { compareByNumbers } from '../../versions.ts';
 import type { Attributes } from './attributes.ts';
-import type { InstrumentationScope } from './gen/opentelemetry/proto/common/v1/common_pb.ts';
-import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import type { Span, SpanGroup } from './span.ts';
 
 interface WrongDurations {
   scope: string;
@@ -22,14 +21,14 @@ const WRONG_DURATIONS: WrongDurations = { scope: 'mergify-cli', versionMax: '202
 const NANOSECONDS_PER_SECOND = 1e9;
 
 /** Seconds, never negative. */
-export function durationSecondsOf(span: Span, scope: InstrumentationScope | undefined, attributes: Attributes): number {
-  const ns = span.endTimeUnixNano - span.startTimeUnixNano;
-  if (ns <= 0n || span.startTimeUnixNano === 0n) return 0;
+export function durationSecondsOf(span: Span, scope: SpanGroup['scope'], attributes: Attributes): number {
+  const ns = span.endNs - span.startNs;
+  if (ns <= 0n || span.startNs === 0n) return 0;
   const isTooLong = isWrongVersion(scope) || isWithoutScope(scope, attributes);
   return Number(ns) / NANOSECONDS_PER_SECOND / (isTooLong ? WRONG_DURATIONS.factor : 1);
 }
 
-function isWrongVersion(scope: InstrumentationScope | undefined): boolean {
+function isWrongVersion(scope: SpanGroup['scope']): boolean {
   if (scope?.name !== WRONG_DURATIONS.scope) return false;
   return compareByNumbers(scope.version, WRONG_DURATIONS.versionMax) <= 0;
 }
@@ -37,5 +36,5 @@ function isWrongVersion(scope: InstrumentationScope | undefined): boolean {
 /**
  * Every span made by a tracer of the Python SDK has a scope with a name, and only Mergify's clients have the attribute.
  */
-const isWithoutScope = (scope: InstrumentationScope | undefined, attributes: Attributes): boolean =>
+const isWithoutScope = (scope: SpanGroup['scope'], attributes: Attributes): boolean =>
   !scope?.name && attributes.text('telemetry.sdk.language') === 'python' && attributes.has('test.run.id');

@@ -8,12 +8,12 @@ import { UploadCollector } from '../collect.ts';
 import { TimeSlice } from '../time-slice.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';
 import { Attributes } from './attributes.ts';
-import { decodeProtobuf, SPAN_BYTES_MAX, type SpanGroup } from './decode.ts';
+import { decodeProtobuf } from './decode.ts';
 import { decodeJson } from './decode-json.ts';
 import { durationSecondsOf } from './duration.ts';
-import type { Span } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 import type { OtlpEncoding } from './response.ts';
 import { RUN_ATTRIBUTES, runOf } from './run.ts';
+import type { RefusedSpan, Span, SpanGroup } from './span.ts';
 import { hasUnknownStatus, isRetried, statusOf } from './status.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
@@ -33,73 +33,86 @@ export async function parseOtlp(
   encoding: OtlpEncoding,
   { executionsMax }: OtlpLimits = {},
 ): Promise<ParsedUpload> {
-  const collector = new UploadCollector(executionsMax);
+  const tests = new TestSpans(new UploadCollector(executionsMax));
+  if (encoding === 'json') await decodeJson(body, (span, group) => tests.add(span, group));
+  else await decodeAllProtobuf(body, tests);
+  return tests.finish();
+}
+
+async function decodeAllProtobuf(body: Uint8Array, tests: TestSpans): Promise<void> {
   const slice = new TimeSlice();
   let spanCount = 0;
-  let hasTest = false;
-  for (const group of encoding === 'json' ? decodeJson(body) : decodeProtobuf(body)) {
-    const collect = collectorOf(collector, group);
-    for (const span of group.spans) {
-      if (collect(span)) hasTest = true;
-      if (++spanCount % SPANS_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
-    }
+  for (const [span, group] of decodeProtobuf(body)) {
+    tests.add(span, group);
+    if (++spanCount % SPANS_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
   }
-  if (spanCount > 0 && !hasTest) collector.warn(NO_TEST);
-  return collector.finish();
 }
 
 const NO_TEST = 'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case';
 
-/** Collects the spans of a group one by one; false for a span that is not a test. */
-function collectorOf(collector: UploadCollector, { resource, scope }: SpanGroup): (span: Span | null) => boolean {
-  const resourceAttributes = resource?.attributes ?? [];
-  // Most spans say nothing about their run themselves, so it is put together once per trace.
-  const runByTrace = new Map<string, ParsedRun>();
-  const runOfSpan = (span: Span, attributes: Attributes, traceId: string): ParsedRun => {
-    if (span.attributes.some(({ key }) => RUN_ATTRIBUTES.has(key))) return collector.run(runOf(attributes, traceId));
-    const run = runByTrace.get(traceId) ?? collector.run(runOf(attributes, traceId));
-    runByTrace.set(traceId, run);
-    return run;
-  };
-  return (span) => {
-    if (!span) {
-      collector.reject(`a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB`, '');
-      return true;
+/** Collects the tests among the spans. */
+class TestSpans {
+  readonly #collector: UploadCollector;
+  #hasSpan = false;
+  #hasTest = false;
+  #group: SpanGroup | null = null;
+  /** Of the group: most spans say nothing about their run themselves, so it is put together once per trace. */
+  readonly #runByTrace = new Map<string, ParsedRun>();
+
+  constructor(collector: UploadCollector) {
+    this.#collector = collector;
+  }
+
+  add(span: Span | RefusedSpan, group: SpanGroup): void {
+    this.#hasSpan = true;
+    if ('refused' in span) {
+      this.#hasTest = true;
+      this.#collector.reject(span.refused, '');
+      return;
     }
-    const attributes = new Attributes(span.attributes, resourceAttributes);
-    if (attributes.text('test.scope') !== 'case') return false;
-    const ids = idsOf(span);
-    if (span.name === '') collector.reject('the span has no name, so the test has none', '');
-    else if (!ids) collector.reject('the span has no valid trace id and span id', span.name);
+    const attributes = new Attributes(span.attributes, group.resource);
+    if (attributes.text('test.scope') !== 'case') return;
+    this.#hasTest = true;
+    if (span.name === '') this.#collector.reject('the span has no name, so the test has none', '');
+    else if (!hasIds(span)) this.#collector.reject('the span has no valid trace id and span id', span.name);
     else {
-      if (hasUnknownStatus(attributes)) collector.warn(UNKNOWN_STATUS);
-      const run = runOfSpan(span, attributes, ids.traceId);
-      const duration = durationSecondsOf(span, scope, attributes);
-      collector.add(run, executionOf(span, attributes, ids, run.run.framework, duration));
+      if (hasUnknownStatus(attributes)) this.#collector.warn(UNKNOWN_STATUS);
+      const run = this.#runOf(span, attributes, group);
+      const duration = durationSecondsOf(span, group.scope, attributes);
+      this.#collector.add(run, executionOf(span, attributes, run.run.framework, duration));
     }
-    return true;
-  };
+  }
+
+  #runOf(span: Span, attributes: Attributes, group: SpanGroup): ParsedRun {
+    if (group !== this.#group) {
+      this.#group = group;
+      this.#runByTrace.clear();
+    }
+    for (const key of span.attributes.keys())
+      if (RUN_ATTRIBUTES.has(key)) return this.#collector.run(runOf(attributes, span.traceId));
+    const run = this.#runByTrace.get(span.traceId) ?? this.#collector.run(runOf(attributes, span.traceId));
+    this.#runByTrace.set(span.traceId, run);
+    return run;
+  }
+
+  finish(): ParsedUpload {
+    if (this.#hasSpan && !this.#hasTest) this.#collector.warn(NO_TEST);
+    return this.#collector.finish();
+  }
 }
 
 const UNKNOWN_STATUS =
   "A test.case.result.status is none of passed, failed and skipped, nor OpenTelemetry's pass and fail: the status of the span decided instead";
 
-interface Ids {
-  traceId: string;
-  spanId: string;
-}
-
-/** As hex; null for a wrong length, and for all zeros, which OTLP calls invalid. */
-function idsOf({ traceId, spanId }: Span): Ids | null {
-  const isValid = (id: Uint8Array, length: number) => id.length === length && id.some((byte) => byte !== 0);
-  if (!isValid(traceId, TRACE_ID_BYTES) || !isValid(spanId, SPAN_ID_BYTES)) return null;
-  return { traceId: traceId.toHex(), spanId: spanId.toHex() };
+/** Wrong lengths are refused, and all zeros, which OTLP calls invalid. */
+function hasIds({ traceId, spanId }: Span): boolean {
+  const isValid = (id: string, bytes: number) => id.length === 2 * bytes && /[^0]/.test(id);
+  return isValid(traceId, TRACE_ID_BYTES) && isValid(spanId, SPAN_ID_BYTES);
 }
 
 function executionOf(
   span: Span,
   attributes: Attributes,
-  { traceId, spanId }: Ids,
   framework: string | null,
   durationSeconds: number,
 ): ParsedExecution {
@@ -109,12 +122,12 @@ function executionOf(
   // alone says nothing: what the reruns showed is in cicd.test.flaky.
   const isFlaky = attributes.isTrue('cicd.test.flaky') || (retries > 0 && status === 'passed');
   return {
-    source: traceId,
-    key: spanId,
+    source: span.traceId,
+    key: span.spanId,
     name: span.name,
     status,
     durationSeconds,
-    finishedAtMs: span.endTimeUnixNano === 0n ? null : Number(span.endTimeUnixNano / NANOSECONDS_PER_MS),
+    finishedAtMs: span.endNs === 0n ? null : Number(span.endNs / NANOSECONDS_PER_MS),
     filepath: attributes.firstText('code.filepath', 'code.file.path'),
     function: attributes.firstText('code.function', 'code.function.name'),
     isFlaky,
@@ -129,8 +142,7 @@ function executionOf(
  * execution has a failure even without an exception; a flaky one that passed keeps the failure of its failed attempt.
  */
 function failuresOf(span: Span, status: Status, isFlaky: boolean): ParsedFailure[] {
-  const event = span.events.find(({ name }) => name === 'exception');
-  const found = new Attributes(span.attributes, event?.attributes ?? []);
+  const found = new Attributes(span.attributes, span.exception ?? undefined);
   const type = found.text('exception.type');
   const message = found.text('exception.message');
   const stacktrace = found.text('exception.stacktrace');

@@ -18,7 +18,7 @@
  */
 import type { Status } from '../../domain/status.ts';
 import type { Attributes } from './attributes.ts';
-import { type Span, Status_StatusCode } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import type { Span } from './span.ts';
 
 /** Frameworks whose client reports a caught failure as passed. */
 const CAUGHT_AS_PASSED: ReadonlySet<string> = new Set(['vitest']);
@@ -64,8 +64,8 @@ function reportedStatus(span: Span, attributes: Attributes): Status {
 
 /** Without the attribute. A span that says nothing at all is a skip: pytest-mergify reports them so. */
 function statusOfSpan(span: Span, attributes: Attributes): Status {
-  if (span.status?.code === Status_StatusCode.ERROR || hasException(span, attributes)) return 'failed';
-  return span.status?.code === Status_StatusCode.OK ? 'passed' : 'skipped';
+  if (span.status === 'error' || hasException(span, attributes)) return 'failed';
+  return span.status === 'ok' ? 'passed' : 'skipped';
 }
 
 const hasPassedAgain = (attributes: Attributes): boolean =>
@@ -76,6 +76,4 @@ export const isRetried = (attributes: Attributes): boolean =>
   (attributes.count('cicd.test.retry_count') ?? 0) > 0 || (attributes.count('cicd.test.rerun_count') ?? 0) > 0;
 
 const hasException = (span: Span, attributes: Attributes): boolean =>
-  attributes.has('exception.type') ||
-  attributes.has('exception.message') ||
-  span.events.some((event) => event.name === 'exception');
+  attributes.has('exception.type') || attributes.has('exception.message') || span.exception !== null;

@@ -1,0 +1,63 @@
+/**
+ * A span as far as tests need it. Both decoders read only these fields and these attributes: what else a span carries
+ * costs no memory, and next to no time.
+ */
+import { SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX } from '../../domain/limits.ts';
+import { RUN_ATTRIBUTES } from './run.ts';
+
+/** By key; numbers and truth values as text, lists and the like as an empty text. */
+export type AttributeTexts = ReadonlyMap<string, string>;
+
+/** What the spans of a group share. */
+export interface SpanGroup {
+  resource: AttributeTexts;
+  scope: { name: string; version: string } | undefined;
+}
+
+export interface Span {
+  /** Hex; empty if it is not an id. */
+  traceId: string;
+  spanId: string;
+  name: string;
+  startNs: bigint;
+  endNs: bigint;
+  status: 'unset' | 'ok' | 'error';
+  attributes: AttributeTexts;
+  /** The attributes of the first event named `exception`. */
+  exception: AttributeTexts | null;
+}
+
+/** A span that takes too much to be read, with the reason. */
+export interface RefusedSpan {
+  refused: string;
+}
+
+export const TOO_LARGE: RefusedSpan = { refused: `a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB` };
+export const TOO_MANY: RefusedSpan = {
+  refused: `a span has more than ${SPAN_ATTRIBUTES_MAX} attributes, events and links`,
+};
+
+/** The attributes that say something about a test or its run. Others are not kept. */
+const ATTRIBUTES: ReadonlySet<string> = new Set([
+  ...RUN_ATTRIBUTES,
+  'cicd.test.flaky',
+  'cicd.test.quarantined',
+  'cicd.test.rerun_count',
+  'cicd.test.retry_count',
+  'code.file.path',
+  'code.filepath',
+  'code.function',
+  'code.function.name',
+  'exception.message',
+  'exception.stacktrace',
+  'exception.type',
+  'test.case.result.status',
+  'test.scope',
+]);
+
+export const ATTRIBUTE_LENGTH_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.length));
+
+/** The first value of a key counts. */
+export function keepAttribute(into: Map<string, string>, key: string, value: string): void {
+  if (ATTRIBUTES.has(key) && !into.has(key)) into.set(key, value);
+}

@@ -1,0 +1,205 @@
+/**
+ * Uploads that are small as sent and large once they are read: each tries to make a parser spend memory or time that the
+ * tests in it do not need.
+ */
+import { gzipSync } from 'node:zlib';
+
+export interface HostileBody {
+  name: string;
+  /** The parser: a report format, or OTLP in one of its encodings. */
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'protobuf' | 'json';
+  make(): Uint8Array;
+}
+
+const MEBI = 1024 * 1024;
+const text = (...parts: string[]): Uint8Array => Buffer.from(parts.join(''));
+const numbered = (count: number, make: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => make(i)).join('');
+
+/** A length-delimited field of protobuf. */
+function field(number: number, value: Uint8Array): Uint8Array {
+  const head = [(number << 3) | 2];
+  let length = value.length;
+  for (; length > 127; length >>>= 7) head.push((length & 127) | 128);
+  return Buffer.concat([Buffer.from([...head, length]), value]);
+}
+const attribute = (key: string, value: string): Uint8Array =>
+  Buffer.concat([field(1, Buffer.from(key)), field(2, field(1, Buffer.from(value)))]);
+const repeated = (count: number, one: Uint8Array): Uint8Array => Buffer.alloc(count * one.length, one);
+
+const scoped = field(9, attribute('test.scope', 'case'));
+const span = (id: number, ...fields: Uint8Array[]): Uint8Array => {
+  const spanId = Buffer.alloc(8, 1);
+  spanId.writeUInt32BE(id);
+  return field(
+    2,
+    Buffer.concat([field(1, Buffer.alloc(16, 7)), field(2, spanId), field(5, Buffer.from(`t${id}`)), ...fields]),
+  );
+};
+const exported = (resource: Uint8Array, spans: Uint8Array): Uint8Array =>
+  field(1, Buffer.concat([field(1, resource), field(2, spans)]));
+const spansOf = (count: number, ...fields: Uint8Array[]): Uint8Array =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => span(i, ...fields)));
+const jsonSpans = (spans: string): Uint8Array => text('{"resourceSpans":[{"scopeSpans":[{"spans":[', spans, ']}]}]}');
+
+export const HOSTILE_BODIES: readonly HostileBody[] = [
+  {
+    name: '90 nested suites with names of 1,000 characters around 15,000 tests',
+    parser: 'junit',
+    make: () =>
+      text(
+        `<testsuite name="${'s'.repeat(1_000)}">`.repeat(90),
+        '<testcase name="t"/>'.repeat(15_000),
+        '</testsuite>'.repeat(90),
+      ),
+  },
+  {
+    name: '90 nested suites with names of 1,000 characters around 50,000 suites with a test each',
+    parser: 'junit',
+    make: () =>
+      text(
+        `<testsuite name="${'s'.repeat(1_000)}">`.repeat(90),
+        numbered(50_000, (i) => `<testsuite name="${i}"><testcase name="t"/></testsuite>`),
+        '</testsuite>'.repeat(90),
+      ),
+  },
+  {
+    name: 'a suite with a file of 1 MiB around 20,000 tests',
+    parser: 'junit',
+    make: () =>
+      text(
+        `<testsuite file="${'f'.repeat(MEBI)}">`,
+        numbered(20_000, (i) => `<testcase name="${i}"/>`),
+        '</testsuite>',
+      ),
+  },
+  {
+    name: 'one test with 5,000,000 failures',
+    parser: 'junit',
+    make: () => text('<testsuite><testcase name="t">', '<failure/>'.repeat(4_999_990), '</testcase></testsuite>'),
+  },
+  {
+    name: '190 MiB of blanks',
+    parser: 'junit',
+    make: () => text('<testsuite>', ' '.repeat(190 * MEBI), '</testsuite>'),
+  },
+  {
+    name: 'an attribute of 4 MiB of entities, 25 times',
+    parser: 'junit',
+    make: () =>
+      text(
+        '<testsuite>',
+        `<testcase name="t"><failure message="${'&amp;'.repeat(800_000)}"/></testcase>`.repeat(25),
+        '</testsuite>',
+      ),
+  },
+  {
+    name: '5,000,000 empty elements',
+    parser: 'junit',
+    make: () => text('<testsuite>', '<a/>'.repeat(4_999_990), '</testsuite>'),
+  },
+  {
+    name: 'a class name of 1 MiB shared by 20,000 results',
+    parser: 'trx',
+    make: () =>
+      text(
+        `<TestRun><TestDefinitions><UnitTest id="u"><TestMethod className="${'C'.repeat(MEBI)}" name="m"/></UnitTest></TestDefinitions><Results>`,
+        numbered(20_000, (i) => `<UnitTestResult executionId="${i}" testId="u" testName="t${i}" outcome="Passed"/>`),
+        '</Results></TestRun>',
+      ),
+  },
+  {
+    name: 'a class name of 9,000 characters shared by 90,000 results',
+    parser: 'trx',
+    make: () =>
+      text(
+        `<TestRun><TestDefinitions><UnitTest id="u"><TestMethod className="${'C'.repeat(9_000)}" name="m"/></UnitTest></TestDefinitions><Results>`,
+        numbered(90_000, (i) => `<UnitTestResult executionId="${i}" testId="u" testName="t${i}" outcome="Passed"/>`),
+        '</Results></TestRun>',
+      ),
+  },
+  {
+    name: 'a describe block with a title of 1 MiB around 20,000 tests',
+    parser: 'playwright',
+    make: () =>
+      text(
+        `{"suites":[{"title":"a.spec.ts","suites":[{"title":"${'d'.repeat(MEBI)}","specs":[`,
+        numbered(20_000, (i) => `${i ? ',' : ''}{"title":"t${i}","tests":[{"status":"expected","results":[]}]}`),
+        ']}]}]}',
+      ),
+  },
+  {
+    name: '50,000,000 numbers in place of suites',
+    parser: 'playwright',
+    make: () => text('{"suites":[', '1,'.repeat(50_000_000), '1]}'),
+  },
+  {
+    name: '20,000 tests that share a crash of 256 KiB',
+    parser: 'go-test',
+    make: () =>
+      text(
+        numbered(20_000, (i) => `{"Action":"run","Package":"p","Test":"T${i}"}\n`),
+        '{"Action":"output","Package":"p","Output":"panic: test timed out after 1s\\n"}\n{"Action":"output","Package":"p","Output":"running tests:\\n"}\n',
+        numbered(20_000, (i) => `{"Action":"output","Package":"p","Output":"\\t\\tT${i} (1s)\\n"}\n`),
+        '{"Action":"fail","Package":"p"}\n',
+      ),
+  },
+  {
+    name: '40 spans with 1,000,000 empty attributes each',
+    parser: 'protobuf',
+    make: () => exported(new Uint8Array(), repeated(40, span(1, repeated(1_000_000, field(9, new Uint8Array()))))),
+  },
+  {
+    name: '40 tests with an attribute of 1,000,000 empty values each',
+    parser: 'protobuf',
+    make: () => {
+      const values = field(5, repeated(1_000_000, field(1, new Uint8Array())));
+      const key = field(1, Buffer.from('test.framework'));
+      return exported(
+        new Uint8Array(),
+        repeated(40, span(1, scoped, field(9, Buffer.concat([key, field(2, values)])))),
+      );
+    },
+  },
+  {
+    name: '50,000 spans with 900 empty attributes each',
+    parser: 'protobuf',
+    make: () => exported(new Uint8Array(), spansOf(50_000, repeated(900, field(9, new Uint8Array())))),
+  },
+  {
+    name: 'a resource with 100,000 attributes over 20,000 tests',
+    parser: 'protobuf',
+    make: () =>
+      exported(
+        Buffer.concat(Array.from({ length: 100_000 }, (_, i) => field(1, field(1, Buffer.from(i.toString(36)))))),
+        spansOf(20_000, scoped),
+      ),
+  },
+  {
+    name: 'a resource with a file path of 1 MB over 20,000 tests',
+    parser: 'protobuf',
+    make: () => exported(field(1, attribute('code.filepath', 'f'.repeat(1_000_000))), spansOf(20_000, scoped)),
+  },
+  {
+    name: '7,000,000 values and half a surrogate pair',
+    parser: 'json',
+    make: () => jsonSpans(`{"name":"\\ud83d","x":[${'[],'.repeat(3_490_000)}1]}`),
+  },
+  {
+    name: '1,000 spans with 3,900 empty attributes each',
+    parser: 'json',
+    make: () =>
+      jsonSpans(
+        Array(1_000)
+          .fill(`{"attributes":[${'{},'.repeat(3_900)}{}]}`)
+          .join(','),
+      ),
+  },
+  {
+    name: '50,000,000 numbers in place of spans',
+    parser: 'json',
+    make: () => jsonSpans(`${'1,'.repeat(50_000_000)}1`),
+  },
+];
+
+export const packed = (body: Uint8Array): Uint8Array => gzipSync(body, { level: 9 });
