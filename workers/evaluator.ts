@@ -106,7 +106,7 @@ export class Evaluator {
             .where(eq(repositories.id, repositoryId));
           const options = {
             isFlakyDetectionEnabled: repository?.isEnabled ?? true,
-            nextVersion: () => drawVersion(tx),
+            nextVersion: () => drawVersion(db),
           };
           const context = {
             repositoryId,

@@ -81,7 +81,7 @@ export class Retention {
     await onPostgres(() =>
       db.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-        await moveBaselines(clickhouse, tx, startOf(month));
+        await moveBaselines(clickhouse, { db, tx }, startOf(month));
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { endOfMonth } from '../domain/retention.ts';
-import type { Executor } from '../postgres/client.ts';
+import type { Database, Executor } from '../postgres/client.ts';
 import { continueFold } from './fold.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { EvaluationStore, type HealthRow, identityKey } from './store.ts';
@@ -17,8 +17,15 @@ const testsOfMonth = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string() }),
 );
 
-/** Folds the month beginning at `monthStart` into the baselines of all identities that ran in it. */
-export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
+/**
+ * Folds the month beginning at `monthStart` into the baselines of all identities that ran in it. The transaction holds
+ * the locks.
+ */
+export async function moveBaselines(
+  clickhouse: ClickHouse,
+  { db, tx }: { db: Database; tx: Executor },
+  monthStart: number,
+): Promise<void> {
   const monthEnd = endOfMonth(monthStart);
   const month = Number(new Date(monthStart).toISOString().slice(0, 7).replace('-', ''));
   const tests = await clickhouse.select(testsOfMonth, { month });
@@ -27,7 +34,7 @@ export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthS
     const store = new EvaluationStore(clickhouse, repositoryId);
     for (let from = 0; from < group.length; from += TESTS_AT_ONCE) {
       const testIds = group.slice(from, from + TESTS_AT_ONCE).map((test) => test.test_id);
-      await store.writeHealth(await moved(store, testIds, monthStart, monthEnd), await drawVersion(tx));
+      await store.writeHealth(await moved(store, testIds, monthStart, monthEnd), await drawVersion(db));
     }
   }
 }

@@ -2,7 +2,7 @@
  * Evaluations of a repository run one at a time, in whatever process, and each draws a higher version than the last.
  */
 import { sql } from 'drizzle-orm';
-import type { Executor } from '../postgres/client.ts';
+import type { Database, Executor } from '../postgres/client.ts';
 import { readInstallation } from '../postgres/installation.ts';
 import { EVALUATION_LOCK } from '../postgres/locks.ts';
 import { evaluationVersion, nextValueOf } from '../postgres/schema.ts';
@@ -13,12 +13,13 @@ export async function lockEvaluation(tx: Executor, repositoryId: string): Promis
 }
 
 /**
- * Drawn under the lock, so an evaluation that lost its lock and finishes late has a lower version and cannot win.
- * Versions count from the creation of the installation, in microseconds: a PostgreSQL that was set up again continues
- * above every version drawn before.
+ * Drawn under the lock, so an evaluation that lost its lock and finishes late has a lower version and cannot win, but in
+ * a separate transaction: if PostgreSQL crashed before that of the evaluation commits, it would draw the same version
+ * again, and ClickHouse would take what is inserted under it for a repeat. Versions count from the creation of the
+ * installation, in microseconds: a PostgreSQL that was set up again continues above every version drawn before.
  */
-export async function drawVersion(tx: Executor): Promise<number> {
-  const { createdAt } = await readInstallation(tx);
-  const drawn = await tx.execute<{ version: string }>(sql`select ${nextValueOf(evaluationVersion)} as version`);
+export async function drawVersion(db: Database): Promise<number> {
+  const { createdAt } = await readInstallation(db);
+  const drawn = await db.execute<{ version: string }>(sql`select ${nextValueOf(evaluationVersion)} as version`);
   return createdAt * 1_000 + Number(drawn.rows[0]?.version);
 }

@@ -80,7 +80,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
       for (const { id } of known)
         await deps.postgres.db.transaction(async (evaluation) => {
           await lockEvaluation(evaluation, id);
-          await rejudgeRuns(new RunStore(deps.clickhouse, id), await drawVersion(evaluation));
+          await rejudgeRuns(new RunStore(deps.clickhouse, id), await drawVersion(deps.postgres.db));
         });
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       let tests = 0;
@@ -93,7 +93,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
           };
           const identities = await reevaluate(stores, testIds, {
             isFlakyDetectionEnabled: enabled.get(repositoryId) ?? true,
-            version: await drawVersion(evaluation),
+            version: await drawVersion(deps.postgres.db),
           });
           // Recovery follows from the executions. New quarantines are left to the next run of a test.
           const { quarantines } = deps;

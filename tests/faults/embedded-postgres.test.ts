@@ -3,12 +3,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
-import { Ledger } from '../../src/ledger/ledger.ts';
+import { BlockStore } from '../../src/ledger/blocks.ts';
+import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
+import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
+import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
 import { openTestStores } from '../support/stores.ts';
@@ -79,6 +82,52 @@ describe('the embedded PostgreSQL', () => {
     while (!(await postgres.ping())) await Bun.sleep(50);
     expect(postmaster(dataDir)).not.toBe(before);
     expect(await new RepositoryStore(postgres.db, { now: () => 0 }).find('ACME', 'Shop')).toEqual(recorded);
+  });
+
+  /** Ends every process of the server: one that is left may still commit. */
+  async function crash(): Promise<void> {
+    const { rows } = await postgres.pool.query('select pid from pg_stat_activity where backend_type = $1', [
+      'client backend',
+    ]);
+    for (const pid of [postmaster(dataDir), ...rows.map((row) => row.pid)]) process.kill(pid, 'SIGKILL');
+  }
+
+  test('a crash before an evaluation commits has no later one use its tokens again', async () => {
+    const { clickhouse, clock, log } = await openTestStores();
+    const tokens: string[] = [];
+    let isFirst = true;
+    const recording = {
+      ...clickhouse,
+      insert: async (table: string, lines: string, token: string) => {
+        if (table === 'ci.ingest') return clickhouse.insert(table, lines, token);
+        tokens.push(`${table} ${token}`);
+        if (isFirst) await crash();
+        isFirst = false;
+      },
+    };
+    const { db } = postgres;
+    const quarantines = new QuarantineStore(db, clock);
+    const stored: StoredBlock[] = [];
+    const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => stored.push(block) });
+    const repositoryId = crypto.randomUUID();
+    const job = makeJob({
+      repository: { owner: 'acme', name: 'x' },
+      receivedAt: TEST_NOW,
+      executions: [{ name: 'x' }],
+    });
+    await ledger.write([prepareChunk(job, { repositoryId, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 })]);
+    const touched = stored[0]?.touched.get(repositoryId) ?? new Map();
+    const evaluator = new Evaluator({ db, clickhouse: recording, blocks: new BlockStore(db), quarantines, log });
+    try {
+      await expect(evaluator.evaluateTests(repositoryId, touched)).rejects.toThrow();
+      while (!(await postgres.ping())) await Bun.sleep(50);
+      const before = [...tokens];
+      await evaluator.evaluateTests(repositoryId, touched);
+      expect(before.length).toBeGreaterThan(0);
+      expect(tokens.slice(before.length).filter((token) => before.includes(token))).toEqual([]);
+    } finally {
+      await forgetRepository(clickhouse, repositoryId);
+    }
   });
 
   test('migrations may run again, and several times at once', async () => {
