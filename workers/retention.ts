@@ -9,9 +9,10 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import type { Clock } from '../src/clock.ts';
-import { isRetained } from '../src/domain/retention.ts';
+import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/retention.ts';
 import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import { moveBaselines } from '../src/evaluation/baseline.ts';
+import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
@@ -58,19 +59,20 @@ export class Retention {
   }
 
   /**
-   * Drops every month that is past its retention, old receipts, and the keys of events that have left. Returns the
-   * months as YYYYMM, oldest first.
+   * Drops every month that is past its retention with its claims, old receipts, and the keys of events that have left.
+   * Returns the months as YYYYMM, oldest first.
    */
   async run(): Promise<number[]> {
     const { db, clock, retentionDays } = this.deps;
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
-    const expired = months.filter((month) => !isRetained(startOf(month), clock.now(), retentionDays));
+    const expired = months.filter((month) => !isRetained(startOfMonth(month), clock.now(), retentionDays));
     for (const month of expired)
       await this.#drop(
         month,
         partitions.filter((partition) => partition.month === month),
       );
+    await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     return expired;
@@ -81,7 +83,7 @@ export class Retention {
     await onPostgres(() =>
       db.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-        await moveBaselines(clickhouse, { db, tx }, startOf(month));
+        await moveBaselines(clickhouse, { db, tx }, startOfMonth(month));
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);
@@ -98,5 +100,3 @@ export class Retention {
     return z.array(partitionSchema).parse(rows);
   }
 }
-
-const startOf = (month: number): number => Date.UTC(Math.floor(month / 100), (month % 100) - 1, 1);

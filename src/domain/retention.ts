@@ -12,6 +12,21 @@ export function isRetained(at: number, now: number, days: number): boolean {
   return endOfMonth(at) + days * DAY_MS > now;
 }
 
+/** Months as numbers, such as 202611: they sort, and partitions are named by them. */
+export function monthOf(at: number): number {
+  const date = new Date(at);
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
+}
+
+export const startOfMonth = (month: number): number => Date.UTC(Math.floor(month / 100), (month % 100) - 1, 1);
+
+/** Executions of earlier months are refused. */
+export function oldestRetainedMonth(now: number, days: number): number {
+  const kept = now - days * DAY_MS;
+  // A month that ends at that very moment is not kept.
+  return isRetained(kept, now, days) ? monthOf(kept) : monthOf(endOfMonth(kept));
+}
+
 /** An execution's time is not believed if it is further ahead of its receipt than this. */
 const AHEAD_MS_MAX = 10 * 60_000;
 const EARLIEST = Date.UTC(2000, 0, 1);

@@ -1,5 +1,12 @@
 /** Claims: which executions of a source belong to which block, in eight bytes per execution. */
 
+export interface Claim {
+  sourceKey: string;
+  /** In which the executions finished, such as 202611. */
+  month: number;
+  ids: readonly bigint[];
+}
+
 /** The ids of a claim as PostgreSQL stores them. */
 export function packIds(ids: readonly bigint[]): Buffer {
   const packed = Buffer.allocUnsafe(ids.length * 8);

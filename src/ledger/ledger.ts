@@ -25,11 +25,13 @@ import {
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
-import { ingestBlocks, ingestClaims, uploadChunks } from '../postgres/schema.ts';
+import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { lineOf, type Touched, touch, touchedBy } from './block.ts';
 import { linesOf } from './blocks.ts';
-import { lockBuckets, packIds, unpackIds } from './claims.ts';
-import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
+import { lockBuckets } from './claims.ts';
+import type { PreparedChunk } from './prepare.ts';
+import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
 
@@ -195,7 +197,7 @@ export class Ledger {
           .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
           .returning({ blockId: ingestBlocks.blockId });
         if (removed.length === 0) return;
-        await tx.delete(ingestClaims).where(eq(ingestClaims.blockId, blockId));
+        await retractClaims(tx, blockId);
         await tx.delete(uploadChunks).where(eq(uploadChunks.blockId, blockId));
       }),
     );
@@ -225,63 +227,6 @@ export class Ledger {
   }
 }
 
-/** Picks the executions of a batch that no block, and no earlier chunk of the batch, has claimed. */
-class UnclaimedExecutions {
-  /** New claims by source key. */
-  readonly taken = new Map<string, bigint[]>();
-  count = 0;
-  readonly #duplicateSources = new Set<string>();
-
-  constructor(private readonly claimed: Map<string, Set<bigint>>) {}
-
-  of(chunk: PreparedChunk): PreparedExecution[] {
-    return chunk.executions.filter((execution) => {
-      const known = this.claimed.get(execution.sourceKey) ?? new Set<bigint>();
-      this.claimed.set(execution.sourceKey, known);
-      if (known.has(execution.id)) {
-        this.#duplicateSources.add(execution.sourceKey);
-        return false;
-      }
-      known.add(execution.id);
-      const ids = this.taken.get(execution.sourceKey);
-      if (ids) ids.push(execution.id);
-      else this.taken.set(execution.sourceKey, [execution.id]);
-      this.count++;
-      return true;
-    });
-  }
-
-  /** The unstored blocks that may claim one of the duplicates found. */
-  duplicatesIn(unstored: Map<string, number[]>): Set<number> {
-    return new Set([...this.#duplicateSources].flatMap((sourceKey) => unstored.get(sourceKey) ?? []));
-  }
-}
-
-async function readClaims(
-  tx: Executor,
-  sourceKeys: string[],
-): Promise<{ claimed: Map<string, Set<bigint>>; unstored: Map<string, number[]> }> {
-  const rows = await tx
-    .select({
-      sourceKey: ingestClaims.sourceKey,
-      blockId: ingestClaims.blockId,
-      ids: ingestClaims.ids,
-      storedAt: ingestBlocks.storedAt,
-    })
-    .from(ingestClaims)
-    .innerJoin(ingestBlocks, eq(ingestBlocks.blockId, ingestClaims.blockId))
-    .where(sql`${ingestClaims.sourceKey} = any(${sql.param(sourceKeys)}::uuid[])`);
-  const claimed = new Map<string, Set<bigint>>();
-  const unstored = new Map<string, number[]>();
-  for (const row of rows) {
-    const ids = claimed.get(row.sourceKey) ?? new Set<bigint>();
-    for (const id of unpackIds(row.ids)) ids.add(id);
-    claimed.set(row.sourceKey, ids);
-    if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
-  }
-  return { claimed, unstored };
-}
-
 /** Inserts the block and its claims. Returns the block's id. */
 async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExecutions): Promise<number> {
   const [block] = await tx
@@ -289,11 +234,7 @@ async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExec
     .values({ executions: unclaimed.count, body: await compress(Buffer.from(lines)) })
     .returning({ blockId: ingestBlocks.blockId });
   if (!block) throw new Error('the block was not inserted');
-  await tx.execute(sql`
-    insert into ${ingestClaims} (source_key, block_id, ids)
-    select source_key, ${block.blockId}::bigint, ids
-    from unnest(${sql.param([...unclaimed.taken.keys()])}::uuid[],
-                ${sql.param([...unclaimed.taken.values()].map(packIds))}::bytea[]) as claim (source_key, ids)`);
+  await recordClaims(tx, block.blockId, unclaimed.claims);
   return block.blockId;
 }
 

@@ -112,18 +112,25 @@ export const ingestBlocks = schema.table(
   ],
 );
 
-/** The ledger's claims: which executions of a source a block holds, eight bytes each. */
+/**
+ * The ledger's claims: which executions of a source and a month a block holds, eight bytes each. They leave with the
+ * month.
+ */
 export const ingestClaims = schema.table(
   'ingest_claims',
   {
     sourceKey: uuid('source_key').notNull(),
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
+    /** Such as 202611; 0 in claims of older versions, which did not record it. */
+    month: integer().notNull().default(0),
     ids: bytea().notNull(),
   },
   (table) => [
     // By source first: the lookup of every chunk. By block: to take back the claims of a block.
-    primaryKey({ columns: [table.sourceKey, table.blockId] }),
+    primaryKey({ columns: [table.sourceKey, table.blockId, table.month] }),
     index('ingest_claims_block').on(table.blockId),
+    // For retention, which looks for the oldest month. Rows are in the order of arrival, so a few pages are enough.
+    index('ingest_claims_month').using('brin', table.month),
   ],
 );
 

@@ -164,7 +164,7 @@ describe('what cannot be stored', () => {
     const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
     const good = prepareChunk(job(repository, executions(10), 'good'), options);
     const bad = prepareChunk(job(repository, executions(10), 'bad'), options);
-    (bad.executions[3] as { finishedAt: unknown }).finishedAt = 'no number';
+    (bad.executions[3] as { isTimeReplaced: unknown }).isTimeReplaced = 'no boolean';
     const outcomes = await new Ledger({
       db: stores.postgres.db,
       clickhouse: stores.clickhouse,

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { ingestBlocks } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { MONTHLY_TABLES, Retention } from '../../workers/retention.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -8,7 +9,7 @@ import { followPages, keyOfShown, labelled, logOf, makeEventsJob } from '../supp
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { uniqueRepository } from '../support/stores.ts';
+import { emptyStores, uniqueRepository } from '../support/stores.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 let app: TestApp;
@@ -94,6 +95,70 @@ describe('with the clock moved past retention', () => {
     const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
     expect(await app.get(details)).toMatchObject({ health_status: 'broken' });
     await driver.verify();
+  });
+
+  test('claims leave with their month, and blocks with their last claim', async () => {
+    const { driver } = ingest;
+    const { postgres } = app.stores;
+    app.stores.clock.set(TEST_NOW);
+    await emptyStores(app.stores);
+    const repository = uniqueRepository();
+    const run = (days: readonly string[]) =>
+      makeJob({
+        repository,
+        receivedAt: at(days.at(-1) ?? ''),
+        source: days.join(),
+        run: { run_id: days.join() },
+        executions: days.map((day) => ({ name: day, key: day, at: at(day) })),
+      });
+    const gone = run(['2026-09-10', '2026-09-11']);
+    const both = run(['2026-09-29', '2026-10-02']);
+    for (const job of [gone, both]) await driver.ingest(job);
+    const claims = async () =>
+      (
+        await postgres.pool.query(
+          'select month, length(ids) / 8 as executions from ci_insights.ingest_claims order by 1',
+        )
+      ).rows;
+    expect(await claims()).toEqual([
+      { month: 202609, executions: 2 },
+      { month: 202609, executions: 1 },
+      { month: 202610, executions: 1 },
+    ]);
+
+    app.stores.clock.set(at('2027-01-02'));
+    await driver.retention.run();
+    expect(await claims()).toEqual([{ month: 202610, executions: 1 }]);
+    expect(await postgres.db.$count(ingestBlocks)).toBe(1);
+
+    // Late resends: what has left is refused, what is kept is known.
+    for (const job of [gone, both]) {
+      const again = { ...job, upload_id: crypto.randomUUID() };
+      await driver.ingest(again);
+      expect(await app.stores.receipts.find(repository.owner, repository.name, again.upload_id)).toMatchObject(
+        job === gone ? { accepted: 0, duplicate: 0, rejected: 2 } : { accepted: 0, duplicate: 1, rejected: 1 },
+      );
+    }
+    await driver.verify();
+  });
+
+  test('claims of older versions, which have no month, leave when the month of their block does', async () => {
+    const { driver } = ingest;
+    const { pool } = app.stores.postgres;
+    await emptyStores(app.stores);
+    app.stores.clock.set(TEST_NOW);
+    const repository = uniqueRepository();
+    await driver.ingest(makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 't' }] }));
+    await pool.query('update ci_insights.ingest_claims set month = 0');
+    await driver.verify();
+    const claims = async () => (await pool.query('select 1 from ci_insights.ingest_claims')).rowCount;
+    await pool.query(`update ci_insights.ingest_blocks set created_at = '2026-11-30T23:55:00Z'`);
+    app.stores.clock.set(at('2027-03-30'));
+    await driver.retention.run();
+    expect(await claims()).toBe(1);
+    await pool.query(`update ci_insights.ingest_blocks set created_at = '2026-11-30T23:45:00Z'`);
+    await driver.retention.run();
+    expect(await claims()).toBe(0);
   });
 
   test('a receipt is kept for a month, and what it describes stays', async () => {

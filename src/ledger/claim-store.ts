@@ -1,0 +1,111 @@
+/** Claims in PostgreSQL. */
+import { eq, type SQL, sql } from 'drizzle-orm';
+import { startOfMonth } from '../domain/retention.ts';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
+import { type Claim, packIds, unpackIds } from './claims.ts';
+
+/** What is claimed of these sources, and by which blocks that are not stored. */
+export async function readClaims(
+  tx: Executor,
+  sourceKeys: string[],
+): Promise<{ claimed: Map<string, Set<bigint>>; unstored: Map<string, number[]> }> {
+  const rows = await tx
+    .select({
+      sourceKey: ingestClaims.sourceKey,
+      blockId: ingestClaims.blockId,
+      ids: ingestClaims.ids,
+      storedAt: ingestBlocks.storedAt,
+    })
+    .from(ingestClaims)
+    .innerJoin(ingestBlocks, eq(ingestBlocks.blockId, ingestClaims.blockId))
+    .where(sql`${ingestClaims.sourceKey} = any(${sql.param(sourceKeys)}::uuid[])`);
+  const claimed = new Map<string, Set<bigint>>();
+  const unstored = new Map<string, number[]>();
+  for (const row of rows) {
+    const ids = claimed.get(row.sourceKey) ?? new Set<bigint>();
+    for (const id of unpackIds(row.ids)) ids.add(id);
+    claimed.set(row.sourceKey, ids);
+    if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
+  }
+  return { claimed, unstored };
+}
+
+export async function recordClaims(tx: Executor, blockId: number, claims: readonly Claim[]): Promise<void> {
+  await tx.execute(sql`
+    insert into ${ingestClaims} (source_key, block_id, month, ids)
+    select source_key, ${blockId}::bigint, month, ids
+    from unnest(${sql.param(claims.map(({ sourceKey }) => sourceKey))}::uuid[],
+                ${sql.param(claims.map(({ month }) => month))}::int[],
+                ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, month, ids)`);
+}
+
+/** Gives back everything that a block has claimed. */
+export async function retractClaims(tx: Executor, blockId: number): Promise<void> {
+  await tx.delete(ingestClaims).where(eq(ingestClaims.blockId, blockId));
+}
+
+export interface RecordedClaim extends Claim {
+  /** Whether its block was stored at the given moment. */
+  wasStored: boolean;
+}
+
+const CLAIMS_AT_ONCE = 5_000;
+
+/** Every claim there is. `storedBy` is a time of the PostgreSQL server. */
+export async function* allClaims(db: Database, storedBy: string): AsyncGenerator<RecordedClaim> {
+  for (let after = ['00000000-0000-0000-0000-000000000000', '0', '0']; ; ) {
+    const { rows } = await onPostgres(() =>
+      db.execute<{ source_key: string; block_id: string; month: number; ids: Uint8Array; was_stored: boolean }>(sql`
+        select source_key, block_id, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
+        from ${ingestClaims} join ${ingestBlocks} using (block_id)
+        where (source_key, block_id, month) > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::int)
+        order by source_key, block_id, month limit ${CLAIMS_AT_ONCE}`),
+    );
+    for (const row of rows)
+      yield { sourceKey: row.source_key, month: row.month, ids: unpackIds(row.ids), wasStored: row.was_stored };
+    const last = rows.at(-1);
+    if (!last || rows.length < CLAIMS_AT_ONCE) return;
+    after = [last.source_key, last.block_id, String(last.month)];
+  }
+}
+
+/** What one statement deletes: it stays far below the time that a statement may take. */
+const ROWS_MAX = 10_000;
+/** An execution finishes at most this long after its block is created, because later times are not believed. */
+const AHEAD_MINUTES = 11;
+
+/**
+ * Removes the claims of months before the oldest retained one, and the blocks that claim nothing any more. Executions of
+ * such months are refused on arrival, so they need no claim to be stored once.
+ */
+export async function forgetClaims(db: Database, oldestMonth: number): Promise<void> {
+  const start = new Date(startOfMonth(oldestMonth)).toISOString();
+  await deleteAll(db, ingestClaims, sql`month > 0 and month < ${oldestMonth}`);
+  // Older versions recorded no month.
+  await deleteAll(
+    db,
+    ingestClaims,
+    sql`month = 0 and block_id in (
+      select block_id from ${ingestBlocks} where created_at + make_interval(mins => ${AHEAD_MINUTES}) < ${start}::timestamptz
+    )`,
+  );
+  await deleteAll(
+    db,
+    ingestBlocks,
+    sql`evaluated_at is not null and not exists (
+      select 1 from ${ingestClaims} where ingest_claims.block_id = ingest_blocks.block_id
+    )`,
+  );
+}
+
+async function deleteAll(db: Database, table: typeof ingestClaims | typeof ingestBlocks, which: SQL): Promise<void> {
+  for (let deleted = ROWS_MAX; deleted === ROWS_MAX; ) {
+    const { rowCount } = await onPostgres(() =>
+      db.execute(
+        sql`delete from ${table} where ctid = any(array(select ctid from ${table} where ${which} limit ${ROWS_MAX}))`,
+      ),
+    );
+    deleted = rowCount ?? 0;
+  }
+}
