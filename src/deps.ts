@@ -16,7 +16,7 @@ import { Notifications } from './postgres/notifications.ts';
 import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
 import type { Probes } from './probes.ts';
-import type { QueueBackend } from './queue/backend.ts';
+import { limitOrdered, type QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
 import { testRuns } from './queue/test-runs.ts';
@@ -76,6 +76,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     await migrateQueues(config, base.databaseUrl);
     const queues = await openQueues(config, base.databaseUrl, onQueueError);
     closers.add(() => queues.close());
+    await limitOrdered(queues);
     const producers = new Producers(queues);
     closers.add(() => producers.close());
     const server = {

@@ -49,7 +49,7 @@ export const consume =
     const worker = deps.queues.worker(
       kind.name,
       (job) => inSpan(`process ${kind.name}`, spanOf(kind, job), () => run(deps, kind, handler, job)),
-      kind.concurrency,
+      kind,
     );
     countJobs(worker, kind.name, deps.log);
     return worker;

@@ -14,6 +14,10 @@ export const REASON_LENGTH_MAX = 10_000;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
 /** Free text on a repository host: GitHub's limit of a comment. */
 export const COMMENT_LENGTH_MAX = 65_536;
+/** The metadata of one event as JSON: more than the longest comment, and 50 MiB for a page of 100 events. */
+export const METADATA_BYTES_MAX = 512 * 1024;
+/** Trees of conditions have a few levels. */
+export const METADATA_DEPTH_MAX = 32;
 
 /** The largest pull-request number of an event: PostgreSQL's `integer`. */
 export const PULL_REQUEST_NUMBER_MAX = 2_147_483_647;

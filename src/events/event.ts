@@ -1,6 +1,7 @@
 /** An event as the API shows it: one shape per type. */
 import { z } from 'zod';
-import { EVENT_METADATA, EVENT_TYPES, type EventType } from '../domain/events.ts';
+import { EVENT_METADATA } from '../domain/event-metadata.ts';
+import { EVENT_TYPES, type EventType } from '../domain/events.ts';
 
 const eventOf = (type: EventType) =>
   z

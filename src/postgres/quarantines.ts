@@ -106,7 +106,8 @@ export class QuarantineStore {
     return this.#change(repositoryId, async (tx) => {
       const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
       if (!created) return undefined;
-      const event = newEvent('test.quarantined', metadataOf(created), { trigger: created.actor });
+      const metadata = { ...metadataOf(created), quarantined_at: created.createdAt.toISOString() };
+      const event = newEvent('test.quarantined', metadata, { trigger: created.actor });
       await recordEvents(tx, repositoryId, [event], now);
       return created;
     });
@@ -122,12 +123,13 @@ export class QuarantineStore {
         .where(and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isOpen))
         .returning(columns);
       if (!removed) return undefined;
-      await recordEvents(
-        tx,
-        repositoryId,
-        [newEvent('test.dequarantined', metadataOf(removed), { trigger: actor })],
-        now,
-      );
+      const { source, reason, branch, createdAt } = removed;
+      const metadata = {
+        ...metadataOf(removed),
+        original_quarantine: { source, reason, branch, created_at: createdAt.toISOString() },
+        dequarantined_at: new Date(now).toISOString(),
+      };
+      await recordEvents(tx, repositoryId, [newEvent('test.dequarantined', metadata, { trigger: actor })], now);
       return removed;
     });
   }

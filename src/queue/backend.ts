@@ -12,17 +12,24 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { backoffMs } from './job-kind.ts';
+import { jobKinds } from './kinds.ts';
 import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
 
 /** Opens the queues of one process and closes the connections behind them. */
 export interface QueueBackend {
   readonly kind: 'postgres' | 'redis';
   queue(name: string): Queue;
-  /** `concurrency` is how many jobs one worker holds at a time. */
-  worker(name: string, run: (job: Job) => Promise<unknown>, concurrency: number): Worker;
+  worker(name: string, run: (job: Job) => Promise<unknown>, pace: Pace): Worker;
   ping(): Promise<boolean>;
   /** Closes the connections. Close the queues and workers that you opened first. */
   close(): Promise<void>;
+}
+
+interface Pace {
+  /** How many jobs one worker holds at a time. */
+  concurrency: number;
+  /** One job at a time over all workers, in the order in which they were queued: see {@link limitOrdered}. */
+  isOrdered: boolean;
 }
 
 export type QueueErrorListener = (error: Error) => void;
@@ -32,11 +39,13 @@ const CONNECTIONS_MAX = 10;
 const KEY_PREFIX = '{ci-insights}';
 /** After this long, a job whose worker died is given to another. */
 const LOCK_MS = 30_000;
+/** The same where all others wait for that job. */
+const ORDERED_LOCK_MS = 10_000;
 
-const workerOptions = (concurrency: number) => ({
-  concurrency,
-  lockDuration: LOCK_MS,
-  stalledInterval: LOCK_MS / 2,
+const workerOptions = ({ concurrency, isOrdered }: Pace) => ({
+  concurrency: isOrdered ? 1 : concurrency,
+  lockDuration: isOrdered ? ORDERED_LOCK_MS : LOCK_MS,
+  stalledInterval: (isOrdered ? ORDERED_LOCK_MS : LOCK_MS) / 2,
   // Workers that keep dying must not turn good jobs into failed ones: thanks to claims, repeating a job is harmless.
   maxStalledCount: 1_000,
   settings: { backoffStrategy: backoffMs },
@@ -58,9 +67,9 @@ export async function openPostgresQueues(url: string, onError: QueueErrorListene
   return {
     kind: 'postgres',
     queue: (name) => listening(new classes.Queue(name, { connection: pool }) as unknown as Queue, onError),
-    worker: (name, run, concurrency) =>
+    worker: (name, run, pace) =>
       listening(
-        new classes.Worker(name, run, { connection: pool, ...workerOptions(concurrency) }) as unknown as Worker,
+        new classes.Worker(name, run, { connection: pool, ...workerOptions(pace) }) as unknown as Worker,
         onError,
       ),
     ping: async () => {
@@ -101,11 +110,8 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
   return {
     kind: 'redis',
     queue: (name) => listening(new Queue(name, { connection: producer, prefix: KEY_PREFIX }), onError),
-    worker: (name, run, concurrency) =>
-      listening(
-        new Worker(name, run, { connection: consumer, prefix: KEY_PREFIX, ...workerOptions(concurrency) }),
-        onError,
-      ),
+    worker: (name, run, pace) =>
+      listening(new Worker(name, run, { connection: consumer, prefix: KEY_PREFIX, ...workerOptions(pace) }), onError),
     ping: async () => (await producer.ping().catch(() => '')) === 'PONG',
     close: async () => {
       await Promise.all(connections.map((connection) => connection.quit()));
@@ -117,4 +123,17 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
 function listening<T extends Queue | Worker>(emitter: T, onError: QueueErrorListener): T {
   (emitter as EventEmitter).on('error', onError);
   return emitter;
+}
+
+/**
+ * Makes the queues of ordered jobs hand out one at a time. The limit belongs to the queue and holds for the workers of
+ * every process, also for those of older versions. Needs the schema of {@link migratePostgresQueues}.
+ */
+export async function limitOrdered(backend: QueueBackend): Promise<void> {
+  for (const { name, isOrdered } of jobKinds) {
+    if (!isOrdered) continue;
+    const queue = backend.queue(name);
+    await queue.setGlobalConcurrency(1);
+    await queue.close();
+  }
 }

@@ -26,6 +26,8 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
   readonly attempts: number;
   /** How many jobs one worker holds at a time. */
   readonly concurrency: number;
+  /** Jobs are worked on one after another, over all workers, in the order in which they were queued. */
+  readonly isOrdered: boolean;
   /** Names the job: while it is queued, the same id again is the same job. Without a colon, and not all digits. */
   id(payload: z.input<S>): string;
   /** How long a job waits before its first attempt; not at all without this. */
@@ -35,8 +37,8 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
 }
 
 export const defineJob = <S extends z.ZodType, const N extends string>(
-  kind: Omit<JobKind<S, N>, 'attempts'> & Partial<Pick<JobKind, 'attempts'>>,
-): JobKind<S, N> => ({ attempts: ATTEMPTS_MAX, ...kind });
+  kind: Omit<JobKind<S, N>, 'attempts' | 'isOrdered'> & Partial<Pick<JobKind, 'attempts' | 'isOrdered'>>,
+): JobKind<S, N> => ({ attempts: ATTEMPTS_MAX, isOrdered: false, ...kind });
 
 /** Doubles from a quarter of a second up to 30 s. `attempts` counts from 1. */
 export const backoffMs = (attempts: number): number =>

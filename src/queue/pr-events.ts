@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { EVENT_METADATA, EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
+import { EVENT_METADATA, metadataRejection } from '../domain/event-metadata.ts';
+import { EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../domain/limits.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
@@ -35,7 +36,10 @@ const eventSchema = z.object({
   trigger: text(NAME_LENGTH_MAX).describe('What caused the event: @login of a user, or the name of a rule'),
   pull_request: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX).nullable().default(null),
   base_ref: text(NAME_LENGTH_MAX).nullable().default(null).describe('Branch that the pull request targets'),
-  metadata: z.record(z.string(), z.unknown()).default({}).describe('Details, as the type defines them'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe('Details, as the type defines them; other fields are kept as sent'),
 });
 
 const pullRequestSchema = z.object({
@@ -103,6 +107,8 @@ export type JobEvent = PrEventsJob['events'][number];
 export function readEvent(event: JobEvent): { event: NewEvent } | { reason: string } {
   const type = eventTypeOf(event.type);
   if (type === undefined) return { reason: `there is no event type ${JSON.stringify(event.type.slice(0, 100))}` };
+  const rejection = metadataRejection(event.metadata);
+  if (rejection !== null) return { reason: `metadata of ${type} ${rejection}` };
   const metadata = EVENT_METADATA[type].safeParse(event.metadata);
   if (!metadata.success) return { reason: `metadata of ${type}: ${z.prettifyError(metadata.error)}` };
   return {
@@ -145,8 +151,9 @@ export const prEvents = defineJob({
   documentedSchema,
   description:
     'What happened on pull requests of one repository: at most 1,000 events. An event of a type that is not listed here, or whose metadata does not fit its type, goes to the dead letters; the others are kept.',
-  // Events of one repository are written one transaction after another, so more jobs would wait for each other.
-  concurrency: 8,
+  // The log shows events in the order in which their jobs are worked on. A job of one event takes a few milliseconds.
+  concurrency: 1,
+  isOrdered: true,
   id: (payload) => prEventsJobId(JSON.stringify(payload)),
   delayMs: ({ deleted_branches = [] }) => (deleted_branches.length > 0 ? DELETED_BRANCH_DELAY_MS : 0),
 });

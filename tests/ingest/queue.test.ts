@@ -3,11 +3,13 @@ import { Redis } from 'ioredis';
 import { v7 as uuid7 } from 'uuid';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { ReceiptStore } from '../../src/ledger/receipts.ts';
-import { openPostgresQueues, openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
+import { limitOrdered, openPostgresQueues, openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { backoffMs } from '../../src/queue/job-kind.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { Producers } from '../../src/queue/producer.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -40,6 +42,7 @@ for (const { kind, isHere, start } of BACKENDS)
       stores.clock.set(TEST_NOW);
       redis = await start?.();
       queues = redis ? await openRedisQueues(redis.url, quiet) : await openPostgresQueues(stores.databaseUrl, quiet);
+      await limitOrdered(queues);
     });
     afterAll(async () => {
       await queues.close();
@@ -63,6 +66,25 @@ for (const { kind, isHere, start } of BACKENDS)
         receivedAt: TEST_NOW,
         executions: Array.from({ length: count }, (_, i) => ({ name: `t${i}` })),
       });
+
+    test('events that are queued one after another are logged in that order, by two workers too', async () => {
+      const producers = new Producers(queues);
+      const own = withQueue(producers);
+      const drivers = [new IngestDriver(own), new IngestDriver(own)];
+      const repository = uniqueRepository();
+      const keys = Array.from({ length: 60 }, (_, i) => `event ${i}`);
+      // Each is acknowledged before the next is sent, as a host does with its deliveries.
+      for (const key of keys) await producers.of(prEvents).add(makeEventsJob(repository, [labelled(key)]));
+      for (const driver of drivers) await driver.settle();
+      const { id = '' } = (await stores.repositories.find(repository.owner, repository.name)) ?? {};
+      const logged = await stores.clickhouse.rows(
+        "SELECT JSONExtractString(metadata, 'added', 1) AS key FROM ci.events WHERE repository_id = {id: UUID} ORDER BY received_at, id",
+        { id },
+      );
+      expect(logged).toEqual(keys.map((key) => ({ key })));
+      for (const driver of drivers) await driver.stop();
+      await producers.close();
+    });
 
     test('what a producer adds is stored, and its receipt says queued, then stored', async () => {
       const producers = new Producers(queues);
@@ -129,7 +151,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const queues = await openRedisQueues(sentinels.url, quiet);
     const queue = queues.queue('lost');
     const done = new Set<unknown>();
-    const worker = queues.worker('lost', async (job) => done.add(job.data), 1);
+    const worker = queues.worker('lost', async (job) => done.add(job.data), { concurrency: 1, isOrdered: false });
     await queue.add('before', 'before');
     while (!done.has('before')) await Bun.sleep(20);
     await sentinels.loseMaster();

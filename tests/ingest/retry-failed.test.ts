@@ -17,7 +17,7 @@ async function failsAndIsRetried(backend: QueueBackend): Promise<void> {
       if (isStoreAway) throw new Error('away');
       seen.push(job.data);
     },
-    1,
+    { concurrency: 1, isOrdered: false },
   );
   try {
     const failed = new Promise((resolve) => worker.once('failed', resolve));

@@ -32,6 +32,13 @@ const baseOf = (pull: PullRequest, { sender }: Context): EventBase => ({
   baseRef: fitName(pull.base.ref),
 });
 
+/** The host's word for a review → that of the public interface. */
+const REVIEW_TYPES: ReadonlyMap<string, string> = new Map([
+  ['approved', 'APPROVE'],
+  ['changes_requested', 'REQUEST_CHANGES'],
+  ['commented', 'COMMENT'],
+]);
+
 /** By `X-GitHub-Event`. Each throws a ZodError for a payload that lacks what it reads. */
 const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => Outcome>> = {
   pull_request: (payload, context) => {
@@ -49,7 +56,8 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     if (action === 'submitted') {
       const message = review.body ? fitMessage(review.body) : null;
       const type = fitName(review.state.toLowerCase());
-      return withEvents([newEvent('action.review', { type, reviewer, message }, base)], version);
+      const review_type = REVIEW_TYPES.get(type) ?? null;
+      return withEvents([newEvent('action.review', { type, review_type, reviewer, message }, base)], version);
     }
     if (action === 'dismissed')
       return withEvents([newEvent('action.dismiss_reviews', { users: reviewer ? [reviewer] : [] }, base)], version);

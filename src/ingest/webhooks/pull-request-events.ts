@@ -56,7 +56,8 @@ const BY_ACTION: Readonly<Record<string, Mapping>> = {
       },
       base,
     );
-    const merged = newEvent('action.queue.merged', { branch: base.baseRef, commit: mergeCommitOf(pull) }, base);
+    const commit = mergeCommitOf(pull);
+    const merged = newEvent('action.queue.merged', { branch: base.baseRef, commit, merge_commit_sha: commit }, base);
     return why === MERGED_BY_QUEUE ? [left, merged] : [left];
   },
 };
