@@ -35,6 +35,20 @@ export const UPLOAD_EXECUTIONS_MAX = 100_000;
 
 const MEBIBYTE = 1024 * 1024;
 
+/** Of what a gzip body may unpack to: so many times its size, or this much, whichever is more. Reports take 10 to 50. */
+export const UNPACK_RATIO_MAX = 100;
+export const UNPACKED_BYTES_ALWAYS = 32 * MEBIBYTE;
+
+/** Names around a test, in UTF-16 units, before its key names them by a digest. Stored claims depend on it. */
+export const PLACE_LENGTH_MAX = 1_024;
+/** Names and keys of the tests of an upload together, in UTF-16 units: 100,000 tests with 640 each. */
+export const UPLOAD_NAMES_LENGTH_MAX = 64 * MEBIBYTE;
+/** What a report may be made of: so much, and so much more for each test in it. */
+export const XML_PARTS_MAX = 400_000;
+export const XML_PARTS_PER_TEST = 200;
+export const GO_EVENTS_MAX = 500_000;
+export const GO_EVENTS_PER_TEST = 2_000;
+
 /** Resources, scopes and spans of one export: twice the tests that an upload may contain. */
 export const SPANS_MAX = 200_000;
 /** A span is one test. Its texts are cut at 64 and 256 KiB, so this is generous. */
@@ -49,12 +63,17 @@ export const SPAN_JSON_VALUES_MAX = 10_000;
 export const EXPORT_JSON_VALUES_MAX = 8_000_000;
 
 /** How deep JSON and XML may nest. */
-export const JSON_DEPTH_MAX = 100;
+export const DEPTH_MAX = 100;
+export const XML_ATTRIBUTES_MAX = 200;
+/**
+ * Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
+ */
+export const XML_TOKEN_LENGTH_MAX = 4 * MEBIBYTE;
 /** Of a JSON value that is parsed as a whole. */
 export const JSON_VALUE_BYTES_MAX = 16 * MEBIBYTE;
 export const JSON_VALUE_PARTS_MAX = 200_000;
 /** Values that are visited one by one on the way to the tests: a few for each test. */
-export const JSON_PARTS_MAX = 4_000_000;
+export const JSON_PARTS_MAX = 1_500_000;
 
 /** The pipeline or CI job of an upload that does not name it: no part of an identity is empty. */
 export const UNKNOWN = 'unknown';

@@ -37,13 +37,14 @@ const MARK_BYTES_MAX = 64;
  * The text in at most `maxBytes` of UTF-8: well-formed, with U+FFFD for NUL. A longer text is cut between two code
  * points and marked. Cutting twice changes nothing: the result fits.
  *
+ * @param bytesLeftOut what was left out of the text before: it is cut in any case then
  * @example cutText('x'.repeat(70_000), 65_536) // 'xxx… [cut, 70000 bytes in all]'
  */
-export function cutText(text: string, maxBytes: number): string {
+export function cutText(text: string, maxBytes: number, bytesLeftOut = 0): string {
   const clean = cleanText(text);
   // A UTF-16 unit is at most three bytes: short texts need no count.
-  if (clean.length * 3 <= maxBytes) return clean;
-  const bytes = Buffer.byteLength(clean);
+  if (clean.length * 3 <= maxBytes && bytesLeftOut === 0) return clean;
+  const bytes = Buffer.byteLength(clean) + bytesLeftOut;
   if (bytes <= maxBytes) return clean;
   const room = Math.max(0, maxBytes - MARK_BYTES_MAX);
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(room));

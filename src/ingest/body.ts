@@ -4,6 +4,7 @@
  */
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { UNPACK_RATIO_MAX, UNPACKED_BYTES_ALWAYS } from '../domain/limits.ts';
 import { boundedBytes, type Chunks, joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
 
@@ -46,9 +47,17 @@ function isGzipEncoding(header: string | null): boolean {
 /** Decompresses a body, or a file within a form. Throws as {@link readBody} does. */
 export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> {
   let body: Uint8Array = new Uint8Array();
+  let packedBytes = 0;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      packedBytes += chunk.length;
+      yield chunk;
+    }
+  }
   try {
-    await pipeline(chunks, createGunzip(), async (unpacked: AsyncIterable<Uint8Array>) => {
-      body = await joinedBytes(boundedBytes(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+    await pipeline(counted, createGunzip(), async (unpacked: AsyncIterable<Uint8Array>) => {
+      const bounded = boundedBytes(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits));
+      body = await joinedBytes(withinRatio(bounded, () => packedBytes));
     });
     return body;
   } catch (error) {
@@ -59,6 +68,22 @@ export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): 
         cause: error,
       },
     );
+  }
+}
+
+/** What a few KiB of gzip may become takes seconds to read, and nothing is in it: no report packs so well. */
+async function* withinRatio(
+  unpacked: AsyncIterable<Uint8Array>,
+  packedBytes: () => number,
+): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of unpacked) {
+    length += chunk.length;
+    if (length > UNPACKED_BYTES_ALWAYS && length > packedBytes() * UNPACK_RATIO_MAX)
+      throw new UploadTooLarge(
+        `The body is more than ${UNPACK_RATIO_MAX} times as large after decompression. Send it without compression, or in several requests.`,
+      );
+    yield chunk;
   }
 }
 

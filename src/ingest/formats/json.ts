@@ -6,7 +6,7 @@
  * Nesting, the number of parts that are visited, and the size of parsed values are bounded. A skipped value is only
  * measured.
  */
-import { JSON_DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../../domain/limits.ts';
+import { DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { lineAt } from './utf8.ts';
@@ -252,8 +252,7 @@ class JsonReader {
   }
 
   #assertDepth(depth: number): void {
-    if (depth > JSON_DEPTH_MAX)
-      throw new InvalidUpload(`The ${this.limits.what} nests values more than ${JSON_DEPTH_MAX} deep.`);
+    if (depth > DEPTH_MAX) throw new InvalidUpload(`The ${this.limits.what} nests values more than ${DEPTH_MAX} deep.`);
   }
 
   #cutShort(): Malformed {

@@ -1,5 +1,10 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
-import { MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
+import {
+  MESSAGE_BYTES_MAX,
+  STACKTRACE_BYTES_MAX,
+  TEST_NAME_LENGTH_MAX,
+  UPLOAD_NAMES_LENGTH_MAX,
+} from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import type { Run } from '../../queue/test-runs.ts';
 import { UploadCollector } from '../collect.ts';
@@ -43,6 +48,7 @@ export class Report {
   readonly #kept: Kept[] = [];
   readonly #ordinals = new Map<string, number>();
   #seenCount = 0;
+  #namesLength = 0;
   #elapsedSeconds = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
 
@@ -62,10 +68,21 @@ export class Report {
       );
   }
 
+  /** Tests so far. */
+  get testCount(): number {
+    return this.#seenCount;
+  }
+
   add({ place, ...execution }: ReportedExecution): void {
     this.#elapsedSeconds += execution.durationSeconds;
+    const key = this.#keyOf(place);
+    this.#namesLength += execution.name.length + key.length;
+    if (this.#namesLength > UPLOAD_NAMES_LENGTH_MAX)
+      throw new UploadTooLarge(
+        `The names of the tests, with the suites around them, take more than ${UPLOAD_NAMES_LENGTH_MAX} characters. Shorten them, or send the report in several uploads.`,
+      );
     this.#kept.push({
-      execution: { ...execution, source: this.#source, key: this.#keyOf(place), isQuarantined: false },
+      execution: { ...execution, source: this.#source, key, isQuarantined: false },
       offsetSeconds: this.#elapsedSeconds,
     });
   }
@@ -118,9 +135,16 @@ export class Report {
     const text = JSON.stringify(place);
     const ordinal = this.#ordinals.get(text) ?? 0;
     this.#ordinals.set(text, ordinal + 1);
-    return JSON.stringify([...place, ordinal]);
+    // What JSON.stringify([...place, ordinal]) gives, sharing the characters of `text`.
+    return `${text.slice(0, -1)},${ordinal}]`;
   }
 }
+
+/**
+ * UTF-16 units of a name that is too long, whatever is added to it. What many names have in common is cut there before
+ * they are put together, and each is refused as too long.
+ */
+export const TOO_LONG_NAME = 2 * TEST_NAME_LENGTH_MAX + 1;
 
 /** `1 test`, `2 tests` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

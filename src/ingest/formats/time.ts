@@ -4,9 +4,13 @@ const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*
 /** `Sat, 03 Dec 2022 23:10:07 GMT` and `Sat Dec 03 2022 23:10:07 GMT+0000 (UTC)`: the zone is always there. */
 const WORDY = /^[A-Z][a-z]{2},? .*\d{4}.*(?:GMT|UTC|[+-]\d{4})/;
 
+/** Longer ones are no times, and the expressions above would take long to find that out. */
+const LENGTH_MAX = 100;
+
 /** A `timestamp` → milliseconds since the epoch, or null. Without a zone it is UTC. */
 export function parseTimestamp(text: string | undefined): number | null {
   const trimmed = text?.trim() ?? '';
+  if (trimmed.length > LENGTH_MAX) return null;
   const iso = ISO.exec(trimmed);
   const at = iso ? Date.parse(isoOf(iso)) : WORDY.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
   return Number.isNaN(at) ? null : at;

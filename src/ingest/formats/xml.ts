@@ -2,27 +2,27 @@
  * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs
  * are refused, and with them custom entities.
  *
- * Everything that a small body could blow up is bounded: nesting, elements, attributes of an element, and the length of
- * an attribute, which the parser joins from single characters. Large reports yield to the event loop between pieces.
+ * Everything that a small body could blow up is bounded: nesting, elements, attributes, character references, and the
+ * length of an attribute, which the parser joins from single characters. Large reports yield to the event loop between pieces.
  */
 import sax from 'sax';
+import {
+  DEPTH_MAX,
+  XML_ATTRIBUTES_MAX,
+  XML_PARTS_MAX,
+  XML_PARTS_PER_TEST,
+  XML_TOKEN_LENGTH_MAX,
+} from '../../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { decodedPieces } from './xml-text.ts';
-
-const DEPTH_MAX = 100;
-const ATTRIBUTES_MAX = 200;
-/**
- * Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
- */
-const TOKEN_LENGTH_MAX = 4 * 1024 * 1024;
-/** 100,000 tests with dozens of properties each. An empty element is four bytes, and gzip makes nothing of them. */
-const ELEMENTS_MAX = 5_000_000;
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
 /** Receives the elements as they open and close, and their text in between. */
 export interface XmlHandler {
+  /** Tests so far: they may take more elements than the rest of a report. */
+  readonly testCount: number;
   open(element: string, attributes: XmlAttributes): void;
   /** Text or CDATA, in as many pieces as it comes. */
   text(text: string): void;
@@ -61,23 +61,26 @@ class XmlReader {
   hasRoot = false;
   readonly #parser: sax.SAXParser;
   readonly #openElements: string[] = [];
-  #elementCount = 0;
+  /** Elements, attributes and character references. */
+  #partCount = 0;
   #attributeCount = 0;
   /** Characters that make the attributes of the open tag unfit to be names. */
   readonly #unfit = new Map<string, string>();
 
   constructor(
     private readonly report: XmlReport,
-    handler: XmlHandler,
+    private readonly handler: XmlHandler,
   ) {
     // A setting of the module, not of one parser; nothing else here uses sax.
-    Object.assign(sax, { MAX_BUFFER_LENGTH: TOKEN_LENGTH_MAX });
+    Object.assign(sax, { MAX_BUFFER_LENGTH: XML_TOKEN_LENGTH_MAX });
     const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: true, position: true };
     const parser = sax.parser(true, options);
     this.#parser = parser;
     parser.onopentagstart = ({ name }) => this.#open(name);
     parser.onattribute = () => {
-      if (++this.#attributeCount > ATTRIBUTES_MAX) this.refuse(`an element has more than ${ATTRIBUTES_MAX} attributes`);
+      this.#countPart();
+      if (++this.#attributeCount > XML_ATTRIBUTES_MAX)
+        this.refuse(`an element has more than ${XML_ATTRIBUTES_MAX} attributes`);
     };
     parser.onopentag = ({ name, attributes }) => {
       handler.open(name, this.#withUnfit(attributes as Record<string, string>));
@@ -94,6 +97,7 @@ class XmlReader {
   }
 
   write(text: string): void {
+    for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) this.#countPart();
     this.#parser.write(text);
     // Passes text on before it grows long.
     this.#parser.flush();
@@ -105,6 +109,13 @@ class XmlReader {
 
   refuse(why: string): never {
     throw new InvalidUpload(`The body is not a ${this.report.title} report: ${why}.`);
+  }
+
+  #countPart(): void {
+    if (++this.#partCount > XML_PARTS_MAX + this.handler.testCount * XML_PARTS_PER_TEST)
+      throw new UploadTooLarge(
+        `The report holds more than ${XML_PARTS_MAX} elements, attributes and character references, and ${XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`,
+      );
   }
 
   #withUnfit(attributes: Record<string, string>): Record<string, string> {
@@ -119,8 +130,7 @@ class XmlReader {
     if (!this.hasRoot && !roots.includes(name))
       this.refuse(`its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}`);
     this.hasRoot = true;
-    if (++this.#elementCount > ELEMENTS_MAX)
-      throw new UploadTooLarge(`The report holds more than ${ELEMENTS_MAX} elements. Send it in several uploads.`);
+    this.#countPart();
     if (this.#openElements.push(name) > DEPTH_MAX) this.refuse(`it nests elements more than ${DEPTH_MAX} deep`);
   }
 

@@ -7,6 +7,7 @@ import {
   type RefusedSpan,
   type Span,
   type SpanGroup,
+  sharedTexts,
   TOO_LARGE,
   TOO_MANY,
 } from './span.ts';
@@ -43,7 +44,7 @@ export function spanOfJson(json: unknown): Span | RefusedSpan {
 export function resourceOfJson(json: unknown): AttributeTexts {
   const attributes = isNull(json) ? [] : listOf(objectOf(json, 'a resource').attributes, 'attributes');
   if (attributes.length > SPAN_ATTRIBUTES_MAX) throw tooManyOfResource();
-  return attributesOf(attributes);
+  return sharedTexts(attributesOf(attributes));
 }
 
 export function scopeOfJson(json: unknown): SpanGroup['scope'] {

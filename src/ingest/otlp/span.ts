@@ -2,7 +2,8 @@
  * A span as far as tests need it. Both decoders read only these fields and these attributes: what else a span carries
  * costs no memory, and next to no time.
  */
-import { SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX } from '../../domain/limits.ts';
+import { DETAIL_BYTES_MAX, SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX } from '../../domain/limits.ts';
+import { cutText } from '../../domain/text.ts';
 import { RUN_ATTRIBUTES } from './run.ts';
 
 /** By key; numbers and truth values as text, lists and the like as an empty text. */
@@ -55,7 +56,13 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'test.scope',
 ]);
 
-export const ATTRIBUTE_LENGTH_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.length));
+/** Of the longest of them. */
+export const ATTRIBUTE_BYTES_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.length));
+
+/** What all spans of a resource share is cut once, and not for each of them. */
+export function sharedTexts(attributes: ReadonlyMap<string, string>): AttributeTexts {
+  return new Map([...attributes].map(([key, value]) => [key, cutText(value, DETAIL_BYTES_MAX)]));
+}
 
 /** The first value of a key counts. */
 export function keepAttribute(into: Map<string, string>, key: string, value: string): void {

@@ -18,14 +18,43 @@ import {
   Status_StatusCode,
   StatusSchema,
 } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
-import { ATTRIBUTE_LENGTH_MAX, keepAttribute, type RefusedSpan, type Span, type SpanGroup, TOO_MANY } from './span.ts';
+import {
+  ATTRIBUTE_BYTES_MAX,
+  keepAttribute,
+  type RefusedSpan,
+  type Span,
+  type SpanGroup,
+  sharedTexts,
+  TOO_MANY,
+} from './span.ts';
 
-const SPAN = SpanSchema.field;
-const EVENT = Span_EventSchema.field;
-const KEY_VALUE = KeyValueSchema.field;
-const VALUE = AnyValueSchema.field;
-const SCOPE = InstrumentationScopeSchema.field;
 const { LengthDelimited, Varint, Bit64 } = WireType;
+
+const tagOf = ({ number }: { number: number }, wireType: WireType): number => (number << 3) | wireType;
+/** The fields that are read, as they are on the wire. */
+const TAG = {
+  traceId: tagOf(SpanSchema.field.traceId, LengthDelimited),
+  spanId: tagOf(SpanSchema.field.spanId, LengthDelimited),
+  name: tagOf(SpanSchema.field.name, LengthDelimited),
+  start: tagOf(SpanSchema.field.startTimeUnixNano, Bit64),
+  end: tagOf(SpanSchema.field.endTimeUnixNano, Bit64),
+  attribute: tagOf(SpanSchema.field.attributes, LengthDelimited),
+  event: tagOf(SpanSchema.field.events, LengthDelimited),
+  link: tagOf(SpanSchema.field.links, LengthDelimited),
+  status: tagOf(SpanSchema.field.status, LengthDelimited),
+  code: tagOf(StatusSchema.field.code, Varint),
+  eventName: tagOf(Span_EventSchema.field.name, LengthDelimited),
+  eventAttribute: tagOf(Span_EventSchema.field.attributes, LengthDelimited),
+  resourceAttribute: tagOf(ResourceSchema.field.attributes, LengthDelimited),
+  scopeName: tagOf(InstrumentationScopeSchema.field.name, LengthDelimited),
+  scopeVersion: tagOf(InstrumentationScopeSchema.field.version, LengthDelimited),
+  key: tagOf(KeyValueSchema.field.key, LengthDelimited),
+  value: tagOf(KeyValueSchema.field.value, LengthDelimited),
+  string: tagOf(AnyValueSchema.field.stringValue, LengthDelimited),
+  bool: tagOf(AnyValueSchema.field.boolValue, Varint),
+  int: tagOf(AnyValueSchema.field.intValue, Varint),
+  double: tagOf(AnyValueSchema.field.doubleValue, Bit64),
+} as const;
 
 /** Counts the fields of an export over all its messages. */
 export class FieldBudget {
@@ -63,73 +92,63 @@ export class WireReader {
       attributes,
       exception: null,
     };
-    this.#fields(reader.len, (field, wireType) => {
-      if (wireType === Bit64) {
-        if (field === SPAN.startTimeUnixNano.number) span.startNs = BigInt(reader.fixed64());
-        else if (field === SPAN.endTimeUnixNano.number) span.endNs = BigInt(reader.fixed64());
-        else return false;
-        return true;
-      }
-      if (wireType !== LengthDelimited) return false;
-      if (field === SPAN.attributes.number) this.#part(() => this.#attribute(attributes));
-      else if (field === SPAN.events.number) this.#part(() => this.#event(span));
-      else if (field === SPAN.links.number) this.#part(() => this.#skip());
-      else if (field === SPAN.name.number) span.name = reader.string(true);
-      else if (field === SPAN.traceId.number) span.traceId = reader.bytes().toHex();
-      else if (field === SPAN.spanId.number) span.spanId = reader.bytes().toHex();
-      else if (field === SPAN.status.number) span.status = this.#status();
-      else return false;
-      return true;
-    });
+    while (this.#isBefore(reader.len)) {
+      const tag = this.#tag();
+      if (tag === TAG.attribute) this.#attribute(attributes);
+      else if (tag === TAG.event) this.#event(span);
+      else if (tag === TAG.link) this.#link();
+      else if (tag === TAG.name) span.name = reader.string(true);
+      else if (tag === TAG.traceId) span.traceId = reader.bytes().toHex();
+      else if (tag === TAG.spanId) span.spanId = reader.bytes().toHex();
+      else if (tag === TAG.start) span.startNs = BigInt(reader.fixed64());
+      else if (tag === TAG.end) span.endNs = BigInt(reader.fixed64());
+      else if (tag === TAG.status) span.status = this.#status();
+      else this.#skip(tag);
+    }
     return this.#partsLeft < 0 ? TOO_MANY : span;
   }
 
-  /** Null if there are too many. */
+  /** Null if there are too many attributes. */
   resource(): SpanGroup['resource'] | null {
     const attributes = new Map<string, string>();
-    this.#fields(this.#reader.len, (field, wireType) => {
-      if (field !== ResourceSchema.field.attributes.number || wireType !== LengthDelimited) return false;
-      this.#part(() => this.#attribute(attributes));
-      return true;
-    });
-    return this.#partsLeft < 0 ? null : attributes;
+    while (this.#isBefore(this.#reader.len)) {
+      const tag = this.#tag();
+      if (tag === TAG.resourceAttribute) this.#attribute(attributes);
+      else this.#skip(tag);
+    }
+    return this.#partsLeft < 0 ? null : sharedTexts(attributes);
   }
 
   scope(): NonNullable<SpanGroup['scope']> {
     const scope = { name: '', version: '' };
-    this.#fields(this.#reader.len, (field, wireType) => {
-      if (wireType !== LengthDelimited) return false;
-      if (field === SCOPE.name.number) scope.name = this.#reader.string(true);
-      else if (field === SCOPE.version.number) scope.version = this.#reader.string(true);
-      else return false;
-      return true;
-    });
+    while (this.#isBefore(this.#reader.len)) {
+      const tag = this.#tag();
+      if (tag === TAG.scopeName) scope.name = this.#reader.string(true);
+      else if (tag === TAG.scopeVersion) scope.version = this.#reader.string(true);
+      else this.#skip(tag);
+    }
     return scope;
   }
 
-  /** Reads a part unless there were too many; then it is only measured. */
-  #part(read: () => void): void {
-    if (--this.#partsLeft >= 0) read();
-    else this.#skip();
+  /** Whether there is more of a message, and not too much was read already. */
+  #isBefore(end: number): boolean {
+    if (this.#reader.pos < end) return this.#partsLeft >= 0;
+    if (this.#reader.pos > end) throw new RangeError('a field is longer than the message around it');
+    return false;
   }
 
-  /** The fields up to `end`; those that `read` leaves are skipped. */
-  #fields(end: number, read: (field: number, wireType: WireType) => boolean): void {
-    const reader = this.#reader;
-    while (reader.pos < end) {
-      this.#budget.take();
-      const [field, wireType] = reader.tag();
-      if (read(field, wireType)) continue;
-      if (wireType === LengthDelimited) this.#skip();
-      else reader.skip(wireType, field);
-    }
-    if (reader.pos !== end) throw new RangeError('a message is longer than the field around it');
+  /** Field number and wire type of the next field. */
+  #tag(): number {
+    this.#budget.take();
+    const tag = this.#reader.uint32();
+    if (tag < 8) throw new RangeError('a field has the number 0');
+    return tag;
   }
 
-  /** Past a length-delimited value, without the view that the reader's own skip() makes of it. */
-  #skip(): void {
-    const length = this.#reader.uint32();
-    this.#reader.pos += length;
+  #skip(tag: number): void {
+    // The reader's own skip() makes a view of what it skips.
+    if ((tag & 7) === LengthDelimited) this.#reader.pos = this.#end();
+    else this.#reader.skip(tag & 7, tag >>> 3);
   }
 
   /** The end of the message that begins here. */
@@ -140,16 +159,22 @@ export class WireReader {
     return end;
   }
 
+  #link(): void {
+    this.#partsLeft--;
+    this.#reader.pos = this.#end();
+  }
+
   #attribute(into: Map<string, string>): void {
+    if (--this.#partsLeft < 0) return;
     let key: string | null = null;
     let value = '';
-    this.#fields(this.#end(), (field, wireType) => {
-      if (wireType !== LengthDelimited) return false;
-      if (field === KEY_VALUE.key.number) key = this.#key();
-      else if (field === KEY_VALUE.value.number) value = this.#value();
-      else return false;
-      return true;
-    });
+    const end = this.#end();
+    while (this.#isBefore(end)) {
+      const tag = this.#tag();
+      if (tag === TAG.key) key = this.#key();
+      else if (tag === TAG.value) value = this.#value();
+      else this.#skip(tag);
+    }
     if (key !== null) keepAttribute(into, key, value);
   }
 
@@ -157,53 +182,52 @@ export class WireReader {
   #key(): string | null {
     const start = this.#reader.pos;
     const end = this.#end();
-    if (end - this.#reader.pos > ATTRIBUTE_LENGTH_MAX) {
-      this.#reader.pos = end;
-      return null;
-    }
-    this.#reader.pos = start;
-    return this.#reader.string(true);
+    const isLong = end - this.#reader.pos > ATTRIBUTE_BYTES_MAX;
+    this.#reader.pos = isLong ? end : start;
+    return isLong ? null : this.#reader.string(true);
   }
 
+  /** Lists, maps and bytes are skipped: they say nothing about a test. */
   #value(): string {
     const reader = this.#reader;
     let value = '';
-    this.#fields(this.#end(), (field, wireType) => {
-      if (field === VALUE.stringValue.number && wireType === LengthDelimited) value = reader.string(true);
-      else if (field === VALUE.boolValue.number && wireType === Varint) value = String(reader.bool());
-      else if (field === VALUE.intValue.number && wireType === Varint) value = String(reader.int64());
-      else if (field === VALUE.doubleValue.number && wireType === Bit64) value = String(reader.double());
+    const end = this.#end();
+    while (this.#isBefore(end)) {
+      const tag = this.#tag();
+      if (tag === TAG.string) value = reader.string(true);
+      else if (tag === TAG.bool) value = String(reader.bool());
+      else if (tag === TAG.int) value = String(reader.int64());
+      else if (tag === TAG.double) value = String(reader.double());
       else {
-        // Lists, maps and bytes say nothing about a test.
         value = '';
-        return false;
+        this.#skip(tag);
       }
-      return true;
-    });
+    }
     return value;
   }
 
   #event(span: Span): void {
+    if (--this.#partsLeft < 0) return;
     const attributes = new Map<string, string>();
     let name = '';
-    this.#fields(this.#end(), (field, wireType) => {
-      if (wireType !== LengthDelimited) return false;
-      if (field === EVENT.name.number) name = this.#reader.string(true);
-      else if (field === EVENT.attributes.number) this.#part(() => this.#attribute(attributes));
-      else return false;
-      return true;
-    });
+    const end = this.#end();
+    while (this.#isBefore(end)) {
+      const tag = this.#tag();
+      if (tag === TAG.eventName) name = this.#reader.string(true);
+      else if (tag === TAG.eventAttribute) this.#attribute(attributes);
+      else this.#skip(tag);
+    }
     if (name === 'exception') span.exception ??= attributes;
   }
 
   #status(): Span['status'] {
-    let status: Span['status'] = 'unset';
-    this.#fields(this.#end(), (field, wireType) => {
-      if (field !== StatusSchema.field.code.number || wireType !== Varint) return false;
-      const code = this.#reader.int32();
-      status = code === Status_StatusCode.ERROR ? 'error' : code === Status_StatusCode.OK ? 'ok' : 'unset';
-      return true;
-    });
-    return status;
+    let code = 0;
+    const end = this.#end();
+    while (this.#isBefore(end)) {
+      const tag = this.#tag();
+      if (tag === TAG.code) code = this.#reader.int32();
+      else this.#skip(tag);
+    }
+    return code === Status_StatusCode.ERROR ? 'error' : code === Status_StatusCode.OK ? 'ok' : 'unset';
   }
 }

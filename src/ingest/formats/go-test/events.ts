@@ -1,5 +1,7 @@
 /** Reads `go test -json` line by line. Other output in the same file is ignored. */
 import { z } from 'zod';
+import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST } from '../../../domain/limits.ts';
+import { UploadTooLarge } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { counted, type Report } from '../report.ts';
 import { asUtf8, NEWLINE } from '../utf8.ts';
@@ -51,7 +53,10 @@ export async function readEvents(
     if (bytes[start] !== OPEN_BRACE) continue;
     const event = end - start > LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
     if (event) {
-      eventCount++;
+      if (++eventCount > GO_EVENTS_MAX + report.testCount * GO_EVENTS_PER_TEST)
+        throw new UploadTooLarge(
+          `The report holds more than ${GO_EVENTS_MAX} events, and ${GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`,
+        );
       read(event);
     } else if (isWhole) unreadableCount++;
     else cutAtLine = line;

@@ -18,17 +18,19 @@ export class Output {
   /** The first lines of a panic, which say why and where. */
   readonly #crash: string[] = [];
   #crashLength = 0;
+  #crashText: string | null = null;
 
   add(text: string): void {
     if (this.#crash.length === 0 && !CRASH.test(text)) this.#addLine(text);
     else if (this.#crashLength < LENGTH_MAX && !SUMMARY.test(text.trimEnd())) {
       this.#crash.push(text);
+      this.#crashText = null;
       this.#crashLength += text.length;
     }
   }
 
   #addLine(text: string): void {
-    if (FRAME.test(text)) return;
+    if (text === '' || FRAME.test(text)) return;
     this.#lines.push(text);
     this.#length += text.length;
     // Shortened only now and then: doing it for every line would be slow.
@@ -83,6 +85,7 @@ export class Output {
 
   /** The panic with its goroutines. */
   crashText(): string {
-    return this.#crash.join('').trim();
+    this.#crashText ??= this.#crash.join('').trim();
+    return this.#crashText;
   }
 }

@@ -14,6 +14,8 @@ const PACKAGE_TEST = 'TestMain';
 /** Names of sub-tests contain a `/` for each level, and a name may contain thousands of them. */
 const PARENTS_MAX = 20;
 const SUBTESTS_SHOWN_MAX = 100;
+/** Tests stopped by one timeout that keep its goroutines: they are the same for all, and may take 256 KiB. */
+const TIMEOUT_TRACES_MAX = 20;
 const BENCHMARK_RESULT = /\s\d+\t\s*[\d.]+ ns\/op/;
 
 interface Test {
@@ -173,8 +175,10 @@ export class GoPackage {
     const innermostFirst = [...this.#running.values()].sort((a, b) => b.name.length - a.name.length);
     const timedOut = [this.#output, ...innermostFirst.map(({ output }) => output)].find(({ timeout }) => timeout);
     const wereRunning = new Set(timedOut?.runningTests());
+    let traceCount = 0;
     for (const test of innermostFirst) {
-      if (timedOut && wereRunning.has(test.name)) this.#end(test, 'failed', undefined, timeoutOf(test, timedOut));
+      if (timedOut && wereRunning.has(test.name))
+        this.#end(test, 'failed', undefined, timeoutOf(test, timedOut, traceCount++ < TIMEOUT_TRACES_MAX));
       else if (test.failedSubtests.length > 0) this.#end(test, 'failed', undefined, failureOf(test));
       else if (test.output.hasCrash && wereRunning.size === 0) this.#end(test, 'failed', undefined, failureOf(test));
     }
@@ -201,10 +205,10 @@ function failureOf({
 }
 
 /** The failure of a test that was running at the timeout. Go adds the timeout to the output of any running test. */
-const timeoutOf = ({ output }: Test, timedOut: Output): Omit<ParsedFailure, 'attempt'> => ({
+const timeoutOf = ({ output }: Test, timedOut: Output, withTrace: boolean): Omit<ParsedFailure, 'attempt'> => ({
   type: 'timeout',
   message: timedOut.timeout,
-  stacktrace: joined(output.text(), timedOut.crashText()),
+  stacktrace: joined(output.text(), withTrace ? timedOut.crashText() : ''),
 });
 
 /** The failure of a test during which the process ended, such as by `os.Exit`. */

@@ -1,6 +1,10 @@
 /** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
+import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../../domain/limits.ts';
 import type { Status } from '../../../domain/status.ts';
+import { cutText } from '../../../domain/text.ts';
 import type { ParsedFailure } from '../../upload.ts';
+import { LongText } from '../long-text.ts';
+import { type NamePath, pathWithin } from '../path.ts';
 import { cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
@@ -9,6 +13,8 @@ import { runnerOf } from './framework.ts';
 
 interface Suite {
   name: string;
+  /** With the suites around it; made when its first test comes. */
+  path: NamePath | null;
   file: string | null;
   clock: SuiteClock;
 }
@@ -26,7 +32,7 @@ interface Case {
 /** An open element that describes a failed attempt, and its text so far. */
 interface Attempt {
   attributes: XmlAttributes;
-  text: string[];
+  text: LongText;
 }
 
 /** What each element within a test means. */
@@ -51,6 +57,10 @@ export class JunitHandler implements XmlHandler {
 
   constructor(private readonly report: Report) {}
 
+  get testCount(): number {
+    return this.report.testCount;
+  }
+
   open(element: string, attributes: XmlAttributes): void {
     if (this.#attempt) this.#foreign.push(element);
     else if (this.#case) this.#openInCase(element, attributes);
@@ -60,7 +70,7 @@ export class JunitHandler implements XmlHandler {
 
   /** Text or CDATA. Surefire puts the text of an attempt into a `<stackTrace>`. */
   text(text: string): void {
-    if (this.#attempt && this.#foreign.every((element) => element === 'stackTrace')) this.#attempt.text.push(text);
+    if (this.#attempt && this.#foreign.every((element) => element === 'stackTrace')) this.#attempt.text.add(text);
   }
 
   close(element: string): void {
@@ -79,7 +89,9 @@ export class JunitHandler implements XmlHandler {
     this.#suites.push({
       // The root's name is left out: one report may be written with and without a root.
       name: element === 'testsuite' ? (attributes.name ?? '') : '',
-      file: nonEmpty(attributes.file) ?? around?.file ?? null,
+      path: null,
+      // Cut here, once, and not for each of its tests.
+      file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
       clock: suiteClock(timestampMs, around?.clock),
     });
   }
@@ -103,16 +115,19 @@ export class JunitHandler implements XmlHandler {
     if (outcome === 'flaky') open.hasFlakyAttempt = true;
     else open.isFailed = true;
     if (outcome === 'rerun') open.hasRerun = true;
-    this.#attempt = { attributes, text: [] };
+    this.#attempt = { attributes, text: new LongText() };
   }
 
   #closeAttempt(): void {
-    const { attributes, text } = this.#attempt ?? { attributes: {}, text: [] };
+    const attempt = this.#attempt;
     this.#attempt = null;
     const failures = this.#case?.failures;
-    const stacktrace = nonEmpty(text.join('').trim());
+    // One more than is kept, so that the receipt says that there were more.
+    if (!attempt || !failures || failures.length > FAILURES_MAX) return;
+    const { attributes, text } = attempt;
+    const stacktrace = text.trimmed();
     const message = nonEmpty(attributes.message) ?? nonEmpty(firstLine(stacktrace));
-    failures?.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
+    failures.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
 
   #closeCase({ attributes, failures, isFailed, isSkipped, hasFlakyAttempt, hasRerun }: Case): void {
@@ -127,7 +142,7 @@ export class JunitHandler implements XmlHandler {
     }
     const status: Status = isFailed ? 'failed' : isSkipped ? 'skipped' : 'passed';
     this.report.add({
-      place: [this.#suites.map((suite) => suite.name).filter((part) => part !== ''), name],
+      place: [this.#path(), name],
       name,
       status,
       durationSeconds,
@@ -140,12 +155,24 @@ export class JunitHandler implements XmlHandler {
     });
   }
 
+  /** The names of the open suites. */
+  #path(): NamePath {
+    let path: NamePath = [];
+    for (const suite of this.#suites) {
+      suite.path ??= suite.name === '' ? path : pathWithin(path, suite.name);
+      path = suite.path;
+    }
+    return path;
+  }
+
   #timeOf({ timestamp }: XmlAttributes): number | null {
     const timeMs = parseTimestamp(timestamp);
     if (timeMs !== null) this.report.noticeTime(timeMs);
     return timeMs;
   }
 }
+
+const cutDetail = (text: string | null): string | null => text && cutText(text, DETAIL_BYTES_MAX);
 
 const nonEmpty = (text: string | null | undefined): string | null => (text ? text : null);
 

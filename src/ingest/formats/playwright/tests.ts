@@ -1,6 +1,7 @@
 /** From a test in one project to an execution. */
 import type { Status } from '../../../domain/status.ts';
-import type { ReportedExecution } from '../report.ts';
+import { type NamePath, pathWithin } from '../path.ts';
+import { type ReportedExecution, TOO_LONG_NAME } from '../report.ts';
 import { parseTimestamp } from '../time.ts';
 import { failuresOf } from './failures.ts';
 import type { Attempt, ProjectTest, Spec } from './schemas.ts';
@@ -10,8 +11,25 @@ export interface Place {
   /** Such as `2/5`; empty if the run is not sharded. */
   shard: string;
   file: string;
-  describes: readonly string[];
+  describes: Describes;
 }
+
+/** The describe blocks around a test. */
+export interface Describes {
+  path: NamePath;
+  /** As they stand in names; no longer than a name that is too long. */
+  text: string;
+}
+
+export const NO_DESCRIBES: Describes = { path: [], text: '' };
+
+export const describesWithin = ({ path, text }: Describes, title: string): Describes => ({
+  path: pathWithin(path, title),
+  text: [text, title.slice(0, TOO_LONG_NAME)]
+    .filter((part) => part !== '')
+    .join(SEPARATOR)
+    .slice(0, TOO_LONG_NAME),
+});
 
 const STATUSES: Readonly<Record<ProjectTest['status'], Status>> = {
   expected: 'passed',
@@ -36,7 +54,7 @@ export function executionOf(
   return {
     execution: {
       // Shards run different tests, except with `--repeat-each`.
-      place: [shard, test.projectName, file, describes, spec.title],
+      place: [shard, test.projectName, file, describes.path, spec.title],
       name: nameOf(spec, test, file, describes),
       status: STATUSES[test.status],
       durationSeconds: durationMs / 1000,
@@ -55,9 +73,9 @@ export function executionOf(
  * The name that Playwright's own reporters show, such as `[chromium] › cart.spec.ts › Cart › adds an item`, but without
  * line and column, which change when other tests do. A project without a name is left out.
  */
-function nameOf(spec: Spec, test: ProjectTest, file: string, describes: readonly string[]): string {
+function nameOf(spec: Spec, test: ProjectTest, file: string, describes: Describes): string {
   const project = test.projectName && `[${test.projectName}]`;
-  return [project, file, ...describes, spec.title].filter((part) => part !== '').join(SEPARATOR);
+  return [project, file, describes.text, spec.title].filter((part) => part !== '').join(SEPARATOR);
 }
 
 const startOf = (attempt: Attempt | undefined): number | null => parseTimestamp(attempt?.startTime);

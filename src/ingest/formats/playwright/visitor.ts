@@ -3,10 +3,10 @@
  */
 import { z } from 'zod';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
-import type { Report } from '../report.ts';
+import { type Report, TOO_LONG_NAME } from '../report.ts';
 import { messageOf } from './failures.ts';
 import { globalErrorSchema, type ProjectTest, type Spec, shardSchema, specSchema, testSchema } from './schemas.ts';
-import { executionOf, type Place } from './tests.ts';
+import { type Describes, describesWithin, executionOf, NO_DESCRIBES, type Place } from './tests.ts';
 
 /** How many errors outside tests the receipt shows. */
 const ERRORS_SHOWN_MAX = 5;
@@ -17,8 +17,10 @@ const TOO_LARGE = 'the test with its attachments and output is larger than 16 Mi
 export class PlaywrightVisitor implements JsonVisitor {
   /** Whether the document has a list of suites, as every report does. */
   isPlaywright = false;
-  /** The titles of the open suites: the file, then the describe blocks. */
-  readonly #titles: string[] = [];
+  /** The title of the outermost open suite, which is a file. */
+  #file = '';
+  /** Of the suites within it, by depth. */
+  readonly #describes: Describes[] = [];
   #shard = '';
 
   constructor(private readonly report: Report) {
@@ -45,7 +47,7 @@ export class PlaywrightVisitor implements JsonVisitor {
     const last = path.at(-1);
     if (typeof last === 'number') {
       if (path.at(-2) === 'specs') return 'read';
-      this.#titles.length = depthOf(path) - 1;
+      this.#openSuite(depthOf(path));
       return 'parts';
     }
     if (last === 'suites' || last === 'specs') return 'parts';
@@ -56,8 +58,24 @@ export class PlaywrightVisitor implements JsonVisitor {
     const last = path.at(-1);
     if (path[0] === 'config') this.#readConfig(last, value);
     else if (path[0] === 'errors') this.#warnOf(value);
-    else if (last === 'title') this.#titles[depthOf(path) - 1] = typeof value === 'string' ? value : '';
+    else if (last === 'title') this.#nameSuite(depthOf(path), typeof value === 'string' ? value : '');
     else this.#readSpec(value);
+  }
+
+  /** Until it is named, and if it never is, a suite adds nothing to the names of its tests. */
+  #openSuite(depth: number): void {
+    if (depth === 1) this.#file = '';
+    this.#describes.length = Math.max(0, depth - 2);
+  }
+
+  #nameSuite(depth: number, title: string): void {
+    if (depth === 1) this.#file = title.slice(0, TOO_LONG_NAME);
+    else this.#describes[depth - 2] = describesWithin(this.#around(), title);
+  }
+
+  /** The describe blocks that are open and have a name. */
+  #around(): Describes {
+    return this.#describes.findLast((one) => one !== undefined) ?? NO_DESCRIBES;
   }
 
   tooLarge(path: JsonPath): void {
@@ -87,8 +105,7 @@ export class PlaywrightVisitor implements JsonVisitor {
       this.report.reject(UNREADABLE, titleOf(value));
       return;
     }
-    const [file = '', ...describes] = this.#titles;
-    const place: Place = { shard: this.#shard, file: spec.data.file ?? file, describes };
+    const place: Place = { shard: this.#shard, file: spec.data.file ?? this.#file, describes: this.#around() };
     for (const raw of spec.data.tests) {
       this.report.count();
       const test = testSchema.safeParse(raw);

@@ -5,7 +5,8 @@
 import type { Status } from '../../../domain/status.ts';
 import { UploadTooLarge } from '../../errors.ts';
 import type { ParsedFailure } from '../../upload.ts';
-import { counted, type Report } from '../report.ts';
+import { LongText } from '../long-text.ts';
+import { counted, type Report, TOO_LONG_NAME } from '../report.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { failureOf } from './failure.ts';
 import { statusOf } from './outcome.ts';
@@ -27,8 +28,8 @@ const RUN_ERROR_LENGTH_MAX = 500;
 /** A result that is open. */
 interface OpenResult {
   attributes: XmlAttributes;
-  message: string[];
-  stacktrace: string[];
+  message: LongText;
+  stacktrace: LongText;
   /**
    * Whether it only sums up the rows of a data-driven test or the steps of an ordered one, which are the executions.
    */
@@ -63,9 +64,13 @@ export class TrxHandler implements XmlHandler {
   #isInRunError = false;
   #runErrorCount = 0;
   /** Collects the text that is being read. */
-  #text: string[] | null = null;
+  #text: LongText | null = null;
 
   constructor(private readonly report: Report) {}
+
+  get testCount(): number {
+    return this.report.testCount;
+  }
 
   open(element: string, attributes: XmlAttributes): void {
     if (RESULTS.has(element)) this.#openResult(attributes);
@@ -75,24 +80,24 @@ export class TrxHandler implements XmlHandler {
     else if (element === 'TestMethod') this.#define(attributes);
     else if (element === 'Times') this.#noticeTime(parseTime(attributes.start));
     else if (element === 'RunInfo') this.#isInRunError = /^(?:Error|Failed)$/.test(attributes.outcome ?? '');
-    else if (element === 'Text' && this.#isInRunError) this.#text = [];
+    else if (element === 'Text' && this.#isInRunError) this.#text = new LongText();
   }
 
   text(text: string): void {
-    this.#text?.push(text);
+    this.#text?.add(text);
   }
 
   close(element: string): void {
     if (RESULTS.has(element)) this.#closeResult();
     else if (element === 'ErrorInfo') this.#isInErrorInfo = false;
-    else if (element === 'Text' && this.#isInRunError) this.#warnOf(this.#text?.join('').trim() ?? '');
+    else if (element === 'Text' && this.#isInRunError) this.#warnOf(this.#text?.trimmed() ?? '');
     if (element === 'Text' || element === 'Message' || element === 'StackTrace') this.#text = null;
   }
 
   #openResult(attributes: XmlAttributes): void {
     const around = this.#openResults.at(-1);
     if (around) around.hasInner = true;
-    this.#openResults.push({ attributes, message: [], stacktrace: [], hasInner: false });
+    this.#openResults.push({ attributes, message: new LongText(), stacktrace: new LongText(), hasInner: false });
   }
 
   /** What a test wrote itself is in `<Message>` elements too, but not in `<ErrorInfo>`. */
@@ -123,7 +128,7 @@ export class TrxHandler implements XmlHandler {
       status,
       durationSeconds,
       finishedAtMs: parseTime(endTime) ?? (startedAtMs === null ? null : startedAtMs + durationSeconds * 1000),
-      failure: status === 'failed' ? failureOf(message.join(''), stacktrace.join('')) : null,
+      failure: status === 'failed' ? failureOf(message.trimmed() ?? '', stacktrace.trimmed() ?? '') : null,
     });
   }
 
@@ -136,7 +141,10 @@ export class TrxHandler implements XmlHandler {
     if (id === null || this.#definitions.has(id)) return;
     if (this.#definitions.size >= DEFINITIONS_MAX)
       throw new UploadTooLarge(`The report defines more than ${DEFINITIONS_MAX} tests. Send it in several uploads.`);
-    this.#definitions.set(id, { className: withoutAssembly(className), method: name });
+    this.#definitions.set(id, {
+      className: withoutAssembly(className).slice(0, TOO_LONG_NAME),
+      method: name.slice(0, TOO_LONG_NAME),
+    });
     this.report.runner.framework ??= frameworkOf(adapterTypeName);
   }
 

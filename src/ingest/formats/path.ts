@@ -1,0 +1,17 @@
+/** The names around a test (suites, describe blocks), as far as they are part of its key and of its name. */
+import { hash } from 'node:crypto';
+import { PLACE_LENGTH_MAX } from '../../domain/limits.ts';
+
+/** From the outermost to the innermost. Part of keys, so how it is made never changes. */
+export type NamePath = readonly string[];
+
+/**
+ * The path within a path. All executions of a suite carry its path in their keys, so a long one is replaced by its
+ * digest: nested suites with long names around thousands of tests would take gigabytes. Made step by step, it costs no
+ * more than the name that is added.
+ */
+export function pathWithin(path: NamePath, name: string): NamePath {
+  const longer = [...path, name];
+  const length = longer.reduce((sum, one) => sum + one.length, 0);
+  return length <= PLACE_LENGTH_MAX ? longer : [`sha256:${hash('sha256', JSON.stringify(longer), 'hex')}`];
+}
