@@ -163,12 +163,23 @@ interface TracingConfig {
 
 /** The values that no log line may contain. */
 export function secretsOf(config: Config): string[] {
-  const urls = [config.databaseUrl, config.redisUrl, config.clickhouseUrl];
-  const passwords = urls.flatMap((address) => {
-    const password = address === undefined ? '' : (URL.parse(address)?.password ?? '');
-    return password === '' ? [] : [password, decoded(password)];
-  });
-  return [...passwords, ...config.webhookSecrets, ...Object.values(config.tracing?.headers ?? {})];
+  const redis = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
+  return [
+    ...[config.databaseUrl, config.databaseDirectUrl, config.clickhouseUrl, config.tracing?.endpoint].flatMap(
+      passwordsIn,
+    ),
+    ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
+    ...config.webhookSecrets,
+    ...Object.values(config.tracing?.headers ?? {}),
+  ];
+}
+
+/** As drivers read them: before the host, or as a parameter such as `password` or `sslpassword`. */
+function passwordsIn(address: string | undefined): string[] {
+  const url = address === undefined ? null : URL.parse(address);
+  if (!url) return [];
+  const parameters = [...url.searchParams].filter(([name]) => /password/i.test(name)).map(([, value]) => value);
+  return [url.password, decoded(url.password), ...parameters].filter((password) => password !== '');
 }
 
 /** Throws a {@link UserError} that lists every wrong value. An empty variable counts as not set. */

@@ -5,9 +5,11 @@ import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
 import { KeyCredentials } from './access/credential.ts';
 import { hostCredentials } from './access/host-credentials.ts';
 import { buildApp, listenAt } from './app.ts';
-import type { Config } from './config.ts';
+import { type Config, secretsOf } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { serviceFeatures } from './features.ts';
+import { createLogger } from './observability/log.ts';
+import { logProcessOutput } from './observability/process-output.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { type Monitoring, startMonitoring } from './operate/monitoring.ts';
@@ -101,7 +103,9 @@ const BODY_SLACK_BYTES = 64 * 1024 * 1024;
 
 /** Runs the service until SIGTERM or SIGINT, then ends the process. */
 export async function serve(config: Config): Promise<void> {
-  const service = await startService(config);
+  const log = createLogger(config.logLevel, undefined, secretsOf(config));
+  logProcessOutput(log);
+  const service = await startService(config, { log });
   process.stdout.write(`${readyLine(service)}\n`);
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
@@ -120,6 +124,8 @@ function readyLine({ url, adminKey, deps: { config } }: Service): string {
   if (url === undefined) return 'ci-insights worker is ready.';
   const address = config.publicUrl ?? url;
   const key = config.databaseUrl ? '' : ` · admin key in ${adminKeyFile(config.dataDir)}`;
-  const made = adminKey === undefined ? '' : `\nThe admin key, shown only once: ${adminKey}`;
+  // Where no person reads along, standard output ends in a log, and a log has no secrets.
+  const isShown = adminKey !== undefined && process.stdout.isTTY === true;
+  const made = isShown ? `\nThe admin key, shown only once: ${adminKey}` : '';
   return `ci-insights is ready at ${address} · docs at ${address}/docs${key}${made}`;
 }

@@ -19,7 +19,7 @@ export async function ensureAdminKey(
   const isThere = existsSync(file);
   if (isThere && readFileSync(file, 'utf8').trim() !== '') return undefined;
   const { token } = await keys.create({
-    name: 'first start',
+    name: 'first admin key',
     owner: null,
     scope: 'admin',
     repositories: null,

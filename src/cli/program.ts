@@ -1,6 +1,6 @@
 /** All commands together; an error becomes a sentence and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
+import { standardError } from '../observability/standard-error.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
@@ -9,6 +9,7 @@ import { migrateCommand } from './migrate.ts';
 import { pushCommand } from './push.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { reposCommand } from './repos.ts';
+import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
@@ -47,7 +48,8 @@ export async function run(args: readonly string[], version: string): Promise<num
   } catch (error) {
     // Commander has already printed its message; help and version end in an "error" with code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    process.stderr.write(`${sentenceOf(error)}\n`);
+    // Past what the service may have put in the place of `process.stderr`.
+    standardError.write(`${sentenceOf(error)}\n`);
     return 1;
   }
 }
@@ -60,17 +62,3 @@ function inheritAll(command: Command): void {
   }
   command.exitOverride();
 }
-
-function sentenceOf(error: unknown): string {
-  if (error instanceof UserError) return error.message;
-  if (error instanceof StoreUnavailable) return `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
-  const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
-  return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;
-}
-
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code))) ||
-    /^Connection (is closed|terminated)|timeout exceeded when trying to connect/.test(error.message));
-
-const CHECK_STORE = 'Check that it is running and that its address is correct, then try again.';

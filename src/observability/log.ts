@@ -1,6 +1,7 @@
 /** Structured logs: one JSON object per line on standard error; standard output is for the answers of commands. */
 import pino from 'pino';
 import { withoutSecrets } from './secrets.ts';
+import { standardError } from './standard-error.ts';
 
 export type Logger = pino.Logger;
 
@@ -14,7 +15,7 @@ const CAUSES_MAX = 5;
  */
 export function createLogger(
   level: string,
-  destination: pino.DestinationStream = pino.destination(2),
+  destination: pino.DestinationStream = standardError,
   secrets: readonly string[] = [],
 ): Logger {
   const scrub = withoutSecrets(secrets);

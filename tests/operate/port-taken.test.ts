@@ -29,7 +29,7 @@ test('a port that another program uses ends the start with a sentence, and no pr
     const late = setTimeout(() => void service.kill(), ENDS_WITHIN_MS);
     await expect(service.start()).rejects.toThrow('ended with 1 before it was ready');
     clearTimeout(late);
-    expect(service.written.trim().split('\n').at(-1)).toBe(
+    expect(JSON.parse(service.written.trim().split('\n').at(-1) ?? '').msg).toBe(
       `Cannot listen on 127.0.0.1:${port}: another program uses this port. Stop it, or set another ${variable}.`,
     );
     // PostgreSQL removes its file when it has stopped.

@@ -21,10 +21,12 @@ export const hasRedis = Bun.which('redis-server') !== null;
 if (!hasRedis && process.env.CI === 'true') throw new Error('redis-server is missing: in CI nothing is skipped');
 if (!hasRedis) console.error('skipped: tests on Redis, because there is no redis-server here');
 
-export async function startRedis(): Promise<TestRedis> {
+/** @param password what clients must send; the address contains it */
+export async function startRedis(password?: string): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-redis-'));
   const port = await freePort();
   const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+  if (password !== undefined) settings.push('--requirepass', password);
   const start = async (): Promise<ChildProcess> => {
     const server = spawn('redis-server', [...settings, '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' });
     await untilListening(port, server);
@@ -38,7 +40,7 @@ export async function startRedis(): Promise<TestRedis> {
     await ended;
   };
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     down,
     up: async () => {
       server = await start();

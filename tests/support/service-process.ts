@@ -16,6 +16,8 @@ export class ServiceProcess {
   #child: ChildProcess | undefined;
   /** What it wrote to standard output and to its log, in order. */
   written = '';
+  /** Only its log: what it wrote to standard error. */
+  logged = '';
 
   constructor(
     readonly command: 'serve' | 'worker',
@@ -56,6 +58,7 @@ export class ServiceProcess {
     this.#child = child;
     child.stderr?.on('data', (data: Buffer) => {
       this.written += data.toString();
+      this.logged += data.toString();
     });
     await new Promise<void>((ready, failed) => {
       child.once('exit', (code) =>

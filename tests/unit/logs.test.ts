@@ -42,6 +42,26 @@ const failedQuery = Object.assign(
   },
 );
 
+test('the passwords of every address are secrets: direct, of sentinels, of several hosts, as parameters', () => {
+  const secretsOfUrls = (urls: Record<string, string>) => secretsOf(readConfig(urls));
+  const database = 'postgres://user:pooler-password@pool.acme.example/ci';
+  expect(
+    secretsOfUrls({
+      DATABASE_URL: database,
+      DATABASE_DIRECT_URL: 'postgres://user:direct%2Fpassword@db.acme.example/ci?sslpassword=of-the-certificate',
+      CLICKHOUSE_URL: 'http://ch.acme.example:8123?user=ci&password=as-a-parameter',
+    }),
+  ).toEqual(expect.arrayContaining(['pooler-password', 'direct/password', 'of-the-certificate', 'as-a-parameter']));
+  for (const [url, passwords] of [
+    [
+      'redis+sentinel://:of-the-master@a:26379,b:26379/main?sentinel_password=of-sentinels',
+      ['of-the-master', 'of-sentinels'],
+    ],
+    ['rediss+cluster://user:of%2Fcluster@a:6379,b:6379,c:6379', ['of/cluster']],
+  ] as const)
+    expect(secretsOfUrls({ REDIS_URL: url })).toEqual([...passwords]);
+});
+
 describe('the log', () => {
   test('contains no configured secret, in a message, a field, an address or an error', () => {
     for (const secret of CONFIGURED) {

@@ -1,0 +1,16 @@
+/** What a command says when it fails. */
+import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
+
+export function sentenceOf(error: unknown): string {
+  if (error instanceof UserError) return error.message;
+  if (error instanceof StoreUnavailable) return `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
+  const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
+  return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/.test(String(error.code))) ||
+    /^Connection (is closed|terminated)|timeout exceeded when trying to connect/.test(error.message));
+
+const CHECK_STORE = 'Check that it is running and that its address is correct, then try again.';

@@ -1,0 +1,17 @@
+/** How `serve` and `worker` run the service, and how they end if it does not start. */
+import type { Config } from '../config.ts';
+import { createLogger } from '../observability/log.ts';
+import { sentenceOf } from './sentence.ts';
+
+/** The log is JSON to its last line: only a person at a terminal gets the sentence alone. */
+export async function runService(read: () => Config): Promise<void> {
+  try {
+    const config = read();
+    const { serve } = await import('../main.ts');
+    await serve(config);
+  } catch (error) {
+    if (process.stderr.isTTY === true) throw error;
+    createLogger('info').fatal(sentenceOf(error));
+    process.exitCode = 1;
+  }
+}
