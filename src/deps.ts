@@ -6,6 +6,8 @@ import { observed } from './clickhouse/observed.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
+import { repairBlocks } from './ledger/repair.ts';
+import { repairEvents } from './ledger/repair-events.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { DeadLetterStore } from './postgres/dead-letters.ts';
@@ -89,6 +91,12 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const background = await openClickHouse(server);
     closers.add(() => background.close());
     await migrateClickHouse(clickhouse);
+    if (!config.clickhouseUrl) {
+      // No other process uses the embedded engine, and nothing is inserted yet.
+      const unfinished = { clickhouse, db: base.postgres.db, log: base.log };
+      await repairBlocks(unfinished);
+      await repairEvents(unfinished);
+    }
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

@@ -7,12 +7,13 @@
  */
 import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
+import { eventLine } from '../src/ledger/event-line.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { eventsRelayed } from '../src/observability/metrics.ts';
 import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
 import { type Installation, readInstallation } from '../src/postgres/installation.ts';
 import { RELAY_LOCK } from '../src/postgres/locks.ts';
-import { eventsOfBatch, finishBatch, nextBatch, type PendingEvent } from '../src/postgres/outbox.ts';
+import { eventsOfBatch, finishBatch, nextBatch } from '../src/postgres/outbox.ts';
 import { Loop } from './loop.ts';
 
 /** How often the outbox is read without a notification. */
@@ -54,7 +55,7 @@ export class Relay {
     const token = `e${batchId}-${this.#installation.id}`;
     const carried = await this.#alone(async (tx) => {
       const events = await eventsOfBatch(tx, batchId);
-      if (events.length > 0) await this.deps.clickhouse.insert('ci.events', events.map(lineOf).join('\n'), token);
+      if (events.length > 0) await this.deps.clickhouse.insert('ci.events', events.map(eventLine).join('\n'), token);
       await finishBatch(tx, batchId, events);
       return events.length;
     });
@@ -74,15 +75,3 @@ export class Relay {
     );
   }
 }
-
-const lineOf = (event: PendingEvent): string =>
-  JSON.stringify({
-    repository_id: event.repositoryId,
-    received_at: event.receivedAt.toISOString().replace('T', ' ').replace('Z', ''),
-    id: event.id,
-    type: event.type,
-    trigger: event.trigger,
-    pull_request: event.pullRequest,
-    base_ref: event.baseRef,
-    metadata: event.metadata,
-  });

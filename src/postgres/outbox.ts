@@ -115,6 +115,12 @@ export async function nextBatch(tx: Executor): Promise<number | undefined> {
   return row && Number(row.batch_id);
 }
 
+/** Batches that were written down and not finished, oldest first. */
+export async function unfinishedBatches(db: Executor): Promise<number[]> {
+  const rows = await db.select({ batchId: eventBatches.batchId }).from(eventBatches).orderBy(eventBatches.batchId);
+  return rows.map(({ batchId }) => batchId);
+}
+
 /** The events of a batch, in order; none if another process has finished it. */
 export async function eventsOfBatch(tx: Executor, batchId: number): Promise<PendingEvent[]> {
   return tx

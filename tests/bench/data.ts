@@ -3,17 +3,7 @@
  * the default branch, a few per cent failing with messages that group.
  */
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
-
-/** Mulberry32: small, seeded, good enough for generated data. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { randomFrom } from '../support/random.ts';
 
 export interface DataOptions {
   seed: number;

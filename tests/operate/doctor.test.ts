@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readConfig } from '../../src/config.ts';
+import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
 import type { Finding } from '../../src/operate/doctor/finding.ts';
 import { isRemedied } from '../support/findings.ts';
@@ -77,6 +78,21 @@ describe('doctor', () => {
       }
     },
   );
+
+  test('a table of ClickHouse that acknowledges before it is on disk is a warning; the migrations leave none', async () => {
+    const { clickhouse } = await openTestStores();
+    const look = async () =>
+      (await checkClickHouse(clickhouse, false)).find(({ check }) => check === 'ClickHouse durability');
+    expect(await look()).toMatchObject({ level: 'ok' });
+    const set = (value: number) =>
+      clickhouse.command(`ALTER TABLE ci.health MODIFY SETTING fsync_after_insert = ${value}`);
+    await set(0);
+    try {
+      expect(await look()).toMatchObject({ level: 'warning', message: expect.stringMatching(/in health\.$/) });
+    } finally {
+      await set(1);
+    }
+  });
 
   test('an address where something else answers is distinguished from the service', async () => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json({ status: 'fine' }) });

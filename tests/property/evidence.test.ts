@@ -19,7 +19,7 @@ import {
 import { isRecovered, type QuarantineEvidence, quarantineReason } from '../../src/domain/quarantine-rules.ts';
 import { REPETITION_REACH_EXECUTIONS, repeatedFailures } from '../../src/domain/repetition.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { randomFrom } from '../bench/data.ts';
+import { randomFrom } from '../support/random.ts';
 
 const HOUR = 3_600_000;
 const nothing: ReadonlySet<bigint> = new Set();

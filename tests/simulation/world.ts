@@ -3,7 +3,7 @@
  * from a seed, and nothing in it knows the rules that are tried on it.
  */
 import type { JudgedExecution } from '../../src/domain/execution.ts';
-import { randomFrom } from '../bench/data.ts';
+import { randomFrom } from '../support/random.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

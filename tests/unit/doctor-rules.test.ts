@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   clockFinding,
   diskFinding,
+  durabilityFinding,
   evictionFinding,
   lagFinding,
   migrationsFinding,
@@ -50,6 +51,7 @@ describe('the rules', () => {
       lagFinding('Queue', 'job', 0, 9_999, 'Look.'),
       ...[2, 1, 3].map((done) => migrationsFinding('PostgreSQL', done, 2)),
       ...['noeviction', 'allkeys-lru'].map(evictionFinding),
+      ...[[], ['executions', 'health']].map(durabilityFinding),
     ];
     expect(findings.map(({ level }) => level)).toEqual([
       ...(['ok', 'ok', 'warning', 'problem'] as const),
@@ -58,6 +60,7 @@ describe('the rules', () => {
       'ok',
       ...(['ok', 'problem', 'problem'] as const),
       ...(['ok', 'problem'] as const),
+      ...(['ok', 'warning'] as const),
     ]);
     expect(isRemedied(findings)).toBe(true);
   });

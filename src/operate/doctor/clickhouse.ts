@@ -5,7 +5,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts';
 import { loadMigrations } from '../../clickhouse/migrations.ts';
 import { systemClock } from '../../clock.ts';
 import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
-import { clockFinding, diskFinding, migrationsFinding, versionFinding } from './rules.ts';
+import { clockFinding, diskFinding, durabilityFinding, migrationsFinding, versionFinding } from './rules.ts';
 
 const facts = z.object({ version: z.string(), now: z.number(), has_migrations: z.number() });
 const disk = z.object({ name: z.string(), free: z.number() });
@@ -34,6 +34,8 @@ async function findingsOf(clickhouse: ClickHouse, mayProbe: boolean): Promise<Fi
     versionFinding('ClickHouse', fact.version),
     clockFinding('ClickHouse', fact.now - middle),
     migrationsFinding('ClickHouse', done, known),
+    // The migrations set it.
+    ...(done < known ? [] : [await durability(clickhouse)]),
     ...(await disks(clickhouse)),
     ...(mayProbe ? [await permissions(clickhouse, fact.has_migrations > 0)] : []),
   ];
@@ -42,6 +44,16 @@ async function findingsOf(clickhouse: ClickHouse, mayProbe: boolean): Promise<Fi
 async function migrationsDone(clickhouse: ClickHouse): Promise<number> {
   const [row] = await clickhouse.rows('SELECT toFloat64(uniqExact(version)) AS done FROM ci.migrations');
   return z.object({ done: z.number() }).parse(row).done;
+}
+
+async function durability(clickhouse: ClickHouse): Promise<Finding> {
+  const rows = await clickhouse.rows(`
+    SELECT name FROM system.tables
+    WHERE database = 'ci' AND engine LIKE '%MergeTree' AND name != 'migrations'
+      AND NOT (engine_full LIKE '%fsync_after_insert = 1%' AND engine_full LIKE '%fsync_part_directory = 1%'
+        AND engine_full LIKE '%min_rows_to_fsync_after_merge = 1%')
+    ORDER BY name`);
+  return durabilityFinding(rows.map((row) => z.object({ name: z.string() }).parse(row).name));
 }
 
 /** The user may not be permitted to see the disks. */

@@ -93,6 +93,17 @@ export function migrationsFinding(store: string, done: number, known: number): F
   return ok(check, `All ${known} were run.`);
 }
 
+/** @param unsynced tables of ClickHouse that acknowledge an insert before it is on disk */
+export function durabilityFinding(unsynced: readonly string[]): Finding {
+  const check = 'ClickHouse durability';
+  if (unsynced.length === 0) return ok(check, 'An insert is on disk before it is acknowledged.');
+  return warning(
+    check,
+    `A power loss may lose what is already acknowledged in ${unsynced.join(', ')}.`,
+    'Run `ALTER TABLE … MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1` for each of them. docs/operations.md has what it costs ("After a power loss").',
+  );
+}
+
 /** @param policy as Redis reports it: `noeviction`, `allkeys-lru`, … */
 export function evictionFinding(policy: string): Finding {
   return policy === 'noeviction'
