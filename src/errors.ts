@@ -17,6 +17,20 @@ export class StoreUnavailable extends Error {
 }
 
 /**
+ * A read that is stopped or not begun, so that others are served. The message is a sentence for the client: 503 with
+ * `Retry-After`.
+ */
+export class ReadRefused extends Error {
+  override name = 'ReadRefused';
+  constructor(
+    readonly reason: 'busy' | 'time' | 'memory',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
  * A user asked for something impossible. The message is a sentence for them, which the command line prints without a
  * stack.
  */

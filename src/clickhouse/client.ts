@@ -8,27 +8,29 @@
  */
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { StoreUnavailable, UserError } from '../errors.ts';
+import type { z } from 'zod';
+import { UserError } from '../errors.ts';
+import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
 import { Cluster } from './cluster.ts';
-import { openEmbedded } from './embedded.ts';
+import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
+import { FairQueue, type Turn } from './fair-queue.ts';
 import { overHttp } from './http.ts';
+import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query } from './query.ts';
 import { singleServer, type Topology } from './topology.ts';
-import { classified, isAuthenticationFailure, isDropped } from './trouble.ts';
+import { isAuthenticationFailure } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
-/**
- * Two of each: a connection of the embedded engine runs one statement at a time, and a laptop has at least two cores.
- */
-const READ_CONNECTIONS = 2;
+/** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
+const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */
-const LIMITS_MS = { select: 30_000, insert: 120_000, long: 3_600_000, ping: 5_000 };
+const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000 };
 
 /**
  * A command sends its parameters in the URL, which may be 1 MiB long after escaping; longer ones become part of the
@@ -39,14 +41,12 @@ const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface ClickHouse {
   /**
-   * Runs a named query and decodes its rows. Throws {@link StoreUnavailable} when there is no answer within 30 s (an
-   * hour for long queries), and the signal's reason when it is aborted, which also stops the query on the server.
+   * Runs a named query and decodes its rows. On behalf of a request it takes its turn among those of other owners, and
+   * throws {@link ReadRefused} if it would take too long or too much. When the signal of the turn is aborted, throws
+   * its reason and ends the query in the engine. Throws {@link StoreUnavailable} when there is no answer within 30 s
+   * (an hour for long queries).
    */
-  select<P extends ParameterTypes, R>(
-    query: Query<P, R>,
-    params: NoInfer<ValuesOf<P>>,
-    signal?: AbortSignal,
-  ): Promise<R[]>;
+  select<P extends ParameterTypes, R>(query: Query<P, R>, params: NoInfer<ValuesOf<P>>, turn?: Turn): Promise<R[]>;
   /** Runs a statement composed at run time (migrations, partitions, tests); the rows are not decoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
   /** Runs a statement that returns no rows. */
@@ -72,11 +72,10 @@ export interface ClickHouseOptions {
 /** Throws a {@link UserError} when the server rejects the user or password in the address. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
-  const clients = options.url
-    ? [overHttp(options.url, topology)]
-    : await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS);
-  const split = Math.min(READ_CONNECTIONS, clients.length - 1);
-  const client = new Client(split === 0 ? clients : clients.slice(0, split), clients.slice(split), topology);
+  const stores = options.url
+    ? overServer(overHttp(options.url, topology))
+    : overEngine(await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS + 1));
+  const client = new Client(stores, topology);
   if (options.url) await checkCredentials(client);
   return client;
 }
@@ -91,38 +90,84 @@ async function checkCredentials(client: ClickHouse): Promise<void> {
   }
 }
 
-class Client implements ClickHouse {
-  #next = 0;
-  readonly #reads: readonly Lane[];
-  readonly #writes: readonly Lane[];
+/** Where statements go. */
+interface Stores {
+  reads: Lanes;
+  writes: Lanes;
+  turns: FairQueue;
+  pings: ClickHouseClient;
+  /** Ends the statements that begin with this text. */
+  kill(beginning: string): Promise<void>;
+  close(): Promise<unknown>;
+}
 
+function overServer(client: ClickHouseClient): Stores {
+  const lanes = lanesOf([client], true);
+  return {
+    reads: lanes,
+    writes: lanes,
+    turns: new FairQueue(SERVER_SHARES),
+    pings: client,
+    kill: async (beginning) => {
+      await client.command({ query: killing(beginning), abort_signal: AbortSignal.timeout(LIMITS_MS.ping) });
+    },
+    close: () => client.close(),
+  };
+}
+
+function overEngine({ clients, runNow, close }: EmbeddedEngine): Stores {
+  const [pings, ...others] = clients;
+  if (!pings) throw new TypeError('no connection');
+  return {
+    reads: lanesOf(others.slice(0, READ_CONNECTIONS), false),
+    writes: lanesOf(others.slice(READ_CONNECTIONS), false),
+    turns: new FairQueue(EMBEDDED_SHARES),
+    pings,
+    kill: async (beginning) => runNow(killing(beginning)),
+    close,
+  };
+}
+
+const killing = (beginning: string): string =>
+  bindLiterals('KILL QUERY WHERE startsWith(query, {beginning: String}) ASYNC', { beginning });
+
+class Client implements ClickHouse {
   constructor(
-    reads: readonly ClickHouseClient[],
-    writes: readonly ClickHouseClient[],
+    private readonly stores: Stores,
     private readonly topology: Topology,
-  ) {
-    this.#reads = reads.map((client) => ({ client, busy: 0 }));
-    this.#writes = writes.map((client) => ({ client, busy: 0 }));
-  }
+  ) {}
 
   async select<P extends ParameterTypes, R>(
     query: Query<P, R>,
     params: NoInfer<ValuesOf<P>>,
-    signal?: AbortSignal,
+    turn?: Turn,
   ): Promise<R[]> {
-    const limitMs = query.isLong ? LIMITS_MS.long : LIMITS_MS.select;
-    const rows = await this.#rows(`/* ${query.name} */ ${query.sql}`, params, limitMs, signal);
+    const bounds = boundsOf(turn, query.isLong);
+    const sql = `${query.sql}\n${bounds.settings}`;
+    if (!turn) return this.#decoded(query, await this.#rows(query.name, sql, params, bounds));
+    const onEnded = await this.stores.turns.take(turn);
+    const limits = { ...bounds, signal: turn.signal, onEnded };
+    const rows = await this.#rows(query.name, sql, params, limits).catch((error) => {
+      throw asRefusal(error);
+    });
+    return this.#decoded(query, rows);
+  }
+
+  #decoded<R>(query: { row: z.ZodType<R> }, rows: readonly unknown[]): R[] {
     return rows.map((row) => query.row.parse(row));
   }
 
   rows(sql: string, params: Parameters = {}): Promise<unknown[]> {
-    return this.#rows(sql, params, LIMITS_MS.long);
+    return this.#rows('rows', sql, params, { limitMs: LIMITS_MS.long });
   }
 
-  #rows(sql: string, params: Parameters, limitMs: number, signal?: AbortSignal): Promise<unknown[]> {
-    const query = this.topology.read(sql);
-    return this.#repeatable(this.#reads, limitMs, signal, async (client, abort_signal) => {
-      const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow', abort_signal });
+  #rows(name: string, sql: string, params: Parameters, limits: Limits): Promise<unknown[]> {
+    // By this text the statement is found again to be ended.
+    const beginning = `/* ${name} ${crypto.randomUUID()} */`;
+    const query = `${beginning} ${this.topology.read(sql)}`;
+    const kill = (): Promise<void> => this.stores.kill(beginning);
+    return this.stores.reads.repeatable({ ...limits, kill }, async (client, abort) => {
+      const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow', ...abort });
       const text = await answer.text();
       return text.length === 0 ? [] : (Bun.JSONL.parse(text) as unknown[]);
     });
@@ -137,8 +182,8 @@ class Client implements ClickHouse {
     const statement = isLong
       ? { query: bindLiterals(query, params), clickhouse_settings: { max_query_size: String(STATEMENT_BYTES_MAX) } }
       : { query, query_params: { ...params } };
-    return this.#on(this.#writes, LIMITS_MS.long, undefined, async (client, abort_signal) => {
-      await client.command({ ...statement, abort_signal });
+    return this.stores.writes.run({ limitMs: LIMITS_MS.long }, async (client, abort) => {
+      await client.command({ ...statement, ...abort });
     });
   }
 
@@ -147,9 +192,9 @@ class Client implements ClickHouse {
     // The settings are part of the statement: passed with the call, they would stay on an embedded connection. Parallel
     // parsing would split the block, and a replay might be split differently.
     const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1, async_insert = 0, input_format_parallel_parsing = 0, max_insert_block_size = 1000000 FORMAT JSONEachRow`;
-    await this.#repeatable(this.#writes, LIMITS_MS.insert, undefined, async (client, abort_signal) => {
+    await this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, async (client, abort) => {
       const values = Readable.from([lines], { objectMode: false });
-      const answer = await client.exec({ query, values, abort_signal });
+      const answer = await client.exec({ query, values, ...abort });
       answer.stream.resume();
     });
     const after = this.topology.afterInsert(table);
@@ -158,57 +203,11 @@ class Client implements ClickHouse {
 
   /** Whether the store answers statements; a server's own `/ping` does not check the password. */
   async ping(): Promise<boolean> {
-    const [lane] = this.#reads;
-    if (!lane) return false;
     const abort_signal = AbortSignal.timeout(LIMITS_MS.ping);
-    return (await lane.client.ping({ select: true, abort_signal })).success;
+    return (await this.stores.pings.ping({ select: true, abort_signal })).success;
   }
 
   async close(): Promise<void> {
-    const clients = new Set([...this.#reads, ...this.#writes].map((lane) => lane.client));
-    await Promise.all([...clients].map((client) => client.close()));
+    await this.stores.close();
   }
-
-  async #repeatable<T>(
-    lanes: readonly Lane[],
-    limitMs: number,
-    signal: AbortSignal | undefined,
-    run: Run<T>,
-  ): Promise<T> {
-    try {
-      return await this.#on(lanes, limitMs, signal, run);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !isDropped(error.cause)) throw error;
-      return await this.#on(lanes, limitMs, signal, run);
-    }
-  }
-
-  /** Runs on the least busy connection; round-robin among equals. */
-  async #on<T>(lanes: readonly Lane[], limitMs: number, signal: AbortSignal | undefined, run: Run<T>): Promise<T> {
-    this.#next++;
-    const ordered = lanes.map((_, i) => lanes[(i + this.#next) % lanes.length] as Lane);
-    const lane = ordered.reduce((least, other) => (other.busy < least.busy ? other : least));
-    lane.busy++;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), limitMs);
-    try {
-      signal?.throwIfAborted();
-      return await run(lane.client, signal ? AbortSignal.any([late.signal, signal]) : late.signal);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (late.signal.aborted)
-        throw new StoreUnavailable('clickhouse', new Error(`no answer within ${limitMs} ms`, { cause: error }));
-      throw classified(error);
-    } finally {
-      clearTimeout(timer);
-      lane.busy--;
-    }
-  }
-}
-
-type Run<T> = (client: ClickHouseClient, signal: AbortSignal) => Promise<T>;
-
-interface Lane {
-  client: ClickHouseClient;
-  busy: number;
 }

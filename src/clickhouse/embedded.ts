@@ -12,9 +12,19 @@ import type { Parameters } from './parameters.ts';
 type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
 type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
 
-/** Clients that share one data folder. Each runs one statement at a time, so parallel work needs several. */
-export async function openEmbedded(path: string, count: number): Promise<ClickHouseClient[]> {
-  const chdb = await import('chdb/connection').catch((cause) => {
+export interface EmbeddedEngine {
+  /** They share one data folder. Each runs one statement at a time, so parallel work needs several. */
+  clients: ClickHouseClient[];
+  /**
+   * Runs a short statement on this thread. Other statements wait for a thread of the runtime, of which there are as
+   * many as cores: one that ends another must not wait behind it.
+   */
+  runNow(sql: string): void;
+  close(): Promise<void>;
+}
+
+export async function openEmbedded(path: string, count: number): Promise<EmbeddedEngine> {
+  const [chdb, { Session }] = await Promise.all([import('chdb/connection'), import('chdb')]).catch((cause) => {
     throw new UserError(
       'The embedded ClickHouse (optional dependency chdb) is not installed. Install it, or set CLICKHOUSE_URL.',
       { cause },
@@ -28,7 +38,15 @@ export async function openEmbedded(path: string, count: number): Promise<ClickHo
     return createClient({ connection: withLiterals(connection as unknown as Connection) });
   });
   for (const client of clients) await client.command({ query: `SET max_query_size = ${STATEMENT_BYTES_MAX}` });
-  return clients;
+  const session = new Session(path);
+  return {
+    clients,
+    runNow: (sql) => void session.query(sql),
+    close: async () => {
+      await Promise.all(clients.map((client) => client.close()));
+      session.close();
+    },
+  };
 }
 
 /**

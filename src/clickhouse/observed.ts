@@ -5,7 +5,7 @@ import type { ClickHouse } from './client.ts';
 
 export function observed(clickhouse: ClickHouse): ClickHouse {
   return {
-    select: (query, params, signal) => observe(query.name, () => clickhouse.select(query, params, signal)),
+    select: (query, params, turn) => observe(query.name, () => clickhouse.select(query, params, turn)),
     rows: (sql, params) => observe('rows', () => clickhouse.rows(sql, params)),
     command: (sql, params) => observe('command', () => clickhouse.command(sql, params)),
     insert: (table, lines, token) =>

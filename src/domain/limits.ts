@@ -75,6 +75,12 @@ export const JSON_VALUE_PARTS_MAX = 200_000;
 /** Values that are visited one by one on the way to the tests: a few for each test. */
 export const JSON_PARTS_MAX = 1_500_000;
 
+/**
+ * What all wildcards of one search may cost together (`costOf` in glob.ts). It leaves room for 255 values with 39 `*`
+ * each, or of 39 characters with `*` and `?`, and for one value of 10,000 `?`.
+ */
+export const SEARCH_COST_MAX = 10_000;
+
 /** The pipeline or CI job of an upload that does not name it: no part of an identity is empty. */
 export const UNKNOWN = 'unknown';
 

@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import type { Turn } from '../clickhouse/fair-queue.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
 import { EVENT_TYPE_ALIASES, EVENT_TYPES, eventTypeOf } from '../domain/events.ts';
@@ -93,9 +94,10 @@ export const mountEvents = (app: AnyElysia, http: Http, deps: EventsDeps): void 
         window: (first = checkedWindow(from, to, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
+      const turn = { owner: params.owner, signal };
       const page = await readPage(eventLog, asked, async (request) => {
         const repository = await deps.repositories.find(params.owner, params.repository);
-        return repository ? selectEvents(deps.clickhouse, repository, filters, request, signal) : [];
+        return repository ? selectEvents(deps.clickhouse, repository, filters, request, turn) : [];
       });
       return pageReply(page, 'events', (row) => ({
         id: row.id,
@@ -167,7 +169,7 @@ async function selectEvents(
   repository: Pick<Repository, 'id' | 'name'>,
   filters: EventFilters,
   { direction, key, perPage, window: { start, end } }: PageRequest<EventKey, Window>,
-  signal?: AbortSignal,
+  turn: Turn,
 ): Promise<EventRow[]> {
   const isNext = direction === 'next';
   const isFirst = key === null;
@@ -185,7 +187,7 @@ async function selectEvents(
       ...filters,
       rows: perPage + 1,
     },
-    signal,
+    turn,
   );
   return rows.map((row) => ({ ...row, repository: repository.name }));
 }

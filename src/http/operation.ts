@@ -10,9 +10,9 @@ import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import { StoreUnavailable } from '../errors.ts';
+import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
-import { storeUnavailable } from '../observability/metrics.ts';
+import { readsRefused, storeUnavailable } from '../observability/metrics.ts';
 import { startRequest } from '../observability/requests.ts';
 import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
@@ -245,6 +245,7 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   const problem = problemOf(error);
   if (problem) {
     if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: 'request' });
+    if (error instanceof ReadRefused) readsRefused.inc({ reason: error.reason });
     if (problem.status >= 500) log.warn({ err: error, request_id: requestId }, 'a request could not be served');
     return problemResponse(problem, requestId);
   }

@@ -2,7 +2,7 @@
  * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a
  * sentence that says what to do) and, for 422, `errors`.
  */
-import { STORE_TITLES, type StoreName, StoreUnavailable } from '../errors.ts';
+import { ReadRefused, STORE_TITLES, type StoreName, StoreUnavailable } from '../errors.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -60,9 +60,10 @@ const RETRY_AFTER_S = 5;
 
 /** A store that the operation needs is unavailable: the same request may succeed later. */
 const unavailable = (store: StoreName): HttpProblem =>
-  new HttpProblem(503, 'Service unavailable', `${STORE_TITLES[store]} is unavailable right now. Try again later.`, {
-    'retry-after': String(RETRY_AFTER_S),
-  });
+  serviceUnavailable(`${STORE_TITLES[store]} is unavailable right now. Try again later.`);
+
+const serviceUnavailable = (detail: string): HttpProblem =>
+  new HttpProblem(503, 'Service unavailable', detail, { 'retry-after': String(RETRY_AFTER_S) });
 
 export const internalError = (requestId: string): HttpProblem =>
   new HttpProblem(
@@ -75,6 +76,7 @@ export const internalError = (requestId: string): HttpProblem =>
 export function problemOf(error: unknown): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
   if (error instanceof StoreUnavailable) return unavailable(error.store);
+  if (error instanceof ReadRefused) return serviceUnavailable(error.message);
   return undefined;
 }
 

@@ -101,7 +101,7 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
           test_id: path.test_id,
           since_ms: deps.clock.now() - RATIO_DAYS * DAY_MS,
         },
-        signal,
+        { owner: path.owner, signal },
       );
       if (!row || row.identities === 0) throw common.unknownTest();
       const [firstFailure] = row.first_failure;

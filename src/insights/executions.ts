@@ -110,7 +110,7 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
             k2,
             rows: perPage + 1,
           },
-          signal,
+          { owner: path.owner, signal },
         );
         const testName = found?.known_name;
         if (!testName) throw common.unknownTest();

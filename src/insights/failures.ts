@@ -91,7 +91,7 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
     handle: async ({ params: path, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const parameters = { repository_id: repository.id, test_id: path.test_id, groups: GROUPS_MAX };
-      const [row] = await deps.clickhouse.select(groups, parameters, signal);
+      const [row] = await deps.clickhouse.select(groups, parameters, { owner: path.owner, signal });
       if (!row?.is_known) throw common.unknownTest();
       const failures = row.failure_groups.map(({ id, type, message, events, first_ms, last_ms }) => ({
         id,
@@ -135,7 +135,7 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
           failure_id: path.failure_id,
           latest: LATEST_EVENTS,
         },
-        signal,
+        { owner: path.owner, signal },
       );
       const newest = row?.latest_events[0];
       if (!row || !newest) throw notFound('This test has no such failure. Its failures are listed at …/failures.');

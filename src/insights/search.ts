@@ -2,13 +2,15 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import type { Turn } from '../clickhouse/fair-queue.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { globToLike, isGlob } from '../domain/glob.ts';
+import { costOf, planOf } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { SEARCH_COST_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
+import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
 import { directionParameter, type Order, orderOf, readingOf } from './order.ts';
 
@@ -30,8 +32,16 @@ const parameters = {
   repository_id: 'UUID',
   test_ids: 'Array(UUID)',
   has_patterns: 'Bool',
-  pattern: 'String',
-  more_patterns: 'Array(String)',
+  has_like: 'Bool',
+  like: 'String',
+  has_texts: 'Bool',
+  prefixes: 'Array(String)',
+  suffixes: 'Array(String)',
+  inner: 'Array(String)',
+  firsts: 'Array(UInt32)',
+  sizes: 'Array(UInt32)',
+  has_expression: 'Bool',
+  expression: 'String',
   is_all: 'Bool',
   pipelines: 'Array(String)',
   pipelines_excluded: 'Array(String)',
@@ -72,21 +82,24 @@ function selectIdentities(
   repositoryId: string,
   filters: SearchFilters,
   request: PageRequest<Key>,
-  signal?: AbortSignal,
+  turn: Turn,
 ): Promise<Row[]> {
   const { isForward, sign } = readingOf(filters, request);
   const [k0, k1, k2, k3] = request.key ?? [0, '', '', ''];
-  const patterns = filters.testNames.filter(isGlob).map(globToLike);
-  const isAll = patterns.includes('%');
-  const [pattern = '', ...morePatterns] = isAll ? [] : patterns;
+  const { isAll, names, like, expression, ...texts } = planOf(filters.testNames);
+  const hasTexts = texts.prefixes.length > 0;
   return clickhouse.select(
     isForward ? forward : backward,
     {
       repository_id: repositoryId,
-      test_ids: filters.testNames.map((name) => testIdOf(repositoryId, name)),
-      has_patterns: pattern !== '',
-      pattern,
-      more_patterns: morePatterns,
+      test_ids: [...filters.testNames, ...names].map((name) => testIdOf(repositoryId, name)),
+      has_patterns: !isAll && (like !== undefined || expression !== undefined || hasTexts),
+      has_like: like !== undefined,
+      like: like ?? '',
+      has_texts: hasTexts,
+      ...texts,
+      has_expression: expression !== undefined,
+      expression: expression ?? '',
       is_all: isAll,
       pipelines: filters.pipelines,
       pipelines_excluded: filters.pipelinesExcluded,
@@ -101,8 +114,16 @@ function selectIdentities(
       k3,
       rows: request.perPage + 1,
     },
-    signal,
+    { ...turn, isHeavy: !isAll && (hasTexts || expression !== undefined) },
   );
+}
+
+/** Throws 422 for patterns that cost too much. */
+function checkCost(testNames: readonly string[]): void {
+  const cost = costOf(testNames);
+  if (cost <= SEARCH_COST_MAX) return;
+  const msg = `has wildcards that cost ${cost} together, more than ${SEARCH_COST_MAX}: each * costs 1, and a value with ? costs its length for each * in it, at least its length; send fewer or simpler patterns`;
+  throw unprocessable([{ loc: ['query', 'test_name'], msg, type: 'too_expensive' }]);
 }
 
 const response = z.object({
@@ -153,6 +174,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
     responses: { 200: { description: 'A page of tests.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
+      checkCost(query.test_name);
       const filters: SearchFilters = {
         testNames: query.test_name,
         pipelines: query.pipeline_name,
@@ -162,9 +184,10 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         ...orderOf(query),
       };
       const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+      const turn = { owner: path.owner, signal };
       const page = await readPage(list, asked, async (request) => {
         const repository = await deps.repositories.find(path.owner, path.repository_name);
-        return repository ? selectIdentities(deps.clickhouse, repository.id, filters, request, signal) : [];
+        return repository ? selectIdentities(deps.clickhouse, repository.id, filters, request, turn) : [];
       });
       return pageReply(page, 'tests', toJson);
     },

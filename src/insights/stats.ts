@@ -1,6 +1,7 @@
 /** One statistic of a test as a time series. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import type { Turn } from '../clickhouse/fair-queue.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
@@ -106,7 +107,7 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
           end_ms: window.end,
           width_ms: width,
         },
-        signal,
+        { owner: path.owner, signal },
       );
       const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
       return { body: series(path.stat, isJudged ? found : [], window, width) };
@@ -118,14 +119,14 @@ async function readBuckets(
   deps: common.InsightsDeps,
   stat: Stat,
   values: ValuesOf<typeof parameters>,
-  signal: AbortSignal | undefined,
+  turn: Turn,
 ): Promise<Bucket[]> {
   if (stat === 'flaky_count') {
-    const [row] = await deps.clickhouse.select(flakyStats, values, signal);
+    const [row] = await deps.clickhouse.select(flakyStats, values, turn);
     if (!row?.is_known) throw common.unknownTest();
     return row.buckets.map(({ start_ms, flaky }) => ({ startMs: start_ms, amount: flaky, executions: flaky }));
   }
-  const [row] = await deps.clickhouse.select(stats, values, signal);
+  const [row] = await deps.clickhouse.select(stats, values, turn);
   if (!row?.is_known) throw common.unknownTest();
   return row.buckets.map((bucket) => ({
     startMs: bucket.start_ms,

@@ -45,6 +45,13 @@ export const storeUnavailable = new Counter({
   registers,
 });
 
+export const readsRefused = new Counter({
+  name: 'ci_insights_reads_refused_total',
+  help: 'Reads answered with 503 to protect others: too many at once (busy), too long (time) or too large (memory).',
+  labelNames: ['reason'],
+  registers,
+});
+
 export const uploadsPossiblyLost = new Counter({
   name: 'ci_insights_uploads_possibly_lost_total',
   help: 'Uploads and webhooks refused because the queue was unavailable: their senders may not retry.',

@@ -107,10 +107,11 @@ describe('a read', () => {
   test('that is aborted throws the reason, and stops in the server', async () => {
     await server.fault({ kind: 'stall', matching: 'test/probe', ms: 60_000 });
     const gone = new AbortController();
-    const read = clickhouse.select(one, {}, gone.signal);
+    const read = clickhouse.select(one, {}, { owner: 'acme', signal: gone.signal });
     await server.untilSeen('test/probe');
     gone.abort(new Error('the reader is gone'));
     await expect(read).rejects.toThrow('the reader is gone');
+    await server.untilSeen('KILL QUERY');
   });
 
   test.each([
