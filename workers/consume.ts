@@ -4,9 +4,12 @@
  */
 import type { Job, Worker } from 'bullmq';
 import { z } from 'zod';
+import { MESSAGE_BYTES_MAX } from '../src/domain/limits.ts';
+import { cutText } from '../src/domain/text.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { deadLetters as deadLettersTotal } from '../src/observability/metrics.ts';
 import { inSpan } from '../src/observability/tracing.ts';
+import { isRefusedData, sqlState } from '../src/postgres/client.ts';
 import type { DeadLetterStore } from '../src/postgres/dead-letters.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import { type Unpacked, unpack } from '../src/queue/encoding.ts';
@@ -76,12 +79,23 @@ async function run<S extends z.ZodType>(
 ): Promise<void> {
   const id = job.id ?? 'unknown';
   const read = readJob(kind, job.data);
-  const outcome = 'buried' in read ? read : await handler(read.payload, { id, bytes: read.bytes });
+  const outcome = 'buried' in read ? read : await handled(handler(read.payload, { id, bytes: read.bytes }));
   if (outcome === undefined) return;
-  const reason = outcome.buried;
+  // May quote the payload.
+  const reason = cutText(outcome.buried, MESSAGE_BYTES_MAX);
   await deadLetters.add(kind.name, id, kind.uploadId?.(read.unchecked) ?? null, job.data, reason);
   deadLettersTotal.inc({ queue: kind.name });
   log.error({ queue: kind.name, job: id, reason }, 'a job went to the dead letters');
+}
+
+/** A payload that PostgreSQL refuses is refused each time; any other error is trouble that passes. */
+async function handled(result: Promise<Buried | undefined>): Promise<Buried | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!isRefusedData(error)) throw error;
+    return { buried: `PostgreSQL refuses a value of the payload (SQLSTATE ${sqlState(error)})` };
+  }
 }
 
 type ReadJob<S extends z.ZodType> = { unchecked?: unknown } & (Buried | { payload: z.output<S>; bytes: number });

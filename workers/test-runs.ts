@@ -2,7 +2,7 @@
 import type { Clock } from '../src/clock.ts';
 import { guessDefaultBranch, shortBranch } from '../src/domain/default-branch.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
-import { originOf, prepareChunk } from '../src/ledger/prepare.ts';
+import { originOf, type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';
@@ -20,20 +20,30 @@ export const testRunsHandler =
   ({ clock, repositories, batcher, retentionDays }: TestRunsDeps): Handler<typeof testRunsSchema> =>
   async (payload, { bytes }) => {
     const repository = await recordRepository(repositories, payload);
-    const chunk = prepareChunk(payload, {
+    const chunk = prepared(payload, {
       repositoryId: repository.id,
       defaultBranch: repository.defaultBranch,
       now: clock.now(),
       retentionDays,
     });
+    if ('buried' in chunk) return chunk;
     try {
       await batcher.add(chunk, bytes);
       return undefined;
     } catch (error) {
       if (!(error instanceof UnstorableChunk)) throw error;
-      return { buried: `ClickHouse refuses the chunk: ${error.message}` };
+      return { buried: error.message };
     }
   };
+
+/** Nothing but the payload decides whether this works, so the same job would fail each time. */
+function prepared(payload: TestRunsJob, options: PrepareOptions): PreparedChunk | { buried: string } {
+  try {
+    return prepareChunk(payload, options);
+  } catch (error) {
+    return { buried: `the chunk cannot be prepared: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
 
 /** Records the repository at its first upload, and learns its default branch from uploads. */
 async function recordRepository(repositories: RepositoryStore, job: TestRunsJob): Promise<Repository> {

@@ -22,7 +22,7 @@ import {
   executionsDuplicate,
   executionsStored,
 } from '../observability/metrics.ts';
-import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { type Database, type Executor, isRefusedData, onPostgres, sqlState } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
@@ -35,9 +35,15 @@ import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
 
-/** ClickHouse will always refuse this chunk: it becomes a dead letter. */
+/** A store will always refuse this chunk: it becomes a dead letter. The message says which store, and why. */
 export class UnstorableChunk extends Error {
   override name = 'UnstorableChunk';
+}
+
+/** Null for trouble with a store, which passes. PostgreSQL's own message quotes the statement with its values. */
+function refusalOf(error: unknown): string | null {
+  if (isPermanentInsertError(error)) return `ClickHouse refuses the chunk: ${error.message}`;
+  return isRefusedData(error) ? `PostgreSQL refuses the chunk (SQLSTATE ${sqlState(error)})` : null;
 }
 
 export interface StoredBlock {
@@ -83,10 +89,10 @@ export class Ledger {
       await this.#writeTogether(chunks);
       return chunks.map((chunk) => ({ chunk }));
     } catch (error) {
-      if (!isPermanentInsertError(error)) throw error;
+      const refusal = refusalOf(error);
+      if (refusal === null) throw error;
       const [only] = chunks;
-      if (chunks.length === 1 && only)
-        return [{ chunk: only, error: new UnstorableChunk(error.message, { cause: error }) }];
+      if (chunks.length === 1 && only) return [{ chunk: only, error: new UnstorableChunk(refusal, { cause: error }) }];
       // One chunk spoils the block. Write each alone, so that the others are stored.
       const outcomes: WriteOutcome[] = [];
       for (const chunk of chunks) outcomes.push(...(await this.write([chunk])));

@@ -1,14 +1,16 @@
 /**
  * Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that.
  */
-import { and, eq, isNotNull, lt } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
 import type { UploadStatus } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { payloadOf } from '../postgres/dead-letters.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
+import { unpack } from '../queue/encoding.ts';
 import type { Producer } from '../queue/producer.ts';
 import { chunkJobId, rejectionSchema, type testRunsSchema } from '../queue/test-runs.ts';
 
@@ -52,7 +54,7 @@ export class ReceiptStore {
   async find(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const written = await this.#written(owner, name, uploadId);
     if (written) return written;
-    const queued = await this.#queued(owner, name, uploadId);
+    const queued = (await this.#queued(owner, name, uploadId)) ?? (await this.#buried(owner, name, uploadId));
     // Its only job may have completed between the two reads.
     return queued ?? (await this.#written(owner, name, uploadId));
   }
@@ -99,11 +101,37 @@ export class ReceiptStore {
     };
   }
 
+  /** Of an upload of which no chunk was stored, because all that came of it are dead letters. */
+  async #buried(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
+    const [letter] = await onPostgres(() =>
+      this.deps.db
+        .select({ reason: deadLetters.reason, payload: deadLetters.payload })
+        .from(deadLetters)
+        .where(and(eq(deadLetters.uploadId, uploadId), isNull(deadLetters.replayedAt)))
+        .limit(1),
+    );
+    const job = letter && buriedJob(letter.payload);
+    if (!job || !isPathOf(job.repository, owner, name)) return null;
+    return {
+      id: uploadId,
+      status: 'failed',
+      receivedAt: new Date(job.received_at),
+      storedAt: null,
+      accepted: 0,
+      duplicate: 0,
+      rejected: 0,
+      onDefaultBranch: 0,
+      rejections: [],
+      warnings: [],
+      failure: letter.reason,
+    };
+  }
+
   async #queued(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const chunk = await this.deps.producer.find(chunkJobId(uploadId, 0));
     if (!chunk) return null;
     const { repository, received_at, rejections, warnings } = chunk.payload;
-    if (`${repository.owner}/${repository.name}`.toLowerCase() !== `${owner}/${name}`.toLowerCase()) return null;
+    if (!isPathOf(repository, owner, name)) return null;
     return {
       id: uploadId,
       status: 'queued',
@@ -117,6 +145,23 @@ export class ReceiptStore {
       warnings,
       failure: null,
     };
+  }
+}
+
+const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
+  `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();
+
+/** What a receipt needs of a job, however wrong the rest of it is. */
+const buriedSchema = z.object({
+  repository: z.object({ owner: z.string(), name: z.string() }),
+  received_at: z.iso.datetime({ offset: true }),
+});
+
+function buriedJob(stored: Uint8Array): z.infer<typeof buriedSchema> | undefined {
+  try {
+    return buriedSchema.safeParse(unpack(payloadOf(stored)).payload).data;
+  } catch {
+    return undefined;
   }
 }
 

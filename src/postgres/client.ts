@@ -81,6 +81,12 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
+/**
+ * Whether PostgreSQL refuses the values of a statement, as it always will. SQLSTATE classes: 22 data (such as NUL in a
+ * text), 54 program limits (such as a value too long for its index).
+ */
+export const isRefusedData = (error: unknown): boolean => /^(22|54)...$/.test(sqlState(error) ?? '');
+
 function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state) return /^(08|53|57|58|40)...$|^(ECONN|ENOTFOUND|ENOENT|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/.test(state);

@@ -15,6 +15,9 @@ export interface DeadLetter {
   createdAt: Date;
 }
 
+/** The job's data, from the column. */
+export const payloadOf = (column: Uint8Array): unknown => JSON.parse(zstdDecompressSync(column).toString('utf8'));
+
 export class DeadLetterStore {
   constructor(
     private readonly db: Database,
@@ -62,7 +65,7 @@ export class DeadLetterStore {
     const [row] = await onPostgres(() =>
       this.db.select({ payload: deadLetters.payload }).from(deadLetters).where(eq(deadLetters.id, id)),
     );
-    return row && JSON.parse(zstdDecompressSync(row.payload).toString('utf8'));
+    return row && payloadOf(row.payload);
   }
 
   async markReplayed(id: string): Promise<void> {

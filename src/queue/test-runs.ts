@@ -11,6 +11,7 @@ import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
+import { cleanText, malformedReason } from '../domain/text.ts';
 import { defineJob } from './job-kind.ts';
 
 /** With more executions in a job, a retry repeats too much; with fewer, the queue's cost per job shows. */
@@ -18,6 +19,10 @@ export const CHUNK_EXECUTIONS_MAX = 5_000;
 
 const runSchema = z.object(runColumns.shape);
 export type Run = z.infer<typeof runSchema>;
+
+/** Identifiers are made of keys and sources, so these must be text that has bytes. */
+const isStorable = (text: string): boolean => malformedReason(text) === null;
+const UNSTORABLE = 'must not hold NUL or half of a surrogate pair';
 
 const executionsSchema = z.object({
   /** Index into `sources`. */
@@ -31,12 +36,15 @@ const failuresSchema = z.object({
   ...failureColumns.shape,
 });
 
+/** Sentences for the receipt: PostgreSQL keeps no NUL, and no half of a surrogate pair. */
+const sentence = z.string().transform(cleanText);
+
 /** Rows that were refused before the queue, grouped by reason, for the receipt. */
 export const rejectionSchema = z.object({
-  reason: z.string(),
+  reason: sentence,
   count: z.int().min(1),
   /** A few of the names, shortened. */
-  examples: z.array(z.string()).max(REJECTION_EXAMPLES_MAX).default([]),
+  examples: z.array(sentence).max(REJECTION_EXAMPLES_MAX).default([]),
 }) satisfies z.ZodType<Rejection>;
 
 const sameLength = (columns: Record<string, readonly unknown[] | undefined>): boolean =>
@@ -54,13 +62,16 @@ export const testRunsSchema = z
       name: repositoryNameSchema,
     }),
     run: runSchema,
-    sources: z.array(z.string().min(1)).describe('The units of resending: trace ids, report keys'),
+    sources: z
+      .array(z.string().min(1).refine(isStorable, UNSTORABLE))
+      .describe('The units of resending: trace ids, report keys'),
     executions: executionsSchema,
     failures: failuresSchema,
     rejections: z.array(rejectionSchema).default([]),
-    warnings: z.array(z.string()).default([]).describe('Sentences for the receipt, besides its counts'),
+    warnings: z.array(sentence).default([]).describe('Sentences for the receipt, besides its counts'),
   })
   .refine((job) => sameLength(job.executions), { message: 'all arrays under executions must have one length' })
+  .refine((job) => job.executions.key.every(isStorable), { message: `executions.key ${UNSTORABLE}` })
   .refine((job) => sameLength(job.failures), { message: 'all arrays under failures must have one length' })
   .refine((job) => job.executions.name.length <= CHUNK_EXECUTIONS_MAX, {
     message: `a job holds at most ${CHUNK_EXECUTIONS_MAX} executions`,

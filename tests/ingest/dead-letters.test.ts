@@ -1,13 +1,15 @@
 /** Jobs that no retry can help: kept with the reason, and replayed into their own queue. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { v7 as uuid7 } from 'uuid';
+import { ReceiptStore } from '../../src/ledger/receipts.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { replayDeadLetters } from '../../src/queue/replay.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { IngestDriver } from '../support/ingest.ts';
-import { openTestStores, type TestStores } from '../support/stores.ts';
+import { makeJob } from '../support/jobs.ts';
+import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;
 let driver: IngestDriver;
@@ -39,6 +41,77 @@ test('letters of each queue are replayed into it, and become letters again while
   for (const [i, letter] of after.entries())
     expect(letter?.createdAt.getTime()).toBeGreaterThan(before[i]?.createdAt.getTime() ?? Number.POSITIVE_INFINITY);
   expect(await deadLetters.payload(after[1]?.id ?? '')).toEqual(bad);
+});
+
+describe('what no retry can help becomes a dead letter at once, and the receipt says so', () => {
+  const receiptOf = ({ owner, name }: { owner: string; name: string }, uploadId: string) =>
+    new ReceiptStore({
+      db: stores.postgres.db,
+      repositories: stores.repositories,
+      producer: stores.producers.of(testRuns),
+    }).find(owner, name, uploadId);
+
+  test.each([
+    ['half of a surrogate pair in a source', { sources: ['a\ud800'] }, 'sources'],
+    ['NUL in a source', { sources: ['a\0'] }, 'sources'],
+    ['half of a surrogate pair in a key', { key: ['a\udc00'] }, 'executions.key'],
+  ])('%s', async (_, { sources, key }: { sources?: string[]; key?: string[] }, named) => {
+    const repository = uniqueRepository();
+    const good = makeJob({
+      repository,
+      executions: [{ name: 't' }],
+      receivedAt: stores.clock.at,
+    });
+    const uploadId = uuid7();
+    const bad = { ...good, upload_id: uploadId, sources: sources ?? good.sources };
+    await stores.producers
+      .of(testRuns)
+      .addAgain(
+        `${uploadId}-0`,
+        compress({ ...bad, executions: { ...good.executions, key: key ?? good.executions.key } }),
+      );
+    await driver.ingest(good);
+    expect((await letterOf(`${uploadId}-0`))?.reason).toContain(named);
+    expect(await receiptOf(repository, uploadId)).toMatchObject({
+      status: 'failed',
+      accepted: 0,
+      failure: expect.stringContaining('NUL or half of a surrogate pair'),
+    });
+    expect(await receiptOf(uniqueRepository(), uploadId)).toBeNull();
+    expect(await receiptOf(repository, good.upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
+  });
+
+  test('NUL in a sentence for the receipt is replaced, and the chunk is stored with those beside it', async () => {
+    const repository = uniqueRepository();
+    const make = () => makeJob({ repository, executions: [{ name: 't' }], receivedAt: stores.clock.at });
+    const [odd, plain] = [make(), make()];
+    odd.warnings = ['a\0b\ud800'];
+    odd.rejections = [{ reason: 'r\0', count: 1, examples: ['e\0'] }];
+    await driver.ingest(odd, plain);
+    expect(await receiptOf(repository, plain.upload_id)).toMatchObject({ status: 'stored' });
+    expect(await receiptOf(repository, odd.upload_id)).toMatchObject({
+      status: 'stored',
+      warnings: ['a\uFFFDb\uFFFD'],
+      rejections: [{ reason: 'r\uFFFD', count: 1, examples: ['e\uFFFD'] }],
+    });
+  });
+
+  test.each([
+    ['a host with NUL', { repository: { host: 'h\0' } }],
+    ['a number of chunks beyond PostgreSQL', { chunk: { index: 3_000_000_000, count: 3_000_000_001 } }],
+  ])('%s, which PostgreSQL refuses, beside a job that is stored', async (_, odd) => {
+    const repository = uniqueRepository();
+    const good = makeJob({ repository, executions: [{ name: 't' }], receivedAt: stores.clock.at });
+    const uploadId = uuid7();
+    const host = 'repository' in odd ? odd.repository : {};
+    const chunk = 'chunk' in odd ? odd.chunk : good.chunk;
+    const bad = { ...good, upload_id: uploadId, chunk, repository: { ...repository, ...host } };
+    await stores.producers.of(testRuns).addAgain(`${uploadId}-0`, compress(bad));
+    await driver.ingest(good);
+    expect((await letterOf(`${uploadId}-0`))?.reason).toContain('PostgreSQL refuses');
+    expect(await receiptOf(repository, uploadId)).toMatchObject({ status: 'failed' });
+    expect(await receiptOf(repository, good.upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
+  });
 });
 
 test('a payload that is not a job of its queue becomes a dead letter at once, with the reason', async () => {
