@@ -20,7 +20,7 @@ export const ALLOWED = {
   config: ['queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
-  maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'evaluation'],
+  maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'evaluation'],
   deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger'],
   workers: ['domain', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'evaluation', 'deps'],
   http: ['domain', 'observability'],

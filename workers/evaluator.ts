@@ -27,6 +27,8 @@ const RETRY_MS = 1_000;
  * once. Verdicts must be visible within two seconds.
  */
 const PAUSE_MS = 1_000;
+/** A pass over more would be repeated as a whole if it is cut off, and would take up its memory at once. */
+const BLOCKS_MAX = 50;
 
 export interface EvaluatorDeps {
   db: Database;
@@ -65,8 +67,7 @@ export class Evaluator {
   }
 
   async #run(): Promise<void> {
-    const blocks = this.#waiting;
-    this.#waiting = [];
+    const blocks = this.#waiting.splice(0, BLOCKS_MAX);
     try {
       const measured = evaluationSeconds.startTimer();
       // A separate trace: the blocks come from many uploads.
@@ -79,16 +80,19 @@ export class Evaluator {
       throw error;
     }
     for (const block of blocks) this.#inHand.delete(block.blockId);
+    if (this.#waiting.length > 0) this.loop.wake();
   }
 
   async #evaluate(blocks: readonly StoredBlock[]): Promise<void> {
     const touched: Touched = new Map();
     for (const block of blocks) mergeTouched(touched, block.touched);
     for (const [repositoryId, tests] of touched) await this.evaluateTests(repositoryId, tests);
+    // What is left is evaluated by another process or the next start, with what was done once more.
+    if (this.loop.isStopped) return;
     await this.#deps.blocks.markEvaluated(blocks.map((block) => block.blockId));
   }
 
-  /** Judges some tests of a repository, under its lock. */
+  /** Judges some tests of a repository, under its lock. Ends early when the loop is stopped. */
   async evaluateTests(repositoryId: string, tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
     const { db, clickhouse, quarantines } = this.#deps;
     const stores = {
@@ -96,7 +100,7 @@ export class Evaluator {
       runs: new RunStore(clickhouse, repositoryId),
     };
     const entries = [...tests];
-    for (let from = 0; from < entries.length; from += TESTS_MAX)
+    for (let from = 0; from < entries.length && !this.loop.isStopped; from += TESTS_MAX)
       await onPostgres(() =>
         db.transaction(async (tx) => {
           await lockEvaluation(tx, repositoryId);

@@ -53,6 +53,11 @@ export class Loop {
     await this.#idle.promise;
   }
 
+  /** A run that may take long looks at this now and then. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Lets the current run finish, and starts no other. */
   async stop(): Promise<void> {
     this.#isStopped = true;

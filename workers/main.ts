@@ -62,8 +62,8 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     relay,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
-      // The evaluator last: the sweeper waits for it.
-      for (const { loop } of [relay, sweeper, retention, evaluator]) await loop.stop();
+      // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
+      await Promise.all([relay, sweeper, retention, evaluator].map(({ loop }) => loop.stop()));
     },
   };
 }

@@ -9,7 +9,9 @@ import { Loop } from './loop.ts';
 const EVERY_MS = 5_000;
 /** The process that made a younger block is probably still at work on it; doing the work twice would be harmless. */
 const AGE_SECONDS = 20;
-const BLOCKS_MAX = 20;
+/** How much one round takes up. Blocks that are evaluated together cost less, and memory. */
+const BLOCKS_MAX = 500;
+const EXECUTIONS_MAX = 500_000;
 
 export interface SweeperDeps {
   blocks: BlockStore;
@@ -36,7 +38,12 @@ export class Sweeper {
     const { blocks, ledger, evaluator, log } = this.deps;
     const leftBehind = await blocks.leftBehind(ageSeconds, BLOCKS_MAX);
     const found = leftBehind.filter(({ blockId }) => !evaluator.has(blockId));
-    for (const { blockId, isStored } of found) {
+    let executions = 0;
+    let taken = 0;
+    for (const { blockId, isStored, executions: size } of found) {
+      if (this.loop.isStopped || (taken > 0 && executions + size > EXECUTIONS_MAX)) break;
+      executions += size;
+      taken++;
       log.info({ block: blockId, isStored }, 'finishing a block that was left behind');
       if (!isStored) {
         // The ledger passes what it stores on to the evaluator.
@@ -46,7 +53,9 @@ export class Sweeper {
       const lines = await blocks.lines(blockId);
       if (lines !== undefined) evaluator.add({ blockId, touched: touchedBy(lines) });
     }
-    if (found.length > 0) await evaluator.loop.idle();
-    return found.length;
+    if (taken > 0) await evaluator.loop.idle();
+    // There are more than one round takes.
+    if (taken > 0 && (taken < found.length || leftBehind.length === BLOCKS_MAX)) this.loop.wake();
+    return taken;
   }
 }

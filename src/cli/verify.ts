@@ -1,5 +1,6 @@
 /** `ci-insights verify`: compares every derived table with the executions. */
 import { Command } from 'commander';
+import type { VerifyReport } from '../maintenance/verify.ts';
 import { count, print, printable, printJson } from './output.ts';
 import { withStores } from './stores.ts';
 
@@ -14,6 +15,7 @@ export const verifyCommand = (): Command =>
       if (json)
         return printJson({
           is_consistent: report.isConsistent,
+          is_complete: report.isComplete,
           executions: report.executions,
           pending_blocks: report.pendingBlocks,
           checks: report.checks,
@@ -27,10 +29,14 @@ export const verifyCommand = (): Command =>
           print(`        … and ${(check.count - check.differences.length).toLocaleString('en-US')} more`);
       }
       if (report.pendingBlocks > 0)
-        print(`${count(report.pendingBlocks, 'block')} not compared: a running service is still storing them.`);
-      print(
-        report.isConsistent
-          ? `All derived tables agree with ${count(report.executions, 'execution')}.`
-          : 'There are differences. Run `ci-insights rebuild` to recompute all derived tables.',
-      );
+        print(
+          `What ${count(report.pendingBlocks, 'block')} changed is not compared yet: the service evaluates them when it runs.`,
+        );
+      print(conclusion(report));
     });
+
+function conclusion({ isConsistent, isComplete, executions }: VerifyReport): string {
+  if (isConsistent) return `All derived tables agree with ${count(executions, 'execution')}.`;
+  if (isComplete) return 'There are differences. Run `ci-insights rebuild` to recompute all derived tables.';
+  return 'The stored executions are not those that PostgreSQL counts as stored. `ci-insights rebuild` cannot repair that: one of the stores lost data, or was restored without the other (docs/operations.md, "Backup and restore").';
+}

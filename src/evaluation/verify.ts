@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import { dayOf } from '../domain/infrastructure.ts';
 import { judge } from '../domain/judge.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
 import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { DAY_MS } from '../domain/time.ts';
+import type { Touched, TouchedTest } from '../ledger/block.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -46,9 +48,21 @@ async function lastMonthGone(clickhouse: ClickHouse, repositoryId: string): Prom
   return row && row.newest_at_ms > 0 ? endOfMonth(row.newest_at_ms) : -TROUBLE_REACH_MS;
 }
 
-/** Returns a sentence for every difference. */
+interface JudgementDeps {
+  clickhouse: ClickHouse;
+  db: Database;
+  quarantines: QuarantineStore;
+}
+
+/**
+ * Returns a sentence for every difference.
+ *
+ * @param pending what is stored but not evaluated. It may change the verdicts and the health of the tests in it, and the
+ *   trouble of runs since the first of them, with the tests that failed in such a run. These are not compared.
+ */
 export async function verifyJudgements(
-  { clickhouse, db, quarantines }: { clickhouse: ClickHouse; db: Database; quarantines: QuarantineStore },
+  { clickhouse, db, quarantines }: JudgementDeps,
+  pending: Touched,
   repositoryId?: string,
 ): Promise<string[]> {
   const settings = await onPostgres(() =>
@@ -56,20 +70,31 @@ export async function verifyJudgements(
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
-  let current: { id: string; troubles: Troubles; open: Quarantine[] } | undefined;
+  let current: { id: string; troubles: Troubles; open: Quarantine[]; waiting: ReadonlySet<string> } | undefined;
   for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
     if (current?.id !== id) {
       const runs = new RunStore(clickhouse, id);
       const stored = await runs.troubled(0);
       const judged = await judgeAllRuns(runs);
-      differences.push(...runDifferences(judged, stored, (await lastMonthGone(clickhouse, id)) + TROUBLE_REACH_MS));
+      // Of a run just after a month that has left, the passes before it may have left with that month, so its stored
+      // trouble stands.
+      const edge = (await lastMonthGone(clickhouse, id)) + TROUBLE_REACH_MS;
+      const different = differentRuns(judged, stored).filter(({ run }) => run.day * DAY_MS >= edge);
+      const tests = pending.get(id) ?? new Map<string, TouchedTest>();
+      const since = dayOf([...tests.values()].reduce((least, test) => Math.min(least, test.since), Number.MAX_VALUE));
+      differences.push(...different.filter(({ run }) => run.day < since).map(({ sentence }) => sentence));
+      const waiting = new Set(tests.keys());
+      for (const { run } of different)
+        if (run.day >= since) for (const testId of (await runs.failuresIn(run)).keys()) waiting.add(testId);
       const { quarantines: open } = await quarantines.snapshot(id);
-      current = { id, troubles: new Troubles(stored.values()), open };
+      current = { id, troubles: new Troubles(stored.values()), open, waiting };
     }
+    const { troubles, waiting } = current;
+    const compared = testIds.filter((testId) => !waiting.has(testId));
     const store = new EvaluationStore(clickhouse, id);
-    const found = await differencesOf(store, current.troubles, testIds, isEnabled.get(id) ?? true);
+    const found = await differencesOf(store, troubles, compared, isEnabled.get(id) ?? true);
     differences.push(...found.differences);
-    const open = current.open.filter((quarantine) => testIds.includes(quarantine.testId));
+    const open = current.open.filter((quarantine) => compared.includes(quarantine.testId));
     differences.push(...(await recoveryDifferences(new QuarantineEvidenceStore(clickhouse, id), found.states, open)));
   }
   return differences;
@@ -137,19 +162,13 @@ function lostEvidence(executions: readonly IdentifiedExecution[], stored: Health
   return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
 }
 
-/**
- * Runs whose trouble differs. Of a run just after a month that has left, the passes before it may have left with that
- * month, so its stored trouble stands.
- */
-function runDifferences(
+/** Runs whose trouble differs. */
+function differentRuns(
   judged: ReadonlyMap<string, TroubledRun>,
   stored: ReadonlyMap<string, TroubledRun>,
-  edge: number,
-): string[] {
-  return [...new Set([...judged.keys(), ...stored.keys()])].flatMap((key) => {
-    const run = stored.get(key) ?? judged.get(key);
-    if (run && run.day * DAY_MS < edge) return [];
+): { run: TroubledRun; sentence: string }[] {
+  return [...new Map([...judged, ...stored])].flatMap(([key, run]) => {
     const [is, was] = [judged.get(key)?.trouble ?? 'none', stored.get(key)?.trouble ?? 'none'];
-    return is === was ? [] : [`the trouble of run ${key} is ${is}, but stored as ${was}`];
+    return is === was ? [] : [{ run, sentence: `the trouble of run ${key} is ${is}, but stored as ${was}` }];
   });
 }

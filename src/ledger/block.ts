@@ -8,6 +8,7 @@ const lineSchema = z.object({
   repository_id: z.string(),
   on_default: z.boolean(),
   commit_sha: z.string(),
+  run_id: z.string(),
   e_test_id: z.array(z.string()),
   e_status: z.array(z.string()),
   e_finished_ms: z.array(z.number()),
@@ -73,6 +74,16 @@ export function touchedBy(lines: string): Touched {
     }
   }
   return touched;
+}
+
+/** The ids of the tests and runs that a block's lines name. */
+export function* namesIn(lines: string): Generator<string> {
+  for (const text of lines.split('\n')) {
+    if (text === '') continue;
+    const line = lineSchema.parse(JSON.parse(text));
+    yield line.run_id;
+    yield* line.e_test_id;
+  }
 }
 
 export function touch(

@@ -10,20 +10,30 @@ import { ingestBlocks } from '../postgres/schema.ts';
 
 const decompress = promisify(zstdDecompress);
 
+export interface UnfinishedBlock {
+  blockId: number;
+  executions: number;
+  /** Stored, but not evaluated. */
+  isStored: boolean;
+}
+
 export class BlockStore {
   constructor(private readonly db: Database) {}
 
   /** Blocks older than `ageSeconds` that are not stored or not evaluated, oldest first. */
-  async leftBehind(ageSeconds: number, limit: number): Promise<{ blockId: number; isStored: boolean }[]> {
-    const rows = await onPostgres(() =>
+  async leftBehind(ageSeconds: number, limit: number): Promise<UnfinishedBlock[]> {
+    return onPostgres(() =>
       this.db
-        .select({ blockId: ingestBlocks.blockId, storedAt: ingestBlocks.storedAt })
+        .select({
+          blockId: ingestBlocks.blockId,
+          executions: ingestBlocks.executions,
+          isStored: sql<boolean>`stored_at is not null`,
+        })
         .from(ingestBlocks)
         .where(and(isNull(ingestBlocks.evaluatedAt), sql`created_at <= now() - make_interval(secs => ${ageSeconds})`))
         .orderBy(ingestBlocks.blockId)
         .limit(limit),
     );
-    return rows.map((row) => ({ blockId: row.blockId, isStored: row.storedAt !== null }));
   }
 
   /** The lines of a block, or undefined once it is evaluated. */

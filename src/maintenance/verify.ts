@@ -2,23 +2,24 @@
  * Compares everything derived with the executions and reports each difference: the one oracle, for tests and operators.
  * Only reads. What is not stored or evaluated yet is reported as pending.
  */
-import { sql } from 'drizzle-orm';
+import { max } from 'drizzle-orm';
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { scope, scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
+import { readPending } from '../ledger/pending.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { wronglyGrouped } from './regroup.ts';
+import { compareLedger, type LedgerDeps } from './verify-ledger.ts';
 
 const DIFFERENCES_SHOWN_MAX = 20;
 
-/** A row for each difference, with a sentence about it. */
-const difference = z.object({ difference: z.string() });
+/** A row for each difference, with a sentence about it and the id of the test or run that it concerns. */
+const difference = z.object({ difference: z.string(), about: z.string() });
 const CHECKS = [
   { name: 'executions: each is stored once', query: defineLongQuery('verify/executions', scope, difference) },
   {
@@ -34,73 +35,73 @@ const CHECKS = [
 ];
 const storedExecutions = defineLongQuery('verify/stored', {}, z.object({ executions: z.number() }));
 
+/** Beside a running service, a block may be stored between two reads. Then everything is compared again. */
+const ATTEMPTS_MAX = 3;
+
 export interface VerifyReport {
   isConsistent: boolean;
   executions: number;
   checks: { name: string; differences: string[]; count: number }[];
+  /** Whether exactly what the ledger claims is stored. A rebuild cannot change that. */
+  isComplete: boolean;
   /** Blocks that are recorded but not stored or not evaluated yet. What they bring is not compared. */
   pendingBlocks: number;
 }
 
-export interface VerifyDeps {
-  clickhouse: ClickHouse;
-  postgres: { db: Database };
+export interface VerifyDeps extends LedgerDeps {
   quarantines: QuarantineStore;
   log: Logger;
 }
 
 /** Verifies everything or one repository; the ledger is always compared as a whole. */
-export async function verify(
-  { clickhouse, postgres, quarantines }: VerifyDeps,
-  repositoryId?: string,
-): Promise<VerifyReport> {
+export async function verify(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await newestBlock(deps.postgres.db);
+    const report = await compare(deps, repositoryId);
+    const isDisturbed = (await newestBlock(deps.postgres.db)) !== before;
+    if (report.isConsistent || !isDisturbed || attempt === ATTEMPTS_MAX) return report;
+    deps.log.info({ attempt }, 'blocks were stored while everything was compared; comparing again');
+  }
+}
+
+async function newestBlock(db: Database): Promise<number> {
+  const [row] = await onPostgres(() => db.select({ newest: max(ingestBlocks.blockId) }).from(ingestBlocks));
+  return row?.newest ?? 0;
+}
+
+async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
+  const { clickhouse, postgres, quarantines } = deps;
+  const pending = await readPending(postgres.db);
   const checks: VerifyReport['checks'] = [];
+  const add = (name: string, differences: readonly string[], count = differences.length): void => {
+    checks.push({ name, count, differences: differences.slice(0, DIFFERENCES_SHOWN_MAX) });
+  };
   for (const { name, query } of CHECKS) {
     const rows = await clickhouse.select(query, scopeOf(repositoryId));
-    checks.push({
+    add(
       name,
-      count: rows.length,
-      differences: rows.slice(0, DIFFERENCES_SHOWN_MAX).map((row) => row.difference),
-    });
+      rows.filter(({ about }) => !pending.arriving.has(about)).map((row) => row.difference),
+    );
   }
-  const ledger = await compareLedger(clickhouse, postgres.db);
+  const ledger = await compareLedger(deps);
+  add('ledger: exactly what is claimed is stored', ledger.differences, ledger.count);
   const groups: string[] = [];
   const grouped = wronglyGrouped(clickhouse, FINGERPRINT_VERSION, repositoryId === undefined ? {} : { repositoryId });
   for await (const found of grouped)
     groups.push(
       ...found.map(({ testId, from, to }) => `a failure of test ${testId} is in group ${from}, but belongs in ${to}`),
     );
-  const judged = await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, repositoryId);
-  for (const [name, differences] of [
-    ['ledger: as many executions stored as claimed', ledger.differences],
-    ['failure groups: as their fingerprints say', groups],
-    ['verdicts, health and recovery: as the rules say', judged],
-  ] as const)
-    checks.push({ name, count: differences.length, differences: differences.slice(0, DIFFERENCES_SHOWN_MAX) });
+  add('failure groups: as their fingerprints say', groups);
+  add(
+    'verdicts, health and recovery: as the rules say',
+    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.touched, repositoryId),
+  );
+  const [stored] = await clickhouse.select(storedExecutions, {});
   return {
     isConsistent: checks.every((check) => check.count === 0),
-    executions: ledger.executions,
+    isComplete: ledger.count === 0,
+    executions: stored?.executions ?? 0,
     checks,
-    pendingBlocks: ledger.pendingBlocks,
+    pendingBlocks: pending.blocks,
   };
-}
-
-/** No more executions are stored than claimed. Fewer are possible: months leave, but their claims remain. */
-async function compareLedger(clickhouse: ClickHouse, db: Database) {
-  const [raw] = await clickhouse.select(storedExecutions, {});
-  const ledger = await onPostgres(() =>
-    db.execute<{ claimed: string; unstored: string; pending: string }>(sql`
-      select coalesce(sum(executions) filter (where stored_at is not null), 0) as claimed,
-             coalesce(sum(executions) filter (where stored_at is null), 0) as unstored,
-             count(*) filter (where evaluated_at is null) as pending
-      from ${ingestBlocks}`),
-  );
-  const executions = raw?.executions ?? 0;
-  const claimed = Number(ledger.rows[0]?.claimed ?? 0);
-  const unstored = Number(ledger.rows[0]?.unstored ?? 0);
-  const differences =
-    executions > claimed + unstored
-      ? [`${executions} executions are stored, but only ${claimed + unstored} are claimed`]
-      : [];
-  return { executions, differences, pendingBlocks: Number(ledger.rows[0]?.pending ?? 0) };
 }

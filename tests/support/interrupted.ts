@@ -12,6 +12,7 @@ const SHOP = '/v1/ci/acme/repositories/shop';
 const UPLOADERS = 6;
 /** Who sends everything again, to count. */
 const SENDERS = 8;
+const ATTEMPTS_MAX = 20;
 /** A test of the load between these; half of its tests ran a month ago, so that every insert goes to two partitions. */
 const TESTS = [100, 1_900] as const;
 const NAMES = 2_000;
@@ -104,7 +105,7 @@ export class InterruptedService {
     await this.#service.start();
     const left = this.#uploads.filter(({ isStored }) => !isStored || isLast || this.#random() < SENT_AGAIN);
     const sending = Array.from({ length: SENDERS }, async () => {
-      for (let upload = left.pop(); upload; upload = left.pop()) await this.#store(upload);
+      for (let upload = left.pop(); upload; upload = left.pop()) await this.#storeAtLast(upload);
     });
     await Promise.all(sending);
     const events = await this.#events();
@@ -172,6 +173,17 @@ export class InterruptedService {
     };
     this.#uploads.push(upload);
     return upload;
+  }
+
+  /** Tries again, as clients do: a busy service may answer 503. */
+  async #storeAtLast(upload: Upload): Promise<void> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#store(upload);
+      } catch (error) {
+        if (error instanceof Wrong || attempt === ATTEMPTS_MAX) throw error;
+        await Bun.sleep(1_000);
+      }
   }
 
   /** Sends a report, the same bytes every time, and waits for its receipt. A receipt that was there must stay. */

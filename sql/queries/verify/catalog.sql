@@ -3,7 +3,8 @@ SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
   format('{0} in {1} / {2} ({3}): {4} is stored, but the executions give {5}', toString(test_id), pipeline_name, job_name,
-    toString(month), anyIf(row, side = 'stored'), anyIf(row, side = 'derived')) AS difference
+    toString(month), anyIf(row, side = 'stored'), anyIf(row, side = 'derived')) AS difference,
+  toString(test_id) AS about
 FROM
 (
   SELECT

@@ -2,7 +2,8 @@
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
-  format('test {0} first failed at {1}, but {2} is remembered', toString(test_id), toString(retained), toString(remembered)) AS difference
+  format('test {0} first failed at {1}, but {2} is remembered', toString(test_id), toString(retained), toString(remembered)) AS difference,
+  toString(test_id) AS about
 FROM
 (
   SELECT repository_id, test_id, min(retained_at) AS retained, min(remembered_at) AS remembered

@@ -3,7 +3,8 @@ SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
   format('run {0} attempt {1} of {2} / {3} on {4}: {5} is stored, but the executions give {6}', run_id, toString(run_attempt),
-    pipeline_name, job_name, toString(day), anyIf(row, side = 'stored'), anyIf(row, side = 'derived')) AS difference
+    pipeline_name, job_name, toString(day), anyIf(row, side = 'stored'), anyIf(row, side = 'derived')) AS difference,
+  run_id AS about
 FROM
 (
   SELECT

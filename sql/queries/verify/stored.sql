@@ -1,2 +1,2 @@
--- The number of stored executions, to compare with what the ledger has claimed.
+-- How many executions are stored, of all months.
 SELECT count() AS executions FROM ci.executions
