@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts';
 import { mountEvents } from './events/log.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
+import type { Parse } from './ingest/parsing/task.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
@@ -38,28 +39,29 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
 }
 
 /** The gateway and the host's webhooks. */
-export const ingestFeatures = (deps: Deps): Feature[] => [
-  (app, http) => mountIngest(app, http, gatewayOf(deps)),
+export const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
+  (app, http) => mountIngest(app, http, gatewayOf(deps, parse)),
   (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
 ];
 
 /** Everything that the API's port offers, in the order of its document. */
-export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring): Feature[] => [
+export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
   ...coreFeatures({ ...deps, probes }),
   ...monitoring.features,
-  ...(deps.config.httpIngest ? ingestFeatures(deps) : []),
+  ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,
 ];
 
 /** The OpenAPI document and its page. Must come last: it describes what is mounted. */
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
 
-/** What the gateway needs from the rest of the service: it only enqueues. */
-export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps): IngestDeps => ({
+/** What the gateway needs from the rest of the service: it only enqueues. Without `parse`, it parses in this process. */
+export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, parse?: Parse): IngestDeps => ({
+  ...(parse && { parse }),
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs) => producers.of(testRuns).addMany(jobs),
+  enqueue: (jobs) => producers.of(testRuns).addPacked(jobs),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 

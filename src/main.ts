@@ -8,6 +8,7 @@ import { buildApp, listenAt } from './app.ts';
 import { type Config, secretsOf } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { serviceFeatures } from './features.ts';
+import { ParserPool } from './ingest/parsing/pool.ts';
 import { createLogger } from './observability/log.ts';
 import { logProcessOutput } from './observability/process-output.ts';
 import { startTracing } from './observability/tracing.ts';
@@ -37,12 +38,14 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   const stopTracing =
     tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
   let monitoring: Monitoring | undefined;
+  let parsers: ParserPool | undefined;
   const draining = new Draining();
   const probes = { ...deps.probes, ...draining.probes };
   try {
     monitoring = startMonitoring(deps, probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
-    const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes);
+    if (config.role !== 'worker' && config.httpIngest) parsers = new ParserPool({ log: deps.log });
+    const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes, parsers);
     // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
     void deps.notifications.connect();
@@ -55,6 +58,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
         draining.start(app);
         if (app && config.drainMs > 0) await Bun.sleep(config.drainMs);
         await app?.stop();
+        await parsers?.close();
         await workers?.stop();
         await monitoring?.stop();
         await stopTracing?.();
@@ -62,6 +66,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
       },
     };
   } catch (error) {
+    await parsers?.close();
     await monitoring?.stop();
     await stopTracing?.();
     await deps.close();
@@ -75,14 +80,14 @@ const lostSpans =
   (error: Error | undefined): void =>
     log.warn({ err: error }, 'cannot send traces; the service works without them');
 
-function listen(deps: Deps, monitoring: Monitoring, probes: Probes) {
+function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: ParserPool | undefined) {
   const { config, clock, log } = deps;
   const app = buildApp({
     clock,
     log,
     publicUrl: config.publicUrl,
     credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
-    features: serviceFeatures(deps, probes, monitoring),
+    features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
   });
   listenAt(
     app,

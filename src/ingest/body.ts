@@ -19,24 +19,41 @@ const MEBIBYTE = 1024 * 1024;
 
 export const BODY_LIMITS: BodyLimits = { sentBytesMax: 25 * MEBIBYTE, unpackedBytesMax: 200 * MEBIBYTE };
 
-/** The body of a request, decompressed. Throws InvalidUpload and UploadTooLarge. */
-export async function readBody(request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> {
-  const isGzip = isGzipEncoding(request.headers.get('content-encoding'));
-  const sent = sentChunks(request, limits);
-  if (isGzip) return gunzip(sent, limits);
-  return joinedBytes(boundedBytes(sent, limits.unpackedBytesMax, () => unpackedTooLarge(limits)));
+/**
+ * The bytes of a body exactly as they were sent. Throws UploadTooLarge.
+ *
+ * @param onBytes told how many bytes arrived; what it throws ends the reading
+ */
+export async function readSentBody(
+  request: Request,
+  limits: BodyLimits = BODY_LIMITS,
+  onBytes?: (count: number) => void,
+): Promise<Uint8Array> {
+  const sent = sentBytes(request, limits.sentBytesMax, () => sentTooLarge(limits));
+  return joinedBytes(onBytes ? counted(sent, onBytes) : sent);
 }
 
-/** The bytes of a body exactly as they were sent, to check a signature over them. Throws UploadTooLarge. */
-export const readSentBody = (request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Uint8Array> =>
-  joinedBytes(sentChunks(request, limits));
+async function* counted(chunks: AsyncIterable<Uint8Array>, onBytes: (count: number) => void) {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
 
-const sentChunks = (request: Request, limits: BodyLimits): AsyncIterable<Uint8Array> =>
-  sentBytes(request, limits.sentBytesMax, () => sentTooLarge(limits));
+/** The body of an upload, decompressed. Throws InvalidUpload and UploadTooLarge. */
+export async function unpackBody(
+  sent: Uint8Array,
+  isGzip: boolean,
+  limits: BodyLimits = BODY_LIMITS,
+): Promise<Uint8Array> {
+  if (isGzip) return gunzip([sent], limits);
+  if (sent.length > limits.unpackedBytesMax) throw unpackedTooLarge(limits);
+  return sent;
+}
 
-/** Whether a Content-Encoding is gzip; anything else but none is refused. */
-function isGzipEncoding(header: string | null): boolean {
-  const encoding = header?.trim().toLowerCase() ?? '';
+/** Whether a body comes with Content-Encoding gzip; anything else but none is refused. */
+export function isGzipRequest(request: Request): boolean {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === '' || encoding === 'identity') return false;
   throw new InvalidUpload(

@@ -1,19 +1,20 @@
 /**
- * What every upload goes through once it is parsed: it is cut into jobs, queued, acknowledged. Nothing is stored here,
- * and nothing is acknowledged before the queue holds it.
+ * What every upload goes through: admission, body, parser, queue. Nothing is stored here, and nothing is acknowledged
+ * before the queue holds it.
  */
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { DEFAULT_HOST } from '../domain/identity.ts';
+import type { Rejection } from '../domain/rejections.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost } from '../observability/metrics.ts';
-import type { BodyLimits } from './body.ts';
-import { chunksOf } from './chunks.ts';
+import { type Admission, type Admitted, NoRoom } from './admission.ts';
+import { BODY_LIMITS, type BodyLimits, isGzipRequest, readSentBody } from './body.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import { parseUpload } from './parsing/parse.ts';
+import type { Parse, ParseTask } from './parsing/task.ts';
 import type { IngestPort } from './ports.ts';
-import type { ParsedUpload } from './upload.ts';
 
 export interface IngestDeps extends IngestPort {
   clock: Clock;
@@ -22,48 +23,127 @@ export interface IngestDeps extends IngestPort {
   limits?: BodyLimits;
   /** Executions of one upload; UPLOAD_EXECUTIONS_MAX unless given. */
   executionsMax?: number;
+  /** In this process unless given. */
+  parse?: Parse;
 }
 
-export interface Queued {
+/** What the operations of one gateway share. */
+export interface Gateway extends IngestDeps {
+  admission: Admission;
+}
+
+/** What became of an upload. */
+export interface Taken {
   uploadId: string;
   /** Executions that were queued. */
   executions: number;
   /** 0: there was nothing to queue, and there is no receipt. */
   jobs: number;
+  rejections: Rejection[];
+  warnings: string[];
 }
 
-export async function queueUpload(
+interface RepositoryName {
+  owner: string;
+  name: string;
+}
+
+/** Returns when the queue holds the upload. Throws the problem that is its answer otherwise. */
+export async function takeUpload(
+  deps: Gateway,
+  repository: RepositoryName,
+  request: Request,
+  input: ParseTask['input'],
+): Promise<Taken> {
+  let admitted: Admitted | undefined;
+  try {
+    const isGzip = isGzipRequest(request);
+    admitted = deps.admission.admit({ owner: repository.owner, sentBytes: statedBytes(request), isGzip });
+    const limits = deps.limits ?? BODY_LIMITS;
+    const body = await readSentBody(request, limits, admitted.arrived);
+    admitted.complete();
+    return await queued(deps, repository, { input, isGzip, limits }, body);
+  } catch (error) {
+    if (error instanceof UploadTooLarge) throw problemOfUpload('too large', error.message);
+    if (error instanceof InvalidUpload) throw problemOfUpload('invalid', error.message);
+    if (error instanceof NoRoom) {
+      possiblyLost(deps, repository, error, {});
+      await discard(request);
+      throw noRoom(error);
+    }
+    throw error;
+  } finally {
+    admitted?.leave();
+  }
+}
+
+async function queued(
   deps: IngestDeps,
-  repository: { owner: string; name: string },
-  upload: ParsedUpload,
-): Promise<Queued> {
+  repository: RepositoryName,
+  asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits'>,
+  body: Uint8Array,
+): Promise<Taken> {
   const uploadId = uuid7();
-  const receivedAt = new Date(deps.clock.now());
-  const jobs = chunksOf(upload, { uploadId, repository: { host: DEFAULT_HOST, ...repository }, receivedAt });
-  const executions = upload.runs.reduce((sum, run) => sum + run.executions.length, 0);
+  const { parse = parseUpload, executionsMax } = deps;
+  const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
+  const result = await parse(task, body);
+  if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
+  const { executions, rejections, warnings, jobs } = result;
   try {
     if (jobs.length > 0) await deps.enqueue(jobs);
   } catch (error) {
-    // The sender may not try again: the mergify CLI does not, and test plugins do so only a few times.
-    if (error instanceof StoreUnavailable) {
-      uploadsPossiblyLost.inc({ kind: 'upload' });
-      deps.log.error({ err: error, ...repository, executions }, 'an upload was refused and may be lost');
-    }
+    if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
     throw error;
   }
-  return { uploadId, executions, jobs: jobs.length };
+  return { uploadId, executions, jobs: jobs.length, rejections, warnings };
 }
 
-/** Runs a parser. What is wrong with the upload becomes 422 or 413 with the parser's sentence. */
-export async function asProblem<T>(parse: () => Promise<T> | T): Promise<T> {
-  try {
-    return await parse();
-  } catch (error) {
-    if (error instanceof UploadTooLarge) throw payloadTooLarge(error.message);
-    if (error instanceof InvalidUpload)
-      throw new HttpProblem(422, 'Unprocessable entity', error.message, {}, [
-        { loc: ['body'], msg: error.message, type: 'invalid_body' },
-      ]);
-    throw error;
+/** The sender may not try again: the mergify CLI does not, and test plugins do so only a few times. */
+function possiblyLost(
+  { log }: IngestDeps,
+  repository: RepositoryName,
+  err: Error,
+  known: { executions?: number },
+): void {
+  uploadsPossiblyLost.inc({ kind: 'upload' });
+  if (err instanceof NoRoom) log.warn({ ...repository }, 'an upload found no room and may be lost');
+  else log.error({ err, ...repository, ...known }, 'an upload was refused and may be lost');
+}
+
+/** The answer to an upload that is wrong as a whole. */
+export function problemOfUpload(why: 'invalid' | 'too large', sentence: string): HttpProblem {
+  if (why === 'too large') return payloadTooLarge(sentence);
+  return new HttpProblem(422, 'Unprocessable entity', sentence, {}, [
+    { loc: ['body'], msg: sentence, type: 'invalid_body' },
+  ]);
+}
+
+const noRoom = ({ retryAfterSeconds }: NoRoom): HttpProblem =>
+  new HttpProblem(
+    503,
+    'Service unavailable',
+    `More uploads arrive than can be read right now. Send this one again in ${retryAfterSeconds} seconds.`,
+    { 'retry-after': String(retryAfterSeconds) },
+  );
+
+const statedBytes = (request: Request): number | null => {
+  const stated = request.headers.get('content-length');
+  return stated === null ? null : Number(stated);
+};
+
+const DISCARDED_BYTES_MAX = 4 * 1024 * 1024;
+const DISCARD_MS_MAX = 2_000;
+
+/**
+ * Reads a body to its end without keeping it: some clients see the answer only after they have sent everything,
+ * and a broken connection instead if it is closed before.
+ */
+async function discard(request: Request): Promise<void> {
+  if ((statedBytes(request) ?? 0) > DISCARDED_BYTES_MAX || request.bodyUsed || !request.body) return;
+  const until = performance.now() + DISCARD_MS_MAX;
+  let bytes = 0;
+  for await (const chunk of request.body) {
+    bytes += chunk.length;
+    if (bytes > DISCARDED_BYTES_MAX || performance.now() > until) return;
   }
 }

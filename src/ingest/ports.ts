@@ -1,11 +1,11 @@
 /** What the gateway needs from the rest of the service: a queue for the work, and the receipts of uploads. */
 import type { Receipt } from '../ledger/receipts.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
-import type { TestRunsJob } from '../queue/test-runs.ts';
+import type { PackedJob } from '../queue/producer.ts';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
-  enqueue(jobs: readonly TestRunsJob[]): Promise<void>;
+  enqueue(jobs: readonly PackedJob[]): Promise<void>;
   /** The receipt of an upload to this repository, or null when there is none. */
   receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
 }

@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
+import { Admission } from './admission.ts';
 import type { IngestDeps } from './gateway.ts';
 import { mountTraces } from './otlp/routes.ts';
 import { mountReports } from './reports/routes.ts';
@@ -14,8 +15,9 @@ const uploadPath = repositoryPath.extend({
 
 /** @example buildApp({ …, features: [(app, http) => mountIngest(app, http, ingestDeps)] }) */
 export function mountIngest(app: AnyElysia, http: Http, deps: IngestDeps): void {
-  mountTraces(app, http, deps);
-  mountReports(app, http, deps);
+  const gateway = { ...deps, admission: new Admission() };
+  mountTraces(app, http, gateway);
+  mountReports(app, http, gateway);
   mountReceipt(app, http, deps);
 }
 

@@ -62,3 +62,15 @@ export const TOO_LARGE: ResponseDescription = {
     detail: 'The body is larger than 25 MiB. Send it with Content-Encoding: gzip, or in several requests.',
   },
 };
+
+export const NO_ROOM: ResponseDescription = {
+  description:
+    'More uploads arrive than can be read and queued within a few seconds, or the queue does not respond. `Retry-After` says when to send it again; nothing of it was kept.',
+  mediaType: 'application/problem+json',
+  example: {
+    type: 'about:blank',
+    title: 'Service unavailable',
+    status: 503,
+    detail: 'More uploads arrive than can be read right now. Send this one again in 4 seconds.',
+  },
+};

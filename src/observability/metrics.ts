@@ -54,7 +54,7 @@ export const readsRefused = new Counter({
 
 export const uploadsPossiblyLost = new Counter({
   name: 'ci_insights_uploads_possibly_lost_total',
-  help: 'Uploads and webhooks refused because the queue was unavailable: their senders may not retry.',
+  help: 'Uploads and webhooks refused because the queue was unavailable or too much arrived: their senders may not retry.',
   labelNames: ['kind'],
   registers,
 });

@@ -4,7 +4,7 @@ import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 import type { QueueBackend } from './backend.ts';
-import { compress, unpack } from './encoding.ts';
+import { type Compressed, compress, unpack } from './encoding.ts';
 import type { JobKind } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
 import { enqueued, traceOptions } from './trace.ts';
@@ -14,6 +14,18 @@ import { enqueued, traceOptions } from './trace.ts';
  * that it takes nevertheless, later, is stored once, however often its upload is sent.
  */
 const ANSWER_MS_MAX = 5_000;
+
+/** A job as it goes into the queue. */
+export interface PackedJob {
+  id: string;
+  data: Compressed;
+}
+
+/** Packs a job, wherever that is done. */
+export const packJob = <S extends z.ZodType>(kind: JobKind<S>, payload: z.input<S>): PackedJob => ({
+  id: kind.id(payload),
+  data: compress(payload),
+});
 
 export interface QueuedJob<S extends z.ZodType> {
   state: JobState | 'unknown';
@@ -38,16 +50,15 @@ export class Producer<S extends z.ZodType = z.ZodType> {
   }
 
   /** Returns once the queue holds every job: one round trip for all. */
-  async addMany(payloads: readonly z.input<S>[]): Promise<void> {
+  addMany(payloads: readonly z.input<S>[]): Promise<void> {
+    return this.addPacked(payloads.map((payload) => packJob(this.kind, payload)));
+  }
+
+  /** As {@link addMany}, of jobs that were packed elsewhere. Their kind must be one without a delay. */
+  async addPacked(jobs: readonly PackedJob[]): Promise<void> {
     const { name } = this.kind;
     await this.#enqueue(() =>
-      this.#queue.addBulk(
-        payloads.map((payload) => ({
-          name,
-          data: compress(payload),
-          opts: this.#options(this.kind.id(payload), this.kind.delayMs?.(payload) ?? 0),
-        })),
-      ),
+      this.#queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: this.#options(id, 0) }))),
     );
   }
 

@@ -8,6 +8,7 @@ import { ExportTraceServiceResponseSchema } from '../../src/ingest/otlp/gen/open
 import { mountIngest } from '../../src/ingest/routes.ts';
 import type { Receipt } from '../../src/ledger/receipts.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { unpack } from '../../src/queue/encoding.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
           executionsMax: 1_000,
           enqueue: async (jobs) => {
             if (isQueueDown) throw new StoreUnavailable('queue', new Error('connect to 10.0.0.1'));
-            queued.push(...jobs);
+            queued.push(...jobs.map(({ data }) => unpack(data).payload as TestRunsJob));
           },
           receipt: async ({ owner, name }, uploadId) =>
             owner === 'acme' && name === 'shop' && uploadId === receipt?.id ? receipt : null,

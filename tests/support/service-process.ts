@@ -29,6 +29,12 @@ export class ServiceProcess {
     return new ServiceProcess('serve', { DATA_DIR: dataDir, PORT: '0', ...environment });
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('the service does not run');
+    return pid;
+  }
+
   /** The address that it reports. */
   get origin(): string {
     const origin = /ready at (http:\/\/[^\s/]+)/.exec(this.written)?.[1];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
-import { BODY_LIMITS, readBody } from '../../src/ingest/body.ts';
+import { BODY_LIMITS, type BodyLimits, isGzipRequest, readSentBody, unpackBody } from '../../src/ingest/body.ts';
 import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 
 const LIMITS = { sentBytesMax: 10_000, unpackedBytesMax: 100_000 };
@@ -10,6 +10,10 @@ type Body = ConstructorParameters<typeof Response>[0];
 
 const requestOf = (body: Body | null, headers: Record<string, string> = {}): Request =>
   new Request('http://ci.test/', { method: 'POST', headers, body });
+const readBody = async (request: Request, limits: BodyLimits): Promise<Uint8Array> => {
+  const isGzip = isGzipRequest(request);
+  return unpackBody(await readSentBody(request, limits), isGzip, limits);
+};
 const read = async (body: Body | null, headers: Record<string, string> = {}): Promise<string> =>
   Buffer.from(await readBody(requestOf(body, headers), LIMITS)).toString();
 const packed = (text: string | Uint8Array) => new Uint8Array(gzipSync(text));

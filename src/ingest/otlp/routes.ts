@@ -2,11 +2,8 @@
 import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import { type Http, mount, type Operation, type RawBodyDescription } from '../../http/operation.ts';
-import { BODY_LIMITS, readBody } from '../body.ts';
-import { InvalidUpload } from '../errors.ts';
-import { asProblem, type IngestDeps, queueUpload } from '../gateway.ts';
-import { INGEST_TAG, repositoryPath, TOO_LARGE, UPLOAD_ID_EXAMPLE } from '../schemas.ts';
-import { parseOtlp } from './map.ts';
+import { type Gateway, problemOfUpload, takeUpload } from '../gateway.ts';
+import { INGEST_TAG, NO_ROOM, repositoryPath, TOO_LARGE, UPLOAD_ID_EXAMPLE } from '../schemas.ts';
 import { exportResponse, OTLP_MEDIA_TYPES, type OtlpEncoding } from './response.ts';
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
@@ -50,7 +47,7 @@ const OTLP_BODY: RawBodyDescription = {
   },
 };
 
-export function mountTraces(app: AnyElysia, http: Http, deps: IngestDeps): void {
+export function mountTraces(app: AnyElysia, http: Http, deps: Gateway): void {
   const traces = tracesOperation(deps);
   mount(app, http, 'POST', '/v1/ci/:owner/repositories/:repository/traces', { ...traces, operationId: 'uploadTraces' });
   mount(app, http, 'POST', '/v1/repos/:owner/:repository/ci/traces', {
@@ -61,7 +58,7 @@ export function mountTraces(app: AnyElysia, http: Http, deps: IngestDeps): void 
 }
 
 function tracesOperation(
-  deps: IngestDeps,
+  deps: Gateway,
 ): Omit<Operation<z.infer<typeof repositoryPath>, Record<string, never>, unknown>, 'operationId'> {
   return {
     tag: INGEST_TAG,
@@ -88,17 +85,15 @@ function tracesOperation(
         },
       },
       413: TOO_LARGE,
+      503: NO_ROOM,
     },
     handle: async ({ params, request }) => {
-      const { encoding, upload } = await asProblem(async () => {
-        const requested = encodingOf(request.headers.get('content-type'));
-        const body = await readBody(request, deps.limits ?? BODY_LIMITS);
-        return { encoding: requested, upload: await parseOtlp(body, requested, deps) };
-      });
-      const { uploadId, jobs } = await queueUpload(deps, { owner: params.owner, name: params.repository }, upload);
+      const encoding = encodingOf(request.headers.get('content-type'));
+      const { owner, repository: name } = params;
+      const taken = await takeUpload(deps, { owner, name }, request, { kind: 'otlp', encoding });
       const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });
-      if (jobs > 0) headers.set('x-upload-id', uploadId);
-      return new Response(exportResponse(encoding, upload), { headers });
+      if (taken.jobs > 0) headers.set('x-upload-id', taken.uploadId);
+      return new Response(exportResponse(encoding, taken), { headers });
     },
   };
 }
@@ -107,7 +102,8 @@ function encodingOf(contentType: string | null): OtlpEncoding {
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'application/x-protobuf' || mediaType === 'application/protobuf') return 'protobuf';
   if (mediaType === 'application/json') return 'json';
-  throw new InvalidUpload(
+  throw problemOfUpload(
+    'invalid',
     `Content-Type ${mediaType.slice(0, 100) || '(none)'} is not accepted: send application/x-protobuf or application/json.`,
   );
 }

@@ -49,8 +49,8 @@ export const reportQuery = {
   }),
 };
 
-/** A field is undefined if the query does not have it. */
-export type ReportQuery = QueryOf<typeof reportQuery>;
+/** Without the fields that the query does not have. */
+export type ReportQuery = Partial<QueryOf<typeof reportQuery>>;
 
 /** @param digest names the run of a report that comes without a run id */
 export function runOf(query: ReportQuery, digest: string): Run {

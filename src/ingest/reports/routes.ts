@@ -2,20 +2,17 @@
 import type { AnyElysia } from 'elysia';
 import { rejectedCount } from '../../domain/rejections.ts';
 import { type Http, mount, type RawBodyDescription } from '../../http/operation.ts';
-import { BODY_LIMITS, readBody } from '../body.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
-import { asProblem, type IngestDeps, queueUpload } from '../gateway.ts';
-import { INGEST_TAG, repositoryPath, TOO_LARGE, takenSchema } from '../schemas.ts';
-import { reportFiles } from './files.ts';
-import { parseReports } from './parse.ts';
+import { type Gateway, takeUpload } from '../gateway.ts';
+import { INGEST_TAG, NO_ROOM, repositoryPath, TOO_LARGE, takenSchema } from '../schemas.ts';
 import { reportQuery } from './query.ts';
 
-export function mountReports(app: AnyElysia, http: Http, deps: IngestDeps): void {
+export function mountReports(app: AnyElysia, http: Http, deps: Gateway): void {
   for (const format of FORMATS) mountFormat(app, http, deps, format);
 }
 
-function mountFormat(app: AnyElysia, http: Http, deps: IngestDeps, format: ReportFormat): void {
+function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFormat): void {
   mount(app, http, 'POST', `/v1/ci/:owner/repositories/:repository/${format.name}`, {
     operationId: `upload${pascalCase(format.name)}Report`,
     tag: INGEST_TAG,
@@ -34,18 +31,15 @@ function mountFormat(app: AnyElysia, http: Http, deps: IngestDeps, format: Repor
         },
       },
       413: TOO_LARGE,
+      503: NO_ROOM,
     },
     handle: async ({ params, query, request, url }) => {
-      const limits = deps.limits ?? BODY_LIMITS;
-      const upload = await asProblem(async () => {
-        const body = await readBody(request, limits);
-        const files = await reportFiles(body, request.headers.get('content-type'), limits, format);
-        return parseReports(format, files, query, deps.executionsMax);
-      });
       const { owner, repository } = params;
-      const { uploadId, executions } = await queueUpload(deps, { owner, name: repository }, upload);
+      const contentType = request.headers.get('content-type');
+      const input = { kind: 'report', format: format.name, contentType, query } as const;
+      const taken = await takeUpload(deps, { owner, name: repository }, request, input);
+      const { uploadId, executions, rejections, warnings } = taken;
       const location = `${http.publicUrl ?? url.origin}/v1/ci/${owner}/repositories/${repository}/uploads/${uploadId}`;
-      const { rejections, warnings } = upload;
       return {
         status: 202,
         headers: { location },

@@ -1,0 +1,42 @@
+/** From the bytes of an upload to jobs that are ready for the queue: everything that costs time and memory. */
+import { DEFAULT_HOST } from '../../domain/identity.ts';
+import { packJob } from '../../queue/producer.ts';
+import { testRuns } from '../../queue/test-runs.ts';
+import { unpackBody } from '../body.ts';
+import { chunksOf } from '../chunks.ts';
+import { InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { FORMATS } from '../formats/formats.ts';
+import { parseOtlp } from '../otlp/map.ts';
+import { reportFiles } from '../reports/files.ts';
+import { parseReports } from '../reports/parse.ts';
+import type { ParsedUpload } from '../upload.ts';
+import type { ParseResult, ParseTask } from './task.ts';
+
+/** Parses in this process. Throws only what is a fault of ours. */
+export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<ParseResult> {
+  try {
+    const upload = await read(task, await unpackBody(body, task.isGzip, task.limits));
+    const { uploadId, repository, receivedAt } = task;
+    const head = { uploadId, repository: { host: DEFAULT_HOST, ...repository }, receivedAt: new Date(receivedAt) };
+    return {
+      outcome: 'parsed',
+      executions: upload.runs.reduce((sum, run) => sum + run.executions.length, 0),
+      rejections: upload.rejections,
+      warnings: upload.warnings,
+      jobs: chunksOf(upload, head).map((job) => packJob(testRuns, job)),
+    };
+  } catch (error) {
+    if (error instanceof UploadTooLarge) return { outcome: 'refused', why: 'too large', sentence: error.message };
+    if (error instanceof InvalidUpload) return { outcome: 'refused', why: 'invalid', sentence: error.message };
+    throw error;
+  }
+}
+
+async function read({ input, limits, executionsMax }: ParseTask, body: Uint8Array): Promise<ParsedUpload> {
+  if (input.kind === 'otlp')
+    return parseOtlp(body, input.encoding, executionsMax === undefined ? {} : { executionsMax });
+  const format = FORMATS.find(({ name }) => name === input.format);
+  if (!format) throw new Error(`${input.format} is not in the list of formats`);
+  const files = await reportFiles(body, input.contentType, limits, format);
+  return parseReports(format, files, input.query, executionsMax);
+}

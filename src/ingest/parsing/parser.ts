@@ -1,0 +1,116 @@
+/** One parser process: started, given one task at a time, watched, and ended when a task takes too much. */
+import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { decodeFrames, encodeFrame, type Frame } from './frames.ts';
+import type { ParseTask } from './task.ts';
+
+export interface ParserLimits {
+  /** Resident memory of the process. */
+  memoryBytesMax: number;
+  /** CPU time of one task. */
+  cpuSecondsMax: number;
+  /** Time of one task, waits included. */
+  secondsMax: number;
+}
+
+/** Why a task has no result. */
+export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died';
+
+const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
+/** Memory grows by a few MiB in a millisecond at most. */
+const WATCH_MS = 50;
+/** Parsers yield to what people and CI jobs wait for: reads and lists of quarantines. */
+const NICENESS = 5;
+
+export class Parser {
+  readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
+  readonly #frames: AsyncGenerator<Frame>;
+  readonly #ready: Promise<unknown>;
+  #end: ParserEnd = 'died';
+
+  constructor(
+    private readonly limits: ParserLimits,
+    onDeath: (printed: string) => void,
+  ) {
+    this.#child = Bun.spawn([process.execPath, SCRIPT], {
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      // Nothing of the service's environment: it holds credentials.
+      env: {},
+    });
+    this.#frames = decodeFrames(this.#child.stdout);
+    this.#ready = this.#frames.next();
+    try {
+      setPriority(this.#child.pid, NICENESS);
+    } catch {
+      // Not everywhere allowed, and only a preference.
+    }
+    void new Response(this.#child.stderr).text().then((printed) => {
+      if (printed !== '') onDeath(printed);
+    });
+  }
+
+  /** The frame with the result, or why there is none; then the process has ended. */
+  async run(task: ParseTask, body: Uint8Array): Promise<Frame | ParserEnd> {
+    await this.#ready;
+    const startedAt = performance.now();
+    const cpuAtStart = usageOf(this.#child.pid)?.cpuSeconds ?? 0;
+    const watch = setInterval(() => {
+      const usage = usageOf(this.#child.pid);
+      const seconds = (performance.now() - startedAt) / 1_000;
+      if ((usage?.residentBytes ?? 0) > this.limits.memoryBytesMax) this.#kill('memory');
+      else if ((usage?.cpuSeconds ?? 0) - cpuAtStart > this.limits.cpuSecondsMax) this.#kill('cpu time');
+      else if (seconds > this.limits.secondsMax) this.#kill('time');
+    }, WATCH_MS);
+    try {
+      await this.#send(encodeFrame(task, body));
+      const { value } = await this.#frames.next();
+      return value ?? this.#end;
+    } catch {
+      // It broke the pipe.
+      return this.#end;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Every part may fail on its own when the process has died. */
+  async #send(pieces: readonly Uint8Array[]): Promise<void> {
+    const { stdin } = this.#child;
+    const flushed = async () => stdin.flush();
+    await Promise.all([...pieces.map(async (piece) => stdin.write(piece)), flushed()]);
+  }
+
+  /** 0 where it is not known. */
+  get residentBytes(): number {
+    return usageOf(this.#child.pid)?.residentBytes ?? 0;
+  }
+
+  /** Ends it at once. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#child.exited;
+  }
+
+  #kill(why: ParserEnd): void {
+    this.#end = why;
+    this.#child.kill('SIGKILL');
+  }
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** What a process uses, on Linux; elsewhere only time limits apply. */
+function usageOf(pid: number): { residentBytes: number; cpuSeconds: number } | undefined {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return { residentBytes: Number(kibibytes ?? 0) * 1_024, cpuSeconds: ticks / TICKS_PER_SECOND };
+  } catch {
+    return undefined;
+  }
+}

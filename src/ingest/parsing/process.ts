@@ -1,0 +1,17 @@
+/**
+ * A parser as a separate process, started by `pool.ts`: it says that it is ready, reads tasks from its input, one after
+ * the other, and writes the results to its output. It has no credentials, opens nothing, and ends when its input does.
+ */
+import { decodeFrames, encodeFrame } from './frames.ts';
+import { parseUpload } from './parse.ts';
+import { parseTaskSchema } from './task.ts';
+
+const output = Bun.stdout.writer();
+for (const piece of encodeFrame('ready')) output.write(piece);
+await output.flush();
+for await (const { head, body } of decodeFrames(Bun.stdin.stream())) {
+  const result = await parseUpload(parseTaskSchema.parse(JSON.parse(head)), body);
+  for (const piece of encodeFrame(result)) output.write(piece);
+  await output.flush();
+}
+process.exit(0);

@@ -1,0 +1,68 @@
+/** What a parser is asked, and what it answers: plain values, so that they can cross to another process. */
+import { z } from 'zod';
+import { compressedSchema } from '../../queue/encoding.ts';
+import type { PackedJob } from '../../queue/producer.ts';
+import { rejectionSchema } from '../../queue/test-runs.ts';
+
+const limitsSchema = z.object({ sentBytesMax: z.int(), unpackedBytesMax: z.int() });
+
+const querySchema = z.object({
+  pipeline_name: z.string().optional(),
+  job_name: z.string().optional(),
+  run_id: z.string().optional(),
+  run_attempt: z.int().optional(),
+  commit: z.string().optional(),
+  branch: z.string().optional(),
+  pull_request: z.int().optional(),
+  default_branch: z.string().optional(),
+  started_at: z.number().optional(),
+  report: z.string().optional(),
+});
+
+export const parseTaskSchema = z.object({
+  /** What the body is. */
+  input: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('otlp'), encoding: z.enum(['protobuf', 'json']) }),
+    z.object({
+      kind: z.literal('report'),
+      format: z.string(),
+      contentType: z.string().nullable(),
+      query: querySchema,
+    }),
+  ]),
+  isGzip: z.boolean(),
+  limits: limitsSchema,
+  executionsMax: z.int().optional(),
+  uploadId: z.string(),
+  repository: z.object({ owner: z.string(), name: z.string() }),
+  /** Milliseconds since the epoch. */
+  receivedAt: z.number(),
+});
+export type ParseTask = z.infer<typeof parseTaskSchema>;
+
+const packedJobSchema = z.object({
+  id: z.string(),
+  data: compressedSchema.extend({ b: z.string() }),
+}) satisfies z.ZodType<PackedJob>;
+
+export const parseResultSchema = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.literal('parsed'),
+    /** Executions in the jobs. */
+    executions: z.int(),
+    rejections: z.array(rejectionSchema),
+    warnings: z.array(z.string()),
+    /** Ready for the queue. */
+    jobs: z.array(packedJobSchema),
+  }),
+  z.object({
+    outcome: z.literal('refused'),
+    /** 422, or 413 for a body beyond a limit. */
+    why: z.enum(['invalid', 'too large']),
+    sentence: z.string(),
+  }),
+]);
+export type ParseResult = z.infer<typeof parseResultSchema>;
+
+/** Parses an upload here, or elsewhere. Rejects only when no parser can be had. */
+export type Parse = (task: ParseTask, body: Uint8Array) => Promise<ParseResult>;

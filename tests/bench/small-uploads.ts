@@ -1,0 +1,91 @@
+/**
+ * What an execution costs in small and in large uploads, from the socket to queryable: CPU seconds of the service with all its
+ * processes. The rounds alternate, because the speed of a shared machine changes.
+ *
+ * `bun tests/bench/small-uploads.ts [executions] [rounds]`; the queue is in PostgreSQL, or where REDIS_URL says.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cpuSecondsOf } from '../support/process-tree.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+
+const CONNECTIONS = 16;
+const POLL_MS = 100;
+
+const [executions = 40_000, rounds = 2] = process.argv.slice(2).map(Number);
+
+const reportOf = (tests: number): Uint8Array<ArrayBuffer> =>
+  Bun.gzipSync(
+    `<testsuites><testsuite name="cart">${Array.from(
+      { length: tests },
+      (_, i) =>
+        `<testcase classname="src/feature-${i % 97}/thing.test.ts" name="does thing ${i} of the cart" time="0.${i % 900}">${
+          i % 50 === 7
+            ? '<failure type="AssertionError" message="expected 1 to equal 2">at frame (src/thing.ts:1:1)</failure>'
+            : ''
+        }</testcase>`,
+    ).join('')}</testsuite></testsuites>`,
+  );
+
+const folder = mkdtempSync(join(tmpdir(), 'ci-insights-small-'));
+const { REDIS_URL } = process.env;
+const service = ServiceProcess.onFolder(folder, { REDIS_URL });
+await service.start();
+const pid = service.pid;
+let run = 0;
+
+/** CPU seconds per 1,000 executions. */
+async function round(tests: number): Promise<number> {
+  const body = reportOf(tests);
+  const base = `/v1/ci/acme/repositories/size-${tests}`;
+  let left = Math.ceil(executions / tests);
+  const before = cpuSecondsOf(pid);
+  let last = '';
+  const send = async (): Promise<void> => {
+    while (left-- > 0) {
+      const query = `pipeline_name=CI&job_name=unit&branch=main&run_id=${++run}`;
+      const response = await service.request(`${base}/junit?${query}`, {
+        method: 'POST',
+        headers: { 'content-encoding': 'gzip', 'content-type': 'application/xml' },
+        body,
+      });
+      if (response.status === 503) {
+        left++;
+        await Bun.sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000);
+        continue;
+      }
+      if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
+      last = ((await response.json()) as { url: string }).url;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, send));
+  const isStored = async (): Promise<boolean> => {
+    const text = await (await service.request('/metrics')).text();
+    const depth = [
+      ...text.matchAll(/^ci_insights_queue_jobs\{queue="test-runs",state="(?:waiting|active|delayed)"\} (\d+)/gm),
+    ];
+    return depth.length > 0 && depth.every(([, count]) => count === '0');
+  };
+  const receiptStored = async (): Promise<boolean> =>
+    ((await (await service.request(last)).json()) as { status: string }).status === 'stored';
+  while (!(await receiptStored())) await Bun.sleep(POLL_MS);
+  // The gauges are sampled every few seconds.
+  while (!(await isStored())) await Bun.sleep(500);
+  return ((cpuSecondsOf(pid) - before) / executions) * 1_000;
+}
+
+try {
+  await round(2_000);
+  for (let i = 0; i < rounds; i++) {
+    const large = await round(2_000);
+    const small = await round(40);
+    const figure = (seconds: number): string => `${(seconds * 1_000).toFixed(0)} ms`;
+    console.log(
+      `CPU per 1,000 executions: in uploads of 2,000 ${figure(large)}, of 40 ${figure(small)}: ${(small / large).toFixed(2)} times`,
+    );
+  }
+} finally {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,149 @@
+/** Parsing in separate processes: the same results, and nothing that an upload does there is felt elsewhere. */
+import { afterEach, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { v7 as uuid7 } from 'uuid';
+import { BODY_LIMITS } from '../../src/ingest/body.ts';
+import { parseUpload } from '../../src/ingest/parsing/parse.ts';
+import { ParserPool, type ParserPoolOptions } from '../../src/ingest/parsing/pool.ts';
+import type { ParseTask } from '../../src/ingest/parsing/task.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { junitReport } from '../support/gateway.ts';
+import { otlpProtobuf } from '../support/otlp.ts';
+import { processTree } from '../support/process-tree.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+let pool: ParserPool | undefined;
+afterEach(async () => {
+  await pool?.close();
+  pool = undefined;
+});
+const open = (options: Partial<ParserPoolOptions> = {}): ParserPool => {
+  pool = new ParserPool({ log: createLogger('fatal'), size: 2, ...options });
+  return pool;
+};
+
+const taskOf = (input: ParseTask['input'], isGzip = false): ParseTask => ({
+  input,
+  isGzip,
+  limits: BODY_LIMITS,
+  uploadId: uuid7(),
+  repository: { owner: 'acme', name: 'shop' },
+  receivedAt: TEST_NOW,
+});
+const junitTask = (isGzip = false): ParseTask =>
+  taskOf({ kind: 'report', format: 'junit', contentType: null, query: { run_id: '1', branch: 'main' } }, isGzip);
+const small = (): [ParseTask, Uint8Array] => [junitTask(), Buffer.from(junitReport([{ name: 'a' }, { name: 'b' }]))];
+/** Takes about a second to find that there is nothing in it. */
+const blanks = (mebibytes = 40): [ParseTask, Uint8Array] => [junitTask(), Buffer.alloc(mebibytes * MEBIBYTE, ' ')];
+
+const parserPids = (): number[] =>
+  processTree(process.pid)
+    .filter(({ command }) => command.includes('parsing/process.ts'))
+    .map(({ pid }) => pid);
+
+test('a parser answers as if it parsed here', async () => {
+  const { parse } = open();
+  const many = Array.from({ length: 6_000 }, (_, i) => ({ name: `ü ${i}`, inside: i % 9 === 0 ? '<failure/>' : '' }));
+  for (const [task, body] of [
+    small(),
+    [junitTask(true), gzipSync(junitReport(many))],
+    [taskOf({ kind: 'otlp', encoding: 'protobuf' }), otlpProtobuf({ spans: [{ name: 'a' }, { name: '' }] })],
+    [junitTask(), new Uint8Array()],
+    [junitTask(true), Buffer.from('not gzip')],
+  ] as [ParseTask, Uint8Array][])
+    expect(await parse(task, body)).toEqual(await parseUpload(task, body));
+});
+
+test('parsing takes no time from this process, and others are read meanwhile', async () => {
+  const { parse } = open();
+  await Promise.all([parse(...small()), parse(...small())]);
+  const many = Array.from({ length: 50_000 }, (_, i) => ({ name: `test ${i}` }));
+  const large = [junitTask(true), gzipSync(junitReport(many))] as const;
+  const cpuSeconds = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000_000;
+  };
+  const here = await cpuSeconds(() => parseUpload(...large));
+  const order: string[] = [];
+  const elsewhere = await cpuSeconds(() =>
+    Promise.all([parse(...large).then(() => order.push('large')), parse(...small()).then(() => order.push('small'))]),
+  );
+  expect(order).toEqual(['small', 'large']);
+  expect(elsewhere / here).toBeLessThan(0.4);
+});
+
+test.each([
+  ['memory', { memoryBytesMax: 150 * MEBIBYTE }, 'takes more than 150 MiB of memory to read'],
+  ['processor time', { cpuSecondsMax: 0.5 }, 'takes longer than 0.5 s to read'],
+  ['time', { secondsMax: 0.5 }, 'takes longer than 0.5 s to read'],
+])(
+  'an upload that takes too much %s is refused with a sentence, and the next one is read',
+  async (_, limits, sentence) => {
+    const { parse } = open({ ...limits, size: 1 });
+    const refused = await parse(...blanks(120));
+    expect(refused).toMatchObject({
+      outcome: 'refused',
+      why: 'too large',
+      sentence: expect.stringContaining(sentence),
+    });
+    expect(await parse(...small())).toMatchObject({ outcome: 'parsed', executions: 2 });
+  },
+);
+
+test('a parser that is killed is replaced, and its upload is read by the next one', async () => {
+  const { parse } = open({ size: 1 });
+  await parse(...small());
+  const [before] = parserPids();
+  const slow = parse(...blanks());
+  const waiting = parse(...small());
+  await Bun.sleep(100);
+  process.kill(before ?? 0, 'SIGKILL');
+  expect(await slow).toMatchObject({ outcome: 'refused', sentence: expect.stringContaining('holds no element') });
+  expect(await waiting).toMatchObject({ outcome: 'parsed', executions: 2 });
+  expect(parserPids()).not.toContain(before);
+});
+
+test('an upload that kills every parser is refused, and does not go round for ever', async () => {
+  const { parse } = open({ size: 1 });
+  await parse(...small());
+  const slow = parse(...blanks());
+  const reaper = setInterval(() => {
+    for (const pid of parserPids()) process.kill(pid, 'SIGKILL');
+  }, 20);
+  expect(await slow).toMatchObject({ outcome: 'refused', sentence: expect.stringContaining('ended unexpectedly') });
+  clearInterval(reaper);
+  await Bun.sleep(100);
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+});
+
+test('memory that a parser took for an upload is given back', async () => {
+  const { parse } = open({ size: 1 });
+  await parse(...blanks(120));
+  await parse(...small());
+  const [parser] = processTree(process.pid).filter(({ command }) => command.includes('parsing/process.ts'));
+  expect(parser?.residentBytes).toBeGreaterThan(0);
+  expect(parser?.residentBytes).toBeLessThan(200 * MEBIBYTE);
+});
+
+test('owners take turns', async () => {
+  const { parse } = open({ size: 1 });
+  const done: string[] = [];
+  const send = async (owner: string) => {
+    const [task, body] = small();
+    await parse({ ...task, repository: { owner, name: 'shop' } }, body);
+    done.push(owner);
+  };
+  await Promise.all([...Array.from({ length: 10 }, () => send('greedy')), send('modest')]);
+  expect(done.indexOf('modest')).toBeLessThanOrEqual(2);
+});
+
+test('no parser stays when the pool is closed', async () => {
+  await open().parse(...small());
+  expect(parserPids()).not.toEqual([]);
+  await pool?.close();
+  expect(parserPids()).toEqual([]);
+});

@@ -1,0 +1,171 @@
+/** Load on a running service: uploaders that send and retry, while others read. */
+import { residentBytesOf } from './process-tree.ts';
+import type { ServiceProcess } from './service-process.ts';
+
+export interface Overload {
+  uploaders: number;
+  /** Tests of each report. */
+  tests: number;
+  /** How long uploaders begin new reports. */
+  seconds: number;
+}
+
+export interface Felt {
+  requests: number;
+  failed: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+export interface OverloadFigures {
+  accepted: number;
+  refused: number;
+  /** Of those, answers without Retry-After, and with another status than 503. */
+  refusedWrongly: number;
+  /** Seconds until a report was accepted, with all its retries. */
+  acceptedAfterSeconds: { p50: number; p99: number };
+  /** In milliseconds. */
+  quarantines: Felt;
+  liveness: Felt;
+  reads: Felt;
+  residentMebibytesMax: number;
+  /** From the last acceptance until every accepted report was stored. */
+  drainSeconds: number;
+  /** Executions that were not stored in the end. */
+  missing: number;
+}
+
+const READS_PER_SECOND = { quarantines: 20, liveness: 20, reads: 4 };
+/** A client that waits longer than this for a list has given up. */
+const READ_MS_MAX = 30_000;
+const RECEIPTS_AT_ONCE = 16;
+
+export const quantile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+};
+
+const reportOf = (tests: number): Uint8Array<ArrayBuffer> =>
+  Bun.gzipSync(
+    `<testsuites><testsuite name="cart">${Array.from(
+      { length: tests },
+      (_, i) =>
+        `<testcase classname="src/feature-${i % 97}/thing.test.ts" name="does thing ${i} of the cart" time="0.${i % 900}">${
+          i % 100 === 7
+            ? '<failure type="AssertionError" message="expected 1 to equal 2">at frame (src/thing.ts:1:1)</failure>'
+            : ''
+        }</testcase>`,
+    ).join('')}</testsuite></testsuites>`,
+  );
+
+export async function overload(
+  service: ServiceProcess,
+  { uploaders, tests, seconds }: Overload,
+): Promise<OverloadFigures> {
+  const body = reportOf(tests);
+  const base = (index: number): string => `/v1/ci/acme/repositories/shop-${index % 10}`;
+  const report = (path: string, run: number): Promise<Response> =>
+    service.request(`${path}/junit?pipeline_name=CI&job_name=unit&branch=main&run_id=${run}`, {
+      method: 'POST',
+      headers: { 'content-encoding': 'gzip', 'content-type': 'application/xml' },
+      body,
+    });
+  const calm = '/v1/ci/calm/repositories/shop';
+  await stored(service, ((await (await report(calm, 0)).json()) as { url: string }).url);
+
+  let isLoaded = true;
+  let residentBytesMax = 0;
+  const memory = setInterval(() => {
+    residentBytesMax = Math.max(residentBytesMax, residentBytesOf(service.pid));
+  }, 500);
+  const readers = Promise.all([
+    felt(service, `${calm}/quarantines?branch=main`, READS_PER_SECOND.quarantines, () => isLoaded),
+    felt(service, '/healthz/live', READS_PER_SECOND.liveness, () => isLoaded),
+    felt(service, `${calm}/search/tests?test_name=*thing 7*`, READS_PER_SECOND.reads, () => isLoaded),
+  ]);
+
+  const receipts: string[] = [];
+  const waits: number[] = [];
+  let refused = 0;
+  let refusedWrongly = 0;
+  let run = 0;
+  const until = performance.now() + seconds * 1_000;
+  const uploader = async (index: number): Promise<void> => {
+    while (performance.now() < until) {
+      const startedAt = performance.now();
+      const id = ++run;
+      for (;;) {
+        const response = await report(base(index), id).catch(() => undefined);
+        if (response?.status === 202) {
+          receipts.push(((await response.json()) as { url: string }).url);
+          break;
+        }
+        refused++;
+        const after = response?.headers.get('retry-after');
+        if (response?.status !== 503 || !after) refusedWrongly++;
+        await response?.text();
+        await Bun.sleep(Number(after ?? 1) * 1_000);
+      }
+      waits.push((performance.now() - startedAt) / 1_000);
+    }
+  };
+  await Promise.all(Array.from({ length: uploaders }, (_, i) => uploader(i)));
+  isLoaded = false;
+  const [quarantines, liveness, reads] = await readers;
+  const drainFrom = performance.now();
+  let accepted = 0;
+  const left = [...receipts];
+  const check = async (): Promise<void> => {
+    for (let url = left.pop(); url; url = left.pop()) accepted += await stored(service, url);
+  };
+  await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, check));
+  clearInterval(memory);
+  return {
+    accepted: receipts.length,
+    refused,
+    refusedWrongly,
+    acceptedAfterSeconds: { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) },
+    quarantines,
+    liveness,
+    reads,
+    residentMebibytesMax: Math.round(residentBytesMax / 1024 ** 2),
+    drainSeconds: (performance.now() - drainFrom) / 1_000,
+    missing: receipts.length * tests - accepted,
+  };
+}
+
+/** How long an address takes to answer, asked at an even pace whatever the answers take. */
+async function felt(service: ServiceProcess, path: string, perSecond: number, isLoaded: () => boolean): Promise<Felt> {
+  const times: number[] = [];
+  let failed = 0;
+  const asked: Promise<void>[] = [];
+  const ask = async (): Promise<void> => {
+    const startedAt = performance.now();
+    try {
+      const response = await service.request(path, { signal: AbortSignal.timeout(READ_MS_MAX) });
+      await response.text();
+      if (response.status !== 200) failed++;
+    } catch {
+      failed++;
+    }
+    times.push(performance.now() - startedAt);
+  };
+  while (isLoaded()) {
+    asked.push(ask());
+    await Bun.sleep(1_000 / perSecond);
+  }
+  await Promise.all(asked);
+  const at = (share: number): number => Math.round(quantile(times, share) * 10) / 10;
+  return { requests: times.length, failed, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+/** Waits until the upload is stored; how many executions were new. */
+async function stored(service: ServiceProcess, url: string): Promise<number> {
+  for (;;) {
+    const receipt = (await (await service.request(url)).json()) as { status: string; accepted: number | null };
+    if (receipt.status === 'stored') return receipt.accepted ?? 0;
+    if (receipt.status === 'failed') return 0;
+    await Bun.sleep(200);
+  }
+}
