@@ -101,7 +101,7 @@ export class ReceiptStore {
     };
   }
 
-  /** Of an upload of which no chunk was stored, because all that came of it are dead letters. */
+  /** Of an upload of which no chunk was stored, because all of its jobs are dead letters. */
   async #buried(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const [letter] = await onPostgres(() =>
       this.deps.db

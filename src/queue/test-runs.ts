@@ -37,7 +37,7 @@ const failuresSchema = z.object({
 });
 
 /** Sentences for the receipt: PostgreSQL keeps no NUL, and no half of a surrogate pair. */
-const sentence = z.string().transform(cleanText);
+const sentence = z.string().overwrite(cleanText);
 
 /** Rows that were refused before the queue, grouped by reason, for the receipt. */
 export const rejectionSchema = z.object({

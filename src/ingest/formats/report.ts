@@ -48,6 +48,8 @@ export class Report {
   readonly #kept: Kept[] = [];
   readonly #ordinals = new Map<string, number>();
   #seenCount = 0;
+  #hasWarning = false;
+  #replacedEncoding: string | null = null;
   #namesLength = 0;
   #elapsedSeconds = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
@@ -75,6 +77,10 @@ export class Report {
 
   add({ place, ...execution }: ReportedExecution): void {
     this.#elapsedSeconds += execution.durationSeconds;
+    if (this.#replacedEncoding !== null && execution.name.includes('\uFFFD')) {
+      this.#collector.reject(`the test name holds bytes that are not ${this.#replacedEncoding}`, execution.name);
+      return;
+    }
     const key = this.#keyOf(place);
     this.#namesLength += execution.name.length + key.length;
     if (this.#namesLength > UPLOAD_NAMES_LENGTH_MAX)
@@ -95,7 +101,16 @@ export class Report {
 
   /** Adds a sentence to the receipt. */
   warn(sentence: string): void {
+    this.#hasWarning = true;
     this.#collector.warn(sentence);
+  }
+
+  /**
+   * The body holds bytes that are not of its encoding, for which U+FFFD stands. In a name they make one test of two, so
+   * such tests are refused.
+   */
+  noticeReplaced(encoding: string): void {
+    this.#replacedEncoding = encoding;
   }
 
   /** @param how such as "is cut short at line 12" */
@@ -116,6 +131,9 @@ export class Report {
    */
   toUpload(run: Run, startedAtMs: number | undefined): ParsedUpload {
     const { framework, frameworkVersion, language } = this.runner;
+    if (this.#replacedEncoding !== null)
+      this.warn(`The report holds bytes that are not ${this.#replacedEncoding}. They are replaced by U+FFFD.`);
+    if (this.#seenCount === 0 && !this.#hasWarning) this.warn('The report contains no test.');
     const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
     for (const kept of this.#kept)
       this.#collector.add(collected, startedAtMs === undefined ? kept.execution : this.#shifted(kept, startedAtMs));

@@ -22,10 +22,36 @@ function isoOf([, date, minutes, seconds = '00', fraction = '', zone = 'Z']: Reg
   return `${date}T${minutes}:${seconds}.${millis}${offset.toUpperCase()}`;
 }
 
-/** A `time` → seconds: `1,234.5` (thousands), `0,25` (decimal comma), `.5`, `0.`, `1e-05`; 0 when it says nothing. */
+/** `PT1M1.5S`, as ISO 8601 writes a duration. */
+const ISO_DURATION = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?$/i;
+/** `00:00:01.5`, or `01:30` of minutes and seconds. */
+const CLOCK = /^(?:(\d+):)?(\d+):(\d+(?:[.,]\d+)?)$/;
+/** `1,234.5`, `1.234,5`, `1.234.567`, `1 234,5`: thousands, perhaps with a fraction. `1.234` is a fraction. */
+const THOUSANDS = /^\d{1,3}(?:(?:,\d{3})+(?:\.\d*)?|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,}|(?:[\s'’]\d{3})+(?:[.,]\d*)?)$/;
+
+/**
+ * A `time` → seconds: also `0,25` (decimal comma), `.5`, `0.`, `1e-05`, `15 ms`, and durations as above; 0 when it says
+ * nothing.
+ */
 export function parseSeconds(text: string | undefined): number {
   const trimmed = text?.trim() ?? '';
-  const plain = /^\d{1,3}(,\d{3})+(\.\d*)?$/.test(trimmed) ? trimmed.replaceAll(',', '') : trimmed.replace(',', '.');
-  const seconds = Number.parseFloat(plain);
+  if (trimmed.length > LENGTH_MAX) return 0;
+  const [, hours, minutes, rest] = ISO_DURATION.exec(trimmed) ?? CLOCK.exec(trimmed) ?? [];
+  const seconds =
+    (minutes ?? rest) === undefined && hours === undefined
+      ? Number.parseFloat(THOUSANDS.test(trimmed) ? withoutThousands(trimmed) : trimmed.replace(',', '.')) /
+        (/\dm(?:illi)?s(?:ec\w*)?$/i.test(trimmed.replaceAll(' ', '')) ? 1_000 : 1)
+      : (numberOf(hours) * 60 + numberOf(minutes)) * 60 + numberOf(rest);
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
+}
+
+const numberOf = (text = '0'): number => Number(text.replace(',', '.'));
+
+/** The last mark is the decimal one if it is another than those before it, or comes after blanks. */
+function withoutThousands(text: string): string {
+  const marks = text.match(/[.,\s'’]/g) ?? [];
+  const last = marks.at(-1) ?? '';
+  const isFraction = /[.,]/.test(last) && marks[0] !== last;
+  const end = isFraction ? text.lastIndexOf(last) : text.length;
+  return `${text.slice(0, end).replace(/[^\d]/g, '')}.${text.slice(end + 1)}`;
 }

@@ -1,25 +1,39 @@
 /** Decodes an XML body piece by piece, in the encoding that it declares. */
+import { isUtf8 } from 'node:buffer';
+import { InvalidUpload } from '../errors.ts';
+import type { Report } from './report.ts';
+import { utf16Of } from './utf8.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
-/** UTF-8 unless a byte order mark or the XML declaration says otherwise; bytes that are not text become U+FFFD. */
-export function* decodedPieces(body: Uint8Array): Generator<string> {
+/**
+ * UTF-8 unless a byte order mark, the first two bytes or the XML declaration say otherwise. Bytes that are not of the
+ * encoding become U+FFFD, which the report notices. Throws InvalidUpload for an unknown encoding.
+ */
+export function* decodedPieces(body: Uint8Array, report: Pick<Report, 'noticeReplaced'>): Generator<string> {
   const decoder = decoderOf(body);
-  for (let start = 0; start < body.length; start += PIECE_BYTES)
-    yield decoder.decode(body.subarray(start, start + PIECE_BYTES), { stream: true });
-  yield decoder.decode();
+  const isValid = decoder.encoding === 'utf-8' && isUtf8(body);
+  for (let start = 0; start <= body.length; start += PIECE_BYTES) {
+    const isLast = start + PIECE_BYTES > body.length;
+    const piece = decoder.decode(body.subarray(start, start + PIECE_BYTES), { stream: !isLast });
+    if (!isValid && piece.includes('\uFFFD')) report.noticeReplaced(decoder.encoding);
+    yield piece;
+  }
 }
 
 function decoderOf(body: Uint8Array): TextDecoder {
-  if (body[0] === 0xff && body[1] === 0xfe) return new TextDecoder('utf-16le');
-  if (body[0] === 0xfe && body[1] === 0xff) return new TextDecoder('utf-16be');
+  const utf16 = utf16Of(body);
+  if (utf16 !== null) return new TextDecoder(utf16);
   const head = new TextDecoder('latin1').decode(body.subarray(0, 200));
-  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(head)?.[1];
+  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding\s*=\s*["']([^"']{1,50})["']/.exec(head)?.[1];
   // We could read the declaration byte by byte, so UTF-16 cannot be true.
   if (declared === undefined || /^utf-?16/i.test(declared)) return new TextDecoder();
   try {
-    return new TextDecoder(declared as Bun.Encoding);
-  } catch {
-    return new TextDecoder();
+    return new TextDecoder(declared.trim() as Bun.Encoding);
+  } catch (cause) {
+    throw new InvalidUpload(
+      `The report declares the encoding "${declared}", which is not known. Write it in UTF-8, and declare that.`,
+      { cause },
+    );
   }
 }

@@ -15,14 +15,15 @@ import {
 } from '../../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
+import type { Report } from './report.ts';
 import { decodedPieces } from './xml-text.ts';
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
 /** Receives the elements as they open and close, and their text in between. */
 export interface XmlHandler {
-  /** Tests so far: they may take more elements than the rest of a report. */
-  readonly testCount: number;
+  /** Its tests may take more elements than the rest. */
+  readonly report: Report;
   open(element: string, attributes: XmlAttributes): void;
   /** Text or CDATA, in as many pieces as it comes. */
   text(text: string): void;
@@ -45,7 +46,7 @@ export async function readXml(body: Uint8Array, report: XmlReport, handler: XmlH
   const reader = new XmlReader(report, handler);
   const slice = new TimeSlice();
   try {
-    for (const piece of decodedPieces(body)) {
+    for (const piece of decodedPieces(body, handler.report)) {
       reader.write(piece);
       if (slice.isUsedUp()) await slice.yieldToOthers();
     }
@@ -73,7 +74,7 @@ class XmlReader {
   ) {
     // A setting of the module, not of one parser; nothing else here uses sax.
     Object.assign(sax, { MAX_BUFFER_LENGTH: XML_TOKEN_LENGTH_MAX });
-    const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: true, position: true };
+    const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: false, position: true };
     const parser = sax.parser(true, options);
     this.#parser = parser;
     parser.onopentagstart = ({ name }) => this.#open(name);
@@ -112,7 +113,7 @@ class XmlReader {
   }
 
   #countPart(): void {
-    if (++this.#partCount > XML_PARTS_MAX + this.handler.testCount * XML_PARTS_PER_TEST)
+    if (++this.#partCount > XML_PARTS_MAX + this.handler.report.testCount * XML_PARTS_PER_TEST)
       throw new UploadTooLarge(
         `The report holds more than ${XML_PARTS_MAX} elements, attributes and character references, and ${XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`,
       );
@@ -128,7 +129,9 @@ class XmlReader {
     const { roots } = this.report;
     this.#attributeCount = 0;
     if (!this.hasRoot && !roots.includes(name))
-      this.refuse(`its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}`);
+      this.refuse(
+        `its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}${hintOf(name, roots)}`,
+      );
     this.hasRoot = true;
     this.#countPart();
     if (this.#openElements.push(name) > DEPTH_MAX) this.refuse(`it nests elements more than ${DEPTH_MAX} deep`);
@@ -140,13 +143,13 @@ class XmlReader {
   }
 
   /**
-   * `&#27;` is not XML, but runners write the colours of a terminal that way: it stays as it was written. In a name NUL
+   * Unknown entities stay as they were written: a DTD that could define them is refused. `&#27;` is not XML either, but runners write the colours of a terminal that way. In a name NUL
    * and surrogates would make a test that does not exist: they are added to it as the characters they are, for which the
    * test is refused.
    */
   #isForgivable(error: Error): boolean {
     const { entity = '', attribName = '' } = this.#parser as SaxInternals;
-    if (!error.message.startsWith('Invalid character entity') || !entity.startsWith('#')) return false;
+    if (!error.message.startsWith('Invalid character entity')) return false;
     if (!this.report.nameAttributes.includes(attribName)) return true;
     if (/^#(?:0+|x0+)$/i.test(entity)) this.#unfit.set(attribName, '\0');
     else if (/^#x0*d[89a-f][0-9a-f]{2}$/i.test(entity)) this.#unfit.set(attribName, '\ud800');
@@ -163,9 +166,30 @@ class XmlReader {
   }
 }
 
+/** What a report with another root is, and what to do about it. */
+const HINTS: Readonly<Record<string, string>> = {
+  testsuites: 'JUnit XML, which has its own address, …/junit',
+  testsuite: 'JUnit XML, which has its own address, …/junit',
+  TestRun: 'TRX, which has its own address, …/trx',
+  testrun: 'an export of Eclipse or IntelliJ; send the JUnit XML that the build writes',
+  'test-run': 'a report of NUnit; write TRX with dotnet test --logger trx',
+  'test-results': 'a report of NUnit 2; write TRX with dotnet test --logger trx',
+  assemblies: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
+  assembly: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
+  'testng-results': 'a report of TestNG; send the JUnit XML in its folder junitreports',
+  robot: 'the output of Robot Framework; write JUnit XML with --xunit',
+  testExecutions: 'a generic report of SonarQube; send the JUnit XML that it was made from',
+  coverage: 'a coverage report, which has no tests',
+  checkstyle: 'a report of a linter, which has no tests',
+  html: 'a web page, perhaps an error of a proxy',
+};
+
+const hintOf = (root: string, roots: readonly string[]): string =>
+  Object.hasOwn(HINTS, root) && !roots.includes(root) ? `: it is ${HINTS[root]}` : '';
+
 /** Options of sax that its types leave out. */
 interface SaxOptionsUntyped {
-  /** The five entities of XML only, not those of HTML. */
+  /** Whether to know only the five entities of XML, or also those of HTML, which some reporters write. */
   strictEntities: boolean;
 }
 

@@ -61,7 +61,12 @@ export const ATTRIBUTE_BYTES_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.
 
 /** What all spans of a resource share is cut once, and not for each of them. */
 export function sharedTexts(attributes: ReadonlyMap<string, string>): AttributeTexts {
-  return new Map([...attributes].map(([key, value]) => [key, cutText(value, DETAIL_BYTES_MAX)]));
+  return new Map(
+    [...attributes].map(([key, value]) => [
+      key,
+      value.length > DETAIL_BYTES_MAX ? cutText(value, DETAIL_BYTES_MAX) : value,
+    ]),
+  );
 }
 
 /** The first value of a key counts. */

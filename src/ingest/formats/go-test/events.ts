@@ -38,7 +38,7 @@ export async function readEvents(
   read: (event: GoEvent) => void,
   report: Report,
 ): Promise<ReadEvents> {
-  const bytes = bufferOf(asUtf8(body));
+  const bytes = bufferOf(asUtf8(body, report));
   const slice = new TimeSlice();
   let eventCount = 0;
   let unreadableCount = 0;

@@ -1,11 +1,11 @@
 /** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
 import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../../domain/limits.ts';
 import type { Status } from '../../../domain/status.ts';
-import { cutText } from '../../../domain/text.ts';
+import { cleanText, cutText } from '../../../domain/text.ts';
 import type { ParsedFailure } from '../../upload.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
-import { cutFailure, type Report } from '../report.ts';
+import { counted, cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
@@ -17,7 +17,33 @@ interface Suite {
   path: NamePath | null;
   file: string | null;
   clock: SuiteClock;
+  /** Failures and errors that it claims to contain. */
+  declaredFailures: number;
+  /** Whether it, or a suite in it, contains one. */
+  hasFailure: boolean;
 }
+
+/**
+ * What `status` and `result` say of a test without a child element that says so. GoogleTest has `notrun`, and
+ * `suppressed` for a disabled test.
+ */
+const STATED: ReadonlyMap<string, Status> = new Map([
+  ['failed', 'failed'],
+  ['failure', 'failed'],
+  ['fail', 'failed'],
+  ['error', 'failed'],
+  ['errored', 'failed'],
+  ['timeout', 'failed'],
+  ['skipped', 'skipped'],
+  ['ignored', 'skipped'],
+  ['disabled', 'skipped'],
+  ['notrun', 'skipped'],
+  ['suppressed', 'skipped'],
+]);
+
+/** Warnings of one kind in a receipt. */
+const WARNINGS_MAX = 5;
+const SHOWN_LENGTH_MAX = 200;
 
 /** A `<testcase>` that is open. */
 interface Case {
@@ -52,20 +78,19 @@ export class JunitHandler implements XmlHandler {
   readonly #suites: Suite[] = [];
   #case: Case | null = null;
   #attempt: Attempt | null = null;
+  #suiteErrors = 0;
+  #emptyClaims = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
 
-  constructor(private readonly report: Report) {}
-
-  get testCount(): number {
-    return this.report.testCount;
-  }
+  constructor(readonly report: Report) {}
 
   open(element: string, attributes: XmlAttributes): void {
     if (this.#attempt) this.#foreign.push(element);
     else if (this.#case) this.#openInCase(element, attributes);
     else if (element === 'testcase') this.#openCase(attributes);
     else if (element === 'testsuite' || element === 'testsuites') this.#openSuite(element, attributes);
+    else if (OUTCOMES[element] === 'failed') this.#attempt = { attributes, text: new LongText() };
   }
 
   /** Text or CDATA. Surefire puts the text of an attempt into a `<stackTrace>`. */
@@ -78,7 +103,32 @@ export class JunitHandler implements XmlHandler {
     if (this.#attempt) this.#closeAttempt();
     else if (this.#case) {
       if (element === 'testcase') this.#closeCase(this.#case);
-    } else if (element === 'testsuite' || element === 'testsuites') this.#suites.pop();
+    } else if (element === 'testsuite' || element === 'testsuites') this.#closeSuite();
+  }
+
+  /** A runner that crashes, or cannot set up, counts failures without a test that has them. */
+  #closeSuite(): void {
+    const closed = this.#suites.pop();
+    if (!closed) return;
+    const around = this.#suites.at(-1);
+    if (closed.hasFailure && around) around.hasFailure = true;
+    if (closed.hasFailure || closed.declaredFailures === 0) return;
+    // The suites around it count the same failures.
+    if (around) around.hasFailure = true;
+    if (++this.#emptyClaims <= WARNINGS_MAX)
+      this.report.warn(
+        `The suite ${shown(closed.name)} counts ${counted(closed.declaredFailures, 'failure')}, but no test in it failed.`,
+      );
+  }
+
+  /** An error that belongs to a suite, such as of its set-up: not a test, but the receipt shows it. */
+  #closeSuiteError({ attributes, text }: Attempt): void {
+    const suite = this.#suites.at(-1);
+    if (suite) suite.hasFailure = true;
+    if (++this.#suiteErrors > WARNINGS_MAX) return;
+    const message =
+      nonEmpty(attributes.message) ?? firstLine(text.trimmed()) ?? nonEmpty(attributes.type) ?? 'no message';
+    this.report.warn(`The suite ${shown(suite?.name ?? '')} reports an error outside of its tests: ${shown(message)}`);
   }
 
   #openSuite(element: string, attributes: XmlAttributes): void {
@@ -93,15 +143,21 @@ export class JunitHandler implements XmlHandler {
       // Cut here, once, and not for each of its tests.
       file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
       clock: suiteClock(timestampMs, around?.clock),
+      declaredFailures: countOf(attributes.failures) + countOf(attributes.errors),
+      hasFailure: false,
     });
   }
 
   #openCase(attributes: XmlAttributes): void {
     this.report.count();
-    // GoogleTest reports a disabled test as one that was not run.
-    const isSkipped =
-      attributes.status === 'notrun' || attributes.status === 'disabled' || attributes.result === 'suppressed';
-    this.#case = { attributes, isFailed: false, isSkipped, hasFlakyAttempt: false, hasRerun: false, failures: [] };
+    this.#case = {
+      attributes,
+      isFailed: false,
+      isSkipped: false,
+      hasFlakyAttempt: false,
+      hasRerun: false,
+      failures: [],
+    };
   }
 
   #openInCase(element: string, attributes: XmlAttributes): void {
@@ -122,8 +178,13 @@ export class JunitHandler implements XmlHandler {
     const attempt = this.#attempt;
     this.#attempt = null;
     const failures = this.#case?.failures;
+    if (!attempt) return;
+    if (!failures) {
+      this.#closeSuiteError(attempt);
+      return;
+    }
     // One more than is kept, so that the receipt says that there were more.
-    if (!attempt || !failures || failures.length > FAILURES_MAX) return;
+    if (failures.length > FAILURES_MAX) return;
     const { attributes, text } = attempt;
     const stacktrace = text.trimmed();
     const message = nonEmpty(attributes.message) ?? nonEmpty(firstLine(stacktrace));
@@ -140,7 +201,9 @@ export class JunitHandler implements XmlHandler {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;
     }
-    const status: Status = isFailed ? 'failed' : isSkipped ? 'skipped' : 'passed';
+    const status = isFailed ? 'failed' : isSkipped ? 'skipped' : hasFlakyAttempt ? 'passed' : statedStatus(attributes);
+    const suite = this.#suites.at(-1);
+    if (suite && status === 'failed') suite.hasFailure = true;
     this.report.add({
       place: [this.#path(), name],
       name,
@@ -171,6 +234,13 @@ export class JunitHandler implements XmlHandler {
     return timeMs;
   }
 }
+
+const statedStatus = ({ status, result }: XmlAttributes): Status =>
+  STATED.get(status?.trim().toLowerCase() ?? '') ?? STATED.get(result?.trim().toLowerCase() ?? '') ?? 'passed';
+
+const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
+
+const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
 
 const cutDetail = (text: string | null): string | null => text && cutText(text, DETAIL_BYTES_MAX);
 

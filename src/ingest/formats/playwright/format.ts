@@ -41,7 +41,7 @@ export const playwright: ReportFormat = {
   },
   parse: async (body, report) => {
     const visitor = new PlaywrightVisitor(report);
-    const breakage = await readJson(withoutPreamble(asUtf8(body)), visitor);
+    const breakage = await readJson(withoutPreamble(asUtf8(body, report)), visitor);
     if (!visitor.isPlaywright)
       throw new InvalidUpload(
         `The body is not a ${TITLE} report: ${breakage === null ? 'it has no suites' : `it ${breakage}`}.`,

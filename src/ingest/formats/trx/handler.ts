@@ -66,11 +66,7 @@ export class TrxHandler implements XmlHandler {
   /** Collects the text that is being read. */
   #text: LongText | null = null;
 
-  constructor(private readonly report: Report) {}
-
-  get testCount(): number {
-    return this.report.testCount;
-  }
+  constructor(readonly report: Report) {}
 
   open(element: string, attributes: XmlAttributes): void {
     if (RESULTS.has(element)) this.#openResult(attributes);

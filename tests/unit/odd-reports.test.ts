@@ -1,0 +1,173 @@
+/** Reports that say less, or something else, than they seem to: what of it counts, and what the receipt says. */
+import { describe, expect, test } from 'bun:test';
+import { goTest } from '../../src/ingest/formats/go-test/format.ts';
+import { parseSeconds } from '../../src/ingest/formats/time.ts';
+import { trx } from '../../src/ingest/formats/trx/format.ts';
+import { parseReport } from '../../src/ingest/reports/parse.ts';
+import { executionOfCase, executionsOf, parseXml, RUN, statusesOf } from '../support/parsing.ts';
+
+const warningsOf = async (xml: string): Promise<string[]> => (await parseXml(xml)).warnings;
+const named = (name: string): string => `<testsuite><testcase name="${name}"/></testsuite>`;
+
+describe('a status without a child element', () => {
+  test.each([
+    ['status="failed"', 'failed'],
+    ['status="FAILED"', 'failed'],
+    ['status="error"', 'failed'],
+    ['result="failure"', 'failed'],
+    ['status="skipped"', 'skipped'],
+    ['status="ignored"', 'skipped'],
+    ['status="run" result="suppressed"', 'skipped'],
+    ['status="notrun"', 'skipped'],
+    ['status="run" result="completed"', 'passed'],
+    ['status="passed"', 'passed'],
+  ] as const)('%s: %s', async (attributes, status) => {
+    expect((await executionOfCase(`<testcase name="t" ${attributes}/>`)).status).toBe(status);
+  });
+  test('a child element says it better', async () => {
+    expect((await executionOfCase('<testcase name="t" status="failed"><skipped/></testcase>')).status).toBe('skipped');
+    const flaky = await executionOfCase('<testcase name="t" status="failed"><flakyFailure/></testcase>');
+    expect(flaky).toMatchObject({ status: 'passed', isFlaky: true });
+  });
+});
+
+describe('a report with trouble and without tests that have it', () => {
+  test('an error or failure of a suite is a warning with its message', async () => {
+    const upload = await parseXml(
+      '<testsuites><testsuite name="a" errors="1"><error message="cannot import b"/><testcase name="t"/></testsuite><testsuite name="c" failures="1"><failure>line one\nline two</failure></testsuite></testsuites>',
+    );
+    expect(statusesOf(upload)).toEqual({ t: 'passed' });
+    expect(upload.warnings).toEqual([
+      'The suite a reports an error outside of its tests: cannot import b',
+      'The suite c reports an error outside of its tests: line one',
+    ]);
+  });
+  test('a suite that counts failures and contains none is a warning, once and not for each suite around it', async () => {
+    const inner = '<testsuite name="a" failures="2" errors="1"><testcase name="t"/></testsuite>';
+    expect(await warningsOf(`<testsuites failures="2" errors="1">${inner}</testsuites>`)).toEqual([
+      'The suite a counts 3 failures, but no test in it failed.',
+    ]);
+    expect(
+      await warningsOf(
+        '<testsuites failures="1"><testsuite failures="1"><testcase name="t"><failure/></testcase></testsuite></testsuites>',
+      ),
+    ).toEqual([]);
+  });
+  test('a report without tests is a warning, in any format', async () => {
+    const message = ['The report contains no test.'];
+    expect(await warningsOf('<testsuites/>')).toEqual(message);
+    expect((await parseReport(trx, Buffer.from('<TestRun/>'), { run: RUN, reportName: 'r' })).warnings).toEqual(
+      message,
+    );
+  });
+  test('many of them are a few warnings', async () => {
+    const suites = '<testsuite name="a" errors="1"><error/></testsuite><testsuite name="b" errors="1"/>'.repeat(50);
+    expect((await warningsOf(`<testsuites>${suites}</testsuites>`)).length).toBeLessThanOrEqual(11);
+  });
+});
+
+describe('bytes that are not of the encoding', () => {
+  const bytesOf = (name: Buffer, rest = ''): Buffer =>
+    Buffer.concat([Buffer.from('<testsuite><testcase name="'), name, Buffer.from(`"/>${rest}</testsuite>`)]);
+  test('never make one test of two: those tests are refused, and the others are kept', async () => {
+    const upload = await parseXml(
+      Buffer.concat([
+        bytesOf(Buffer.from([0x61, 0xe4])).subarray(0, -12),
+        bytesOf(Buffer.from([0x61, 0xf6]), '<testcase name="ok"/>').subarray(11),
+      ]),
+    );
+    expect(statusesOf(upload)).toEqual({ ok: 'passed' });
+    expect(upload.rejections).toMatchObject([{ reason: 'the test name holds bytes that are not utf-8', count: 2 }]);
+    expect(upload.warnings).toEqual(['The report holds bytes that are not utf-8. They are replaced by U+FFFD.']);
+  });
+  test('in a message are replaced, with a warning', async () => {
+    const failure = Buffer.concat([
+      Buffer.from('<testsuite><testcase name="t"><failure>sp'),
+      Buffer.from([0xe4]),
+      Buffer.from('t</failure></testcase></testsuite>'),
+    ]);
+    const upload = await parseXml(failure);
+    expect(executionsOf(upload)[0]?.failures[0]?.stacktrace).toBe('sp\uFFFDt');
+    expect(upload.warnings).toHaveLength(1);
+  });
+  test('are noticed in lines of JSON, too', async () => {
+    const line = Buffer.from('{"Action":"pass","Package":"p","Test":"TX"}\n{"Action":"pass","Package":"p"}\n');
+    line[line.indexOf('X')] = 0xe4;
+    const upload = await parseReport(goTest, line, { run: RUN, reportName: 'r' });
+    expect(upload.rejections).toMatchObject([{ reason: 'the test name holds bytes that are not utf-8', count: 1 }]);
+  });
+  test('U+FFFD that the report itself contains is a character like any other', async () => {
+    expect(statusesOf(await parseXml(named('a\uFFFDb')))).toEqual({ 'a\uFFFDb': 'passed' });
+  });
+  test('a declared encoding is read as such, and an unknown one is refused with a sentence', async () => {
+    const latin = Buffer.concat([
+      Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?>'),
+      bytesOf(Buffer.from([0x61, 0xe4])),
+    ]);
+    expect(statusesOf(await parseXml(latin))).toEqual({ aä: 'passed' });
+    await expect(parseXml(`<?xml version="1.0" encoding="klingon"?>${named('t')}`)).rejects.toThrow(
+      'declares the encoding "klingon", which is not known',
+    );
+  });
+  test('UTF-16 is recognised without a byte order mark, in both orders', async () => {
+    const little = Buffer.from(named('spät'), 'utf16le');
+    expect(statusesOf(await parseXml(little))).toEqual({ spät: 'passed' });
+    expect(statusesOf(await parseXml(Buffer.from(little).swap16()))).toEqual({ spät: 'passed' });
+  });
+});
+
+describe('entities', () => {
+  test('of HTML are read, unknown ones stay as they are, and nothing after them is lost', async () => {
+    const [execution] = executionsOf(
+      await parseXml(
+        '<testsuite><testcase name="t"><failure>a&nbsp;b &hellip; &unknown; &lt;c&gt;</failure></testcase></testsuite>',
+      ),
+    );
+    expect(execution?.failures[0]?.stacktrace).toBe('a\u00a0b … &unknown; <c>');
+  });
+  test('in names make different tests', async () => {
+    const upload = await parseXml(
+      '<testsuite><testcase name="&foo;"/><testcase name="&bar;"/><testcase name="&eacute;"/></testsuite>',
+    );
+    expect(statusesOf(upload)).toEqual({ '&foo;': 'passed', '&bar;': 'passed', é: 'passed' });
+  });
+});
+
+test.each([
+  ['1.234,5', 1234.5],
+  ['1,234.5', 1234.5],
+  ['1,234', 1234],
+  ['1.234', 1.234],
+  ['1.234.567,8', 1234567.8],
+  ['1.234.567', 1234567],
+  ["1'234.5", 1234.5],
+  ['1 234,5', 1234.5],
+  ['0,25', 0.25],
+  ['PT1.5S', 1.5],
+  ['PT1M1.5S', 61.5],
+  ['PT2H', 7200],
+  ['00:00:01.5', 1.5],
+  ['01:02:03,5', 3723.5],
+  ['01:30', 90],
+  ['15ms', 0.015],
+  ['15 ms', 0.015],
+  ['1.5s', 1.5],
+  ['1e-05', 1e-5],
+  ['', 0],
+  ['PT', 0],
+  ['-1', 0],
+  ['later', 0],
+  [`1${'0'.repeat(1_000)}`, 0],
+])('a time of %j is %d seconds', (text, seconds) => {
+  expect(parseSeconds(text)).toBeCloseTo(seconds, 9);
+});
+
+test.each([
+  ['<testrun name="x" tests="7"><testsuite/></testrun>', 'an export of Eclipse or IntelliJ'],
+  ['<test-run/>', 'a report of NUnit'],
+  ['<assemblies/>', 'a report of xUnit.net'],
+  ['<TestRun/>', 'TRX, which has its own address'],
+  ['<html/>', 'a web page'],
+])('%s is refused with a hint what it is', async (xml, hint) => {
+  await expect(parseXml(xml)).rejects.toThrow(hint);
+});
