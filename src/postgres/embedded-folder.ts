@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { renameDurably, writeDurably } from '../durable-file.ts';
 import { UserError } from '../errors.ts';
-import { launch, namedUid, ownUid } from './embedded-process.ts';
+import { ended, launch, namedUid, ownUid } from './embedded-process.ts';
 
 export interface EmbeddedFolder {
   /** What the server keeps. */
@@ -63,7 +63,7 @@ async function initialise(path: string, binaries: string): Promise<string> {
     temporary,
     uid,
   );
-  const code = await new Promise((done) => initdb.process.once('close', done));
+  const code = await ended(initdb);
   rmSync(passwordFile);
   if (code !== 0) throw new UserError(`The embedded PostgreSQL could not be set up in ${path}:\n${initdb.output()}`);
   own(temporary);

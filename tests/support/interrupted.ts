@@ -213,7 +213,8 @@ export class InterruptedService {
 
   async #receipt(id: string): Promise<{ status: string; accepted: number; duplicate: number }> {
     const response = await this.#service.request(`${SHOP}/uploads/${id}`);
-    if (response.status !== 200) throw new Error(`a receipt was answered with ${response.status}`);
+    if (response.status !== 200)
+      throw new Error(`a receipt was answered with ${response.status}: ${await response.text()}`);
     return (await response.json()) as { status: string; accepted: number; duplicate: number };
   }
 
