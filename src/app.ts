@@ -4,9 +4,9 @@ import type { Clock } from './clock.ts';
 import { UserError } from './errors.ts';
 import type { CredentialSource } from './http/auth.ts';
 import { withAbsoluteUrl } from './http/authority.ts';
-import { allowLongAddresses, createFallback, requestIdOf, withSingleSlash } from './http/edge.ts';
+import { allowLongAddresses, createFallback, requestIdOf, shadowedMethods, withSingleSlash } from './http/edge.ts';
 import { type Feature, type Http, problemFor } from './http/operation.ts';
-import { HttpProblem, problemResponse, unprocessableBody } from './http/problems.ts';
+import { HttpProblem, methodNotAllowed, problemResponse, unprocessableBody } from './http/problems.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 
@@ -55,6 +55,11 @@ export function buildApp({ clock, log, publicUrl, credentials, features }: AppDe
     return problemResponse(admitted, requestIdOf(request));
   });
   for (const mount of features) mount(app, http);
+  for (const { method, path, allowed } of shadowedMethods(app.routes))
+    app.route(method, path, ({ request }) => problemResponse(methodNotAllowed(allowed), requestIdOf(request)), {
+      parse: 'none',
+      detail: { hide: true },
+    });
   const fallback = createFallback(app.routes);
   return app;
 }

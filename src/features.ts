@@ -8,6 +8,7 @@ import type { Parse } from './ingest/parsing/task.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
+import { mountHome } from './openapi/home.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
@@ -48,6 +49,7 @@ export const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
   ...coreFeatures({ ...deps, probes }),
   ...monitoring.features,
+  mountHome,
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,
 ];

@@ -3,7 +3,7 @@
  * addresses.
  */
 import http from 'node:http';
-import { type HttpProblem, methodNotAllowed, notFound } from './problems.ts';
+import { type HttpProblem, methodNotAllowed, nothingHere } from './problems.ts';
 
 /**
  * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more.
@@ -49,9 +49,7 @@ export function createFallback(routes: readonly Route[]): (path: string) => Http
   const patterns = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
   return (path) => {
     const methods = new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
-    return methods.size > 0
-      ? methodNotAllowed([...methods].sort())
-      : notFound('There is nothing at this address. The operations are listed at /docs.');
+    return methods.size > 0 ? methodNotAllowed([...methods].sort()) : nothingHere();
   };
 }
 
@@ -61,4 +59,21 @@ function patternOf(path: string): RegExp {
     .replace(/:\w+/g, '[^/]+')
     .replace(/\\\*/g, '.*');
   return new RegExp(`^${escaped}/?$`);
+}
+
+/**
+ * Paths with a literal in a place where another route has a parameter, such as `…/quarantines/check` (POST) beside
+ * `…/quarantines/:id` (GET): with the methods that only the other route has, and those that are allowed. Unless such a
+ * request has a route, it would be told that its id is malformed.
+ */
+export function shadowedMethods(routes: readonly Route[]): { method: string; path: string; allowed: string[] }[] {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { method, path } of routes) methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(method));
+  return [...methodsOf].flatMap(([path, own]) => {
+    const others = [...methodsOf].filter(
+      ([other]) => other !== path && !other.includes('*') && patternOf(other).test(path),
+    );
+    const shadowed = new Set(others.flatMap(([, methods]) => [...methods].filter((method) => !own.has(method))));
+    return [...shadowed].map((method) => ({ method, path, allowed: [...own].sort() }));
+  });
 }

@@ -5,8 +5,7 @@
 import type { z } from 'zod';
 import type { Window } from '../domain/window.ts';
 import { type Cursor, type CursorKey, decodeCursor, encodeCursor, hashFilters } from './cursor.ts';
-
-const PER_PAGE_DEFAULT = 10;
+import { PER_PAGE_DEFAULT } from './parameters.ts';
 
 /** A list that is read in pages. `K` is what its rows are ordered by. */
 export interface PagedList<Row, K extends CursorKey> {

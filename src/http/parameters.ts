@@ -28,11 +28,14 @@ export type QueryOf<Q extends QueryShape> = { [K in keyof Q]: Q[K] extends Query
 
 export const ARRAY_LENGTH_MAX = 255;
 const PER_PAGE_MAX = 100;
+export const PER_PAGE_DEFAULT = 10;
 const CURSOR_LENGTH_MAX = 1_000_000;
 
 interface Description {
   description: string;
   example?: unknown;
+  /** What an absent parameter means, if one value says it. */
+  default?: string | number;
 }
 
 const once = <T>(value: z.ZodType<T, string>) =>
@@ -45,9 +48,10 @@ const once = <T>(value: z.ZodType<T, string>) =>
 function optional<T>(
   value: z.ZodType<T, string>,
   schema: Record<string, unknown>,
-  { description, example }: Description,
+  { description, example, default: absent }: Description,
 ): QueryParameter<T | undefined> {
-  return { read: once(value), schema, description, required: false, isRepeated: false, example };
+  const documented = absent === undefined ? schema : { ...schema, default: absent };
+  return { read: once(value), schema: documented, description, required: false, isRepeated: false, example };
 }
 
 /** Optional text; lengths count code points. */
@@ -148,14 +152,17 @@ export const cursorParameter = (): QueryParameter<string | undefined> =>
     {
       description:
         'Taken from the `Link` header of an earlier response, never built by the client. An empty cursor is the first page.',
-      example: 'WzEsIm4iLG51bGwsbnVsbCwxMCwiQ2xGdHpJSjFEVzRnZmlYQyJd',
+      // Pages that fill in examples must not send a cursor of another list.
+      example: '',
     },
   );
 
-export const perPageParameter = (): QueryParameter<number | undefined> =>
+/** @param absent what a request without it gets; null: something that no number says */
+export const perPageParameter = (absent: number | null = PER_PAGE_DEFAULT): QueryParameter<number | undefined> =>
   integerParameter(1, PER_PAGE_MAX, {
     description: 'Items per page; defaults to 10, or with a cursor to the size of the earlier page.',
     example: 10,
+    ...(absent !== null && { default: absent }),
   });
 
 /** The result of reading input: a value, or what is wrong with it. */

@@ -3,6 +3,7 @@
  * sentence that says what to do) and, for 422, `errors`.
  */
 import { ReadRefused, STORE_TITLES, type StoreName, StoreUnavailable } from '../errors.ts';
+import { DATA_HEADERS } from './security-headers.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -35,6 +36,10 @@ export const badRequest = (detail: string): HttpProblem => new HttpProblem(400, 
 export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
 
 export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
+
+/** For an address that is nothing, whatever the method. */
+export const nothingHere = (): HttpProblem =>
+  notFound('There is nothing at this address. The operations are listed at /docs.');
 
 export const conflict = (detail: string): HttpProblem => new HttpProblem(409, 'Conflict', detail);
 
@@ -85,6 +90,6 @@ export function problemResponse(problem: HttpProblem, requestId: string): Respon
   const { status, title, detail, errors } = problem;
   return new Response(JSON.stringify({ type: 'about:blank', title, status, detail, ...(errors ? { errors } : {}) }), {
     status,
-    headers: { ...problem.headers, 'content-type': PROBLEM_MEDIA_TYPE, 'x-request-id': requestId },
+    headers: { ...DATA_HEADERS, ...problem.headers, 'content-type': PROBLEM_MEDIA_TYPE, 'x-request-id': requestId },
   });
 }

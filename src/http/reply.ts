@@ -2,6 +2,7 @@
  * What a handler answers, and the response that is made of it: checked by its schema, with an entity tag, 304 and HEAD.
  */
 import type { z } from 'zod';
+import { DATA_HEADERS } from './security-headers.ts';
 
 /** A status that an operation may answer. */
 export interface ResponseDescription {
@@ -70,11 +71,13 @@ export function prepare(
 /** @param isConditional whether the request may be answered with 304 */
 export function respond(prepared: Prepared, request: Request, isConditional: boolean, requestId: string): Response {
   if ('response' in prepared) {
-    prepared.response.headers.set('x-request-id', requestId);
+    const { headers } = prepared.response;
+    headers.set('x-request-id', requestId);
+    for (const [name, value] of Object.entries(DATA_HEADERS)) if (!headers.has(name)) headers.set(name, value);
     return prepared.response;
   }
   const { status, body, etag } = prepared;
-  const headers: Record<string, string> = { ...prepared.headers, 'x-request-id': requestId };
+  const headers: Record<string, string> = { ...DATA_HEADERS, ...prepared.headers, 'x-request-id': requestId };
   if (isConditional && etag !== undefined) {
     headers.etag = etag;
     // Clients may keep the answer, but must ask whether it still holds.

@@ -73,7 +73,10 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
     access: 'read',
     params: common.testPath,
     query: {
-      sort: enumParameter(SORTS, { description: 'Defaults to the number of executions, highest first.' }),
+      sort: enumParameter(SORTS, {
+        description: 'Defaults to the number of executions, highest first.',
+        default: 'executions_count',
+      }),
       direction: directionParameter(),
       ...windowParameters(),
       cursor: cursorParameter(),

@@ -5,9 +5,10 @@
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { requestIdOf } from '../http/edge.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { owner, repository } from '../http/path.ts';
-import { notFound } from '../http/problems.ts';
+import { notFound, nothingHere, problemResponse } from '../http/problems.ts';
 
 const FEATURES = [
   {
@@ -24,7 +25,12 @@ const FEATURES = [
   },
 ] as const;
 
+/** Words where another address has an id: they are no malformed ids. */
+const NO_IDS = ['/v1/ci/:owner/repositories/:repository/tests/runs'];
+
 export function mountNotOffered(app: AnyElysia, http: Http): void {
+  for (const path of NO_IDS)
+    app.get(path, ({ request }) => problemResponse(nothingHere(), requestIdOf(request)), { detail: { hide: true } });
   for (const { path, operationId, summary, detail } of FEATURES)
     mount(app, http, 'GET', `/v1/ci/:owner/repositories/:repository/${path}`, {
       operationId,

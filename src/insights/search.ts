@@ -162,7 +162,10 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         example: ['Cart > *'],
         required: true,
       }),
-      sort: enumParameter(SORTS, { description: 'Defaults to the number of executions, highest first.' }),
+      sort: enumParameter(SORTS, {
+        description: 'Defaults to the number of executions, highest first.',
+        default: 'executions_count',
+      }),
       direction: directionParameter(),
       pipeline_name: common.namesParameter('Only these pipelines.', ['CI']),
       pipeline_name_exclude: common.namesParameter('All pipelines except these.', ['nightly']),

@@ -2,11 +2,13 @@
  * The document at `/docs/json` and its page at `/docs`. The page works without internet access: this server delivers
  * Swagger UI from the package `swagger-ui-dist`, and the online validator is off.
  */
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { openapi } from '@elysiajs/openapi';
 import { Elysia } from 'elysia';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Http } from '../http/operation.ts';
+import { DATA_HEADERS, pageHeaders } from '../http/security-headers.ts';
 import { describeOperations } from './document.ts';
 
 const ASSETS = {
@@ -38,7 +40,7 @@ export function docsPlugin(http: Http) {
   const { paths, components } = describeOperations(http.operations);
   const plugin = new Elysia({ name: 'docs' });
   for (const [file, type] of Object.entries(ASSETS)) {
-    const headers = { 'content-type': type, 'cache-control': `public, max-age=${ASSET_MAX_AGE_S}` };
+    const headers = { ...DATA_HEADERS, 'content-type': type, 'cache-control': `public, max-age=${ASSET_MAX_AGE_S}` };
     const path = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${file}`));
     plugin.get(`/docs/assets/${file}`, () => new Response(Bun.file(path), { headers }), { detail: { hide: true } });
   }
@@ -49,7 +51,7 @@ export function docsPlugin(http: Http) {
     // By default the page sends the document's address to validator.swagger.io.
     validatorUrl: 'none',
   };
-  return plugin.use(
+  const rendered = new Elysia().use(
     openapi({
       path: '/docs',
       specPath: '/docs/json',
@@ -70,4 +72,46 @@ export function docsPlugin(http: Http) {
       } as Documentation,
     }),
   );
+  const render = async (path: string): Promise<string> =>
+    (await rendered.handle(new Request(`http://localhost${path}`))).text();
+  const page = once(async () => {
+    const html = await render('/docs');
+    const headers = { ...pageHeaders(sourcesOf(html, http.publicUrl)), 'content-type': 'text/html; charset=utf-8' };
+    return { html, headers };
+  });
+  const document = once(() => render('/docs/json'));
+  return plugin
+    .get(
+      '/docs',
+      async () => {
+        const { html, headers } = await page();
+        return new Response(html, { headers });
+      },
+      { detail: { hide: true } },
+    )
+    .get(
+      '/docs/json',
+      async () => new Response(await document(), { headers: { ...DATA_HEADERS, 'content-type': 'application/json' } }),
+      { detail: { hide: true } },
+    );
+}
+
+/** Swagger UI sets inline styles. Of scripts inside the page only those that it has now may run, named by their hash. */
+function sourcesOf(html: string, publicUrl: string | undefined): string {
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${hashOf(script)}'`,
+  );
+  const api = publicUrl === undefined ? '' : ` ${new URL(publicUrl).origin}`;
+  return `script-src 'self' ${scripts.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'${api}`;
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+/** Runs it at the first call only. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -29,7 +29,7 @@ export const listQuery = {
   }),
   cursor: cursorParameter(),
   per_page: {
-    ...perPageParameter(),
+    ...perPageParameter(null),
     description: 'Items per page. Absent: the whole list in one response, which clients should not rely on forever.',
   },
 };

@@ -72,10 +72,14 @@ describe('access', () => {
 test('the page and everything it loads come from this server', async () => {
   const response = await open('/');
   expect(response.headers.get('content-type')).toStartWith('text/html');
-  expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+  expect(response.headers.get('content-security-policy')).toContain("script-src 'self';");
   const page = await response.text();
   expect(page).not.toContain('<%');
   expect(page).toContain('<base href="/admin/queues/"');
+  // It opens the page again without a key in the address, with which browsers would not let the page fetch anything.
+  expect(page.indexOf('<script src="address.js">')).toBeLessThan(page.indexOf('<script defer'));
+  const script = await open('/address.js');
+  expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
   const loaded = [...page.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map((match) => match[1] ?? '');
   expect(loaded.length).toBeGreaterThan(3);
   expect([...page.matchAll(/(?:src|href)="https?:/g)]).toEqual([]);

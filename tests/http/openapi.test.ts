@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from '../support/http.ts';
 import { openTestStores } from '../support/stores.ts';
 
 interface Media {
-  schema: object;
+  schema: { default?: unknown };
   example?: unknown;
 }
 interface Answer {
@@ -25,7 +25,7 @@ interface Operation {
     name: string;
     in: string;
     required: boolean;
-    schema: object;
+    schema: { default?: unknown };
     description?: string;
     example?: unknown;
   }[];
@@ -187,6 +187,28 @@ describe('the OpenAPI document', () => {
     const schema = { ...search?.content?.['application/json']?.schema, components: document.components };
     expect(ajv.validate(schema, body)).toBe(true);
   });
+});
+
+test('what the page prefills to try out is valid: with every example, no read answers 422', async () => {
+  let asked = 0;
+  for (const [path, { get: operation }] of Object.entries(document.paths)) {
+    if (!operation) continue;
+    const filled = (operation.parameters ?? []).reduce((address, { name, in: place, example, schema }) => {
+      if (place === 'path') return address.replace(`{${name}}`, encodeURIComponent(String(example)));
+      const values = [example ?? schema.default].flat().filter((value) => value !== undefined && value !== '');
+      return values.reduce<string>((all, value) => `${all}&${name}=${encodeURIComponent(String(value))}`, address);
+    }, `${path}?`);
+    const response = await app.request(filled);
+    expect([filled, response.status, response.status === 422]).toEqual([filled, response.status, false]);
+    asked++;
+  }
+  expect(asked).toBeGreaterThan(10);
+});
+
+test('parameters with one default show it', () => {
+  const search = document.paths['/v1/ci/{owner}/repositories/{repository_name}/search/tests']?.get;
+  const defaults = (search?.parameters ?? []).map(({ name, schema }) => [name, schema.default]);
+  expect(Object.fromEntries(defaults)).toMatchObject({ per_page: 10, sort: 'executions_count' });
 });
 
 describe('the page at /docs', () => {

@@ -25,6 +25,17 @@ import { summaryOf } from './summary.ts';
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=86400' };
 const POLL_SECONDS = 5;
 
+/**
+ * Runs before the page's own scripts. Browsers refuse to fetch relative to an address with a name and a password, and the
+ * page would say "Loading" for ever. They remember both, so it opens again without them, and the key leaves the history.
+ */
+const ADDRESS_SCRIPT = `try {
+  new Request('static');
+} catch {
+  location.replace(location.origin + location.pathname + location.search);
+}
+`;
+
 /** Collects what bull-board would give to a web framework. */
 class Collected implements IServerAdapter {
   queues: BullBoardQueues = new Map();
@@ -97,6 +108,8 @@ export function createBoard(queues: readonly Queue[], basePath: string): Board {
   const isPage = [collected.entry?.route ?? []].flat().map(patternOf);
   return {
     answer: async (path, query) => {
+      if (path === '/address.js')
+        return new Response(ADDRESS_SCRIPT, { headers: { 'content-type': 'text/javascript; charset=utf-8' } });
       if (path.startsWith('/static/')) return asset(collected.staticPath, path.slice('/static/'.length));
       for (const route of reads)
         for (const pattern of [route.route].flat().map(patternOf)) {
@@ -150,7 +163,8 @@ function pageOf({ viewsPath, entry, uiConfig }: Collected, basePath: string): ()
   const template = readFileSync(join(viewsPath, view?.name ?? 'index.ejs'), 'utf8');
   const html = template
     .replace(/<%[-=]\s*(\w+)\s*%>/g, (_, name: string) => view?.params[name] ?? '')
-    .replace(/<link\b[^>]*href="https?:[^>]*>/g, '');
+    .replace(/<link\b[^>]*href="https?:[^>]*>/g, '')
+    .replace('</head>', '<script src="address.js"></script></head>');
   return () => new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 

@@ -4,19 +4,17 @@ import type { AnyElysia } from 'elysia';
 import { requestIdOf } from '../../http/edge.ts';
 import { type Http, problemFor } from '../../http/operation.ts';
 import { HttpProblem } from '../../http/problems.ts';
+import { pageHeaders } from '../../http/security-headers.ts';
 import { startRequest } from '../../observability/requests.ts';
 import type { KeyStore } from '../../postgres/keys.ts';
 import { createBoard } from './board.ts';
 
 const PATH = '/admin/queues';
 
-/** Loads nothing from other servers and must not be framed. The page sets inline styles. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
+/** The page sets inline styles. */
+const HEADERS = pageHeaders(
+  "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; manifest-src 'self'",
+);
 
 /** Makes browsers ask for a name and a password. */
 const notAdmin = new HttpProblem(

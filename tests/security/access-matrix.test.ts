@@ -1,0 +1,255 @@
+/**
+ * Who may do what, at every route: the rows below are compared with the routes of the service and with its document, so a
+ * new route without a row fails. Every row is asked with every kind of credential.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
+import { uniqueRepository } from '../support/stores.ts';
+
+/**
+ * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of the
+ * path. `board`: an admin key of every owner. `signature`: the host's. `nothing`: refused with 404 or 405 for everyone.
+ */
+type Rule = 'public' | 'credential' | 'read' | 'upload' | 'quarantine' | 'events' | 'board' | 'signature' | 'nothing';
+
+const REPOSITORY = '/v1/ci/:owner/repositories/:repository';
+const ROWS: Record<string, Rule> = {
+  'GET /': 'public',
+  'GET /docs': 'public',
+  'GET /docs/json': 'public',
+  'GET /docs/assets/swagger-ui-bundle.js': 'public',
+  'GET /docs/assets/swagger-ui.css': 'public',
+  'GET /healthz/live': 'public',
+  'GET /healthz/ready': 'public',
+  'GET /metrics': 'public',
+  'GET /admin/queues': 'board',
+  'GET /admin/queues/': 'board',
+  'GET /admin/queues/*': 'board',
+  'POST /webhooks/github': 'signature',
+  'GET /v1/application': 'credential',
+  'GET /v1/repos/:owner/:repository/logs': 'events',
+  'POST /v1/repos/:owner/:repository/ci/traces': 'upload',
+  [`POST ${REPOSITORY}/traces`]: 'upload',
+  [`POST ${REPOSITORY}/junit`]: 'upload',
+  [`POST ${REPOSITORY}/playwright`]: 'upload',
+  [`POST ${REPOSITORY}/go-test`]: 'upload',
+  [`POST ${REPOSITORY}/trx`]: 'upload',
+  [`GET ${REPOSITORY}/uploads/:upload_id`]: 'upload',
+  [`GET ${REPOSITORY}/search/tests`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/stats/:stat`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/failures`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
+  [`GET ${REPOSITORY}/tests/runs`]: 'nothing',
+  [`GET ${REPOSITORY}/flaky-detection-context`]: 'read',
+  [`GET ${REPOSITORY}/test-selection`]: 'read',
+  [`GET ${REPOSITORY}/quarantines`]: 'read',
+  [`POST ${REPOSITORY}/quarantines`]: 'quarantine',
+  [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
+  [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
+  [`POST ${REPOSITORY}/quarantines/check`]: 'read',
+  [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
+  [`DELETE ${REPOSITORY}/quarantines/check`]: 'nothing',
+};
+
+const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
+const { owner, name } = uniqueRepository();
+const VALUES: Record<string, string> = {
+  owner,
+  repository: name,
+  test_id: TEST,
+  failure_id: TEST,
+  quarantine_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  upload_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  stat: 'mean_duration',
+};
+
+let service: ServiceApp;
+let routes: string[];
+/** By what they are; null is no credential at all. */
+let tokens: Record<string, string | null>;
+
+beforeAll(async () => {
+  service = await openServiceApp();
+  // HEAD is answered as GET is.
+  routes = service.app.routes.filter(({ method }) => method !== 'HEAD').map(({ method, path }) => `${method} ${path}`);
+  const { key, token: revoked } = await service.keys.create({
+    name: 'revoked',
+    owner: null,
+    scope: 'admin',
+    repositories: null,
+    expiresAt: null,
+  });
+  await service.keys.revoke(key.id);
+  tokens = {
+    none: null,
+    unknown: 'cii_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    revoked,
+    expired: await service.makeKey({ scope: 'admin', expiresAt: new Date(service.stores.clock.now() - 1) }),
+    'ci of another owner': await service.makeKey({ owner: 'another' }),
+    'admin of another owner': await service.makeKey({ owner: 'another', scope: 'admin' }),
+    'ci of another repository': await service.makeKey({ owner, repositories: ['another'] }),
+    'admin of another repository': await service.makeKey({ owner, repositories: ['another'], scope: 'admin' }),
+    'ci of the repository': await service.makeKey({ owner, repositories: [name] }),
+    'ci of the owner': await service.makeKey({ owner }),
+    'ci of every owner': await service.makeKey(),
+    'admin of the owner': await service.makeKey({ owner, scope: 'admin' }),
+    'admin of every owner': await service.makeKey({ scope: 'admin' }),
+  };
+});
+afterAll(() => service.stop());
+
+/** How a route must treat a credential: `asks` for one, `refused`, `hidden` as if the repository did not exist, or `open`. */
+type Outcome = 'open' | 'refused' | 'hidden' | 'asks' | 'nothing';
+
+function expected(rule: Rule, credential: string): Outcome {
+  if (rule === 'public') return 'open';
+  if (rule === 'nothing') return 'nothing';
+  if (rule === 'signature') return 'refused';
+  if (rule === 'board') return credential === 'admin of every owner' ? 'open' : 'asks';
+  if (['none', 'unknown', 'revoked', 'expired'].includes(credential)) return 'refused';
+  if (rule === 'credential') return 'open';
+  if (credential.endsWith('another owner')) return 'refused';
+  if (credential.endsWith('another repository')) return 'hidden';
+  if (rule === 'events' && credential.startsWith('ci ')) return 'refused';
+  return 'open';
+}
+
+async function outcomeOf(response: Response, rule: Rule): Promise<Outcome> {
+  const { status } = response;
+  if (status >= 500) throw new Error(`${response.url} answered ${status}`);
+  if (status === 401) return 'asks';
+  if (status === 403) return 'refused';
+  if (rule === 'nothing' && (status === 404 || status === 405)) return 'nothing';
+  const isHidden =
+    status === 404 && (await response.text()).includes('There is no such repository for this credential');
+  return isHidden ? 'hidden' : 'open';
+}
+
+const ask = (route: string, token: string | null): Promise<Response> => {
+  const [method = '', path = ''] = route.split(' ');
+  const filled = path.replace(/:(\w+)/g, (_, parameter: string) => VALUES[parameter] ?? 'x').replace('*', 'api/queues');
+  return fetch(`http://127.0.0.1:${service.port}${filled}`, {
+    method,
+    headers: { accept: 'text/html, */*', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  });
+};
+
+test('every route has a row, and every row a route', () => {
+  expect(routes.toSorted()).toEqual(Object.keys(ROWS).toSorted());
+});
+
+test('the document says of every operation whether it needs a credential, as its row does', async () => {
+  const { paths } = await service.get<{ paths: Record<string, Record<string, { security: object[] }>> }>('/docs/json');
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => {
+      const routed = path.replace(/\{(\w+)\}/g, ':$1').replace(':repository_name', ':repository');
+      const route = `${method.toUpperCase()} ${routed}`;
+      return [route, ROWS[route], security.length > 0];
+    }),
+  );
+  expect(documented.length).toBeGreaterThan(20);
+  const needing = ['credential', 'read', 'upload', 'quarantine', 'events'];
+  for (const [route, rule, isNeeded] of documented)
+    expect([route, rule, isNeeded]).toEqual([route, rule, needing.includes(String(rule))]);
+});
+
+test('every route treats every kind of credential as its row says', async () => {
+  const wrong: string[] = [];
+  for (const [route, rule] of Object.entries(ROWS))
+    for (const [credential, token] of Object.entries(tokens)) {
+      const response = await ask(route, token);
+      const outcome = await outcomeOf(response, rule);
+      if (outcome !== expected(rule, credential))
+        wrong.push(
+          `${route} with a key "${credential}": ${outcome} (${response.status}), not ${expected(rule, credential)}`,
+        );
+    }
+  expect(wrong).toEqual([]);
+});
+
+test('every answer, also a refusal, tells browsers what it is and that no page may frame it', async () => {
+  for (const route of routes)
+    for (const token of [null, tokens['admin of every owner'] ?? null]) {
+      const { headers } = await ask(route, token);
+      expect([route, headers.get('x-content-type-options'), headers.get('referrer-policy')]).toEqual([
+        route,
+        'nosniff',
+        'no-referrer',
+      ]);
+      expect([route, headers.get('content-security-policy')]).toEqual([
+        route,
+        expect.stringMatching(/^default-src 'none';.*frame-ancestors 'none'$/),
+      ]);
+      expect(headers.get('content-security-policy')).not.toMatch(/script-src[^;]*(unsafe|\*|https?:)/);
+    }
+  for (const path of ['/nope', '//nope', '/v1/nope'])
+    expect((await ask(`GET ${path}`, null)).headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('a word in the place of an id is another address: 404 or 405 with Allow, not a malformed id', async () => {
+  const check = await ask(`GET ${REPOSITORY}/quarantines/check`, service.adminToken);
+  expect([check.status, check.headers.get('allow')]).toEqual([405, 'POST']);
+  expect((await ask(`GET ${REPOSITORY}/tests/runs`, service.adminToken)).status).toBe(404);
+});
+
+test('dots in a path reach no other repository', async () => {
+  const token = tokens['ci of the repository'] ?? '';
+  for (const dots of ['..', '%2e%2e', '%2E.', '..%2f..', '.%00'])
+    for (const path of [
+      `/v1/ci/${owner}/repositories/${dots}/search/tests?test_name=*`,
+      `/v1/ci/${owner}/repositories/${name}/../another/search/tests?test_name=*`,
+      `/v1/ci/another/repositories/x/${dots}/${dots}/${dots}/${owner}/repositories/another/quarantines`,
+    ]) {
+      const { status } = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect([path, status >= 400 && status < 500]).toEqual([path, true]);
+    }
+});
+
+test('a browser gets a page at the root, and a client 404', async () => {
+  const asked = (accept: string) => fetch(`http://127.0.0.1:${service.port}/`, { headers: { accept } });
+  const page = await asked('text/html,application/xhtml+xml;q=0.9');
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  for (const [, path = ''] of (await page.text()).matchAll(/href="([^"]+)"/g))
+    expect([path, [200, 401].includes((await fetch(`http://127.0.0.1:${service.port}${path}`)).status)]).toEqual([
+      path,
+      true,
+    ]);
+  for (const accept of ['*/*', 'application/json']) {
+    const refused = await asked(accept);
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+  }
+});
+
+test('markup from test results is answered as data: JSON that browsers do not take for anything else', async () => {
+  const markup = `<script>alert(1)</script><img src=x onerror=alert(1)> ${crypto.randomUUID()}`;
+  const quarantines = `/v1/ci/${owner}/repositories/${name}/quarantines`;
+  const send = (path: string, body?: object) =>
+    fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: {
+        authorization: `Bearer ${service.adminToken}`,
+        'content-type': 'application/json',
+        accept: 'text/html',
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  const created = { test_name: markup, reason: markup };
+  expect((await send(quarantines, created)).status).toBe(201);
+  const answers = [
+    await send(quarantines, created),
+    await send(quarantines),
+    await send(`/v1/ci/${owner}/repositories/${name}/search/tests?test_name=${encodeURIComponent(markup)}&sort=<b>`),
+    await send(`/<script>alert(1)</script>`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([409, 200, 422, 404]);
+  for (const { headers } of answers) {
+    expect(headers.get('content-type')).toMatch(/^application\/(problem\+)?json$/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toStartWith("default-src 'none'");
+  }
+});
