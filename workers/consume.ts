@@ -51,12 +51,29 @@ export const consume =
   (deps) => {
     const worker = deps.queues.worker(
       kind.name,
-      (job) => inSpan(`process ${kind.name}`, spanOf(kind, job), () => run(deps, kind, handler, job)),
+      (job) => inSpan(`process ${kind.name}`, spanOf(kind, job), () => run(deps, kind, handler, job, hold)),
       kind,
     );
+    const hold = holderOf(kind, worker);
     countJobs(worker, kind.name, deps.log);
     return worker;
   };
+
+/** Unpacked jobs of up to so many bytes are small together. */
+const SMALL_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Lets the worker hold more jobs while they are small. Call it with the bytes of a job, and the result at its end. */
+function holderOf({ concurrency, concurrencySmall }: JobKind, worker: Worker) {
+  let held = 0;
+  const change = (bytes: number): void => {
+    held += bytes;
+    if (concurrencySmall !== undefined) worker.concurrency = held > SMALL_BYTES_MAX ? concurrency : concurrencySmall;
+  };
+  return (bytes: number): (() => void) => {
+    change(bytes);
+    return () => change(-bytes);
+  };
+}
 
 /** The trace is the producer's, if the job was traced there. */
 const spanOf = ({ name }: JobKind, job: Job) =>
@@ -76,10 +93,13 @@ async function run<S extends z.ZodType>(
   kind: JobKind<S>,
   handler: Handler<S>,
   job: Job,
+  hold: (bytes: number) => () => void,
 ): Promise<void> {
   const id = job.id ?? 'unknown';
   const read = readJob(kind, job.data);
-  const outcome = 'buried' in read ? read : await handled(handler(read.payload, { id, bytes: read.bytes }));
+  const release = hold('buried' in read ? 0 : read.bytes);
+  const outcome =
+    'buried' in read ? read : await handled(handler(read.payload, { id, bytes: read.bytes })).finally(release);
   if (outcome === undefined) return;
   // May quote the payload.
   const reason = cutText(outcome.buried, MESSAGE_BYTES_MAX);

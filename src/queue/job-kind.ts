@@ -26,6 +26,8 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
   readonly attempts: number;
   /** How many jobs one worker holds at a time. */
   readonly concurrency: number;
+  /** How many while they are small together; {@link concurrency} unless given. */
+  readonly concurrencySmall?: number;
   /** Jobs are worked on one after another, over all workers, in the order in which they were queued. */
   readonly isOrdered: boolean;
   /** Names the job: while it is queued, the same id again is the same job. Without a colon, and not all digits. */

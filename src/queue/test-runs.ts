@@ -96,8 +96,9 @@ export const testRuns = defineJob({
   schema: testRunsSchema,
   description:
     'One chunk of at most 5,000 executions that share a run. All arrays under "executions" have one length, and all under "failures".',
-  // Enough small jobs to fill blocks, few enough large ones to fit in memory.
+  // Few enough large jobs to fit in memory, enough small ones to fill a block of 10,000 executions.
   concurrency: 32,
+  concurrencySmall: 256,
   id: ({ upload_id, chunk }) => chunkJobId(upload_id, chunk?.index ?? 0),
   uploadId: (payload) => uploadIdSchema.safeParse(payload).data?.upload_id ?? null,
 });

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import type { PreparedChunk } from '../../src/ledger/prepare.ts';
+import { Batcher, BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
+
+/** A batcher whose writes take so long; `blocks` has the number of chunks of each block. */
+function start(writeMs: number) {
+  const blocks: number[] = [];
+  const batcher = new Batcher(async (chunks) => {
+    blocks.push(chunks.length);
+    await Bun.sleep(writeMs);
+    return chunks.map((chunk) => ({ chunk }));
+  });
+  // Only the number of executions matters here.
+  const add = (executions: number): Promise<void> =>
+    batcher.add({ executions: Array(executions).fill(null) } as unknown as PreparedChunk, executions * 100);
+  return { blocks, add };
+}
+
+test('a single chunk is written soon', async () => {
+  const { add } = start(1);
+  const startedAt = performance.now();
+  await add(40);
+  await add(40);
+  expect(performance.now() - startedAt).toBeLessThan(400);
+});
+
+test('what fills a block is written at once, also beside another block', async () => {
+  const { blocks, add } = start(50);
+  const startedAt = performance.now();
+  await Promise.all([add(BLOCK_EXECUTIONS_MAX), add(BLOCK_EXECUTIONS_MAX)]);
+  expect(blocks).toEqual([1, 1]);
+  expect(performance.now() - startedAt).toBeLessThan(90);
+});
+
+test('small chunks that arrive while a block is written become one block', async () => {
+  const { blocks, add } = start(150);
+  const first = add(40);
+  while (blocks.length === 0) await Bun.sleep(5);
+  await Promise.all([first, ...Array.from({ length: 50 }, () => add(40))]);
+  expect(blocks).toEqual([1, 50]);
+});
+
+test('a stream of small chunks makes few blocks', async () => {
+  const { blocks, add } = start(100);
+  const added: Promise<void>[] = [];
+  for (let i = 0; i < 150; i++) {
+    added.push(add(40));
+    await Bun.sleep(10);
+  }
+  await Promise.all(added);
+  expect(blocks.length).toBeLessThanOrEqual(9);
+});
