@@ -8,6 +8,8 @@ export interface Overload {
   tests: number;
   /** How long uploaders begin new reports. */
   seconds: number;
+  /** How long to wait for the rest to be stored. */
+  drainSecondsMax: number;
 }
 
 export interface Felt {
@@ -61,7 +63,7 @@ const reportOf = (tests: number): Uint8Array<ArrayBuffer> =>
 
 export async function overload(
   service: ServiceProcess,
-  { uploaders, tests, seconds }: Overload,
+  { uploaders, tests, seconds, drainSecondsMax }: Overload,
 ): Promise<OverloadFigures> {
   const body = reportOf(tests);
   const base = (index: number): string => `/v1/ci/acme/repositories/shop-${index % 10}`;
@@ -72,7 +74,7 @@ export async function overload(
       body,
     });
   const calm = '/v1/ci/calm/repositories/shop';
-  await stored(service, ((await (await report(calm, 0)).json()) as { url: string }).url);
+  await stored(service, Number.POSITIVE_INFINITY, ((await (await report(calm, 0)).json()) as { url: string }).url);
 
   let isLoaded = true;
   let residentBytesMax = 0;
@@ -117,7 +119,8 @@ export async function overload(
   let accepted = 0;
   const left = [...receipts];
   const check = async (): Promise<void> => {
-    for (let url = left.pop(); url; url = left.pop()) accepted += await stored(service, url);
+    for (let url = left.pop(); url; url = left.pop())
+      accepted += await stored(service, drainFrom + drainSecondsMax * 1_000, url);
   };
   await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, check));
   clearInterval(memory);
@@ -161,11 +164,12 @@ async function felt(service: ServiceProcess, path: string, perSecond: number, is
 }
 
 /** Waits until the upload is stored; how many executions were new. */
-async function stored(service: ServiceProcess, url: string): Promise<number> {
-  for (;;) {
+async function stored(service: ServiceProcess, until: number, url: string): Promise<number> {
+  do {
     const receipt = (await (await service.request(url)).json()) as { status: string; accepted: number | null };
     if (receipt.status === 'stored') return receipt.accepted ?? 0;
     if (receipt.status === 'failed') return 0;
     await Bun.sleep(200);
-  }
+  } while (performance.now() < until);
+  return 0;
 }
