@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
 import { observed } from './clickhouse/observed.ts';
-import { type Clock, systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
+import { ALWAYS_AGREED, type ClockAgreement, ClockWatch } from './postgres/clock-watch.ts';
 import { DeadLetterStore } from './postgres/dead-letters.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { KeyStore } from './postgres/keys.ts';
@@ -28,6 +29,8 @@ import { lockDataDir, lockHolder } from './service-lock.ts';
 export interface PostgresDeps {
   config: Config;
   clock: Clock;
+  /** Whether the machine's clock agrees with that of PostgreSQL. */
+  clockAgreement: ClockAgreement;
   log: Logger;
   /** Address of PostgreSQL, embedded or configured. Contains a password. */
   databaseUrl: string;
@@ -145,21 +148,29 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
 }
 
 async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
-  const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? createLogger(config.logLevel, undefined, secretsOf(config));
   const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
   const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
   await migratePostgres(postgres);
+  const { clock, clockAgreement } = await clockOf(overrides, postgres, log, closers);
   const repositories = new RepositoryStore(postgres.db, clock);
   const keys = new KeyStore(postgres.db, clock);
   const deadLetters = new DeadLetterStore(postgres.db, clock);
   const quarantines = new QuarantineStore(postgres.db, clock);
-  return { databaseUrl, config, clock, log, postgres, repositories, keys, deadLetters, quarantines };
+  return { databaseUrl, config, clock, clockAgreement, log, postgres, repositories, keys, deadLetters, quarantines };
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, log: Logger, closers: Closers): Promise<string> {
   const server = await startEmbeddedPostgres(dataDir, { attach, onRepair: (what) => log.warn(what) });
   closers.add(() => server.stop());
   return server.url;
+}
+
+async function clockOf(overrides: Overrides, postgres: Postgres, log: Logger, closers: Closers) {
+  if (overrides.clock) return { clock: overrides.clock, clockAgreement: ALWAYS_AGREED };
+  const watch = new ClockWatch(postgres.db, log);
+  await watch.start();
+  closers.add(() => watch.stop());
+  return { clock: watch.clock, clockAgreement: watch };
 }

@@ -31,7 +31,7 @@ export interface WorkerOptions {
 }
 
 export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = {}): RunningWorkers {
-  const { clock, log, clickhouse, background, repositories, quarantines, notifications } = deps;
+  const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
   const blocks = new BlockStore(db);
@@ -50,9 +50,15 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };
   const workers = Object.values(consumers).map((start) => start(deps));
+  const takeJobs = (isAgreed: boolean): void => {
+    for (const worker of workers) isAgreed ? worker.resume() : void worker.pause();
+  };
+  if (!clockAgreement.isAgreed) takeJobs(false);
+  clockAgreement.onChange(takeJobs);
   const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
-  const retention = new Retention({ clickhouse: background, db, clock, retentionDays, log });
+  const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
+  clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
   for (const { loop } of [relay, sweeper, retention]) loop.wake();
   return {

@@ -16,6 +16,7 @@ import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
+import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
 import { Loop } from './loop.ts';
@@ -41,6 +42,7 @@ export interface RetentionDeps {
   clickhouse: ClickHouse;
   db: Database;
   clock: Clock;
+  clockAgreement: ClockAgreement;
   retentionDays: number;
   log: Logger;
 }
@@ -60,10 +62,12 @@ export class Retention {
 
   /**
    * Drops every month that is past its retention with its claims, old receipts, and the keys of events that have left.
-   * Returns the months as YYYYMM, oldest first.
+   * Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves a day late
+   * harms nobody, and one that leaves early is lost.
    */
   async run(): Promise<number[]> {
-    const { db, clock, retentionDays } = this.deps;
+    const { db, clock, clockAgreement, retentionDays } = this.deps;
+    if (!clockAgreement.isAgreed) return [];
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
     const expired = months.filter((month) => !isRetained(startOfMonth(month), clock.now(), retentionDays));

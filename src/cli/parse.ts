@@ -62,15 +62,19 @@ export function parseTime(value: string): string {
 
 const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS } as const;
 
+/** `Date.parse` would read it in the zone of the machine. */
+const isDateTimeWithoutZone = (value: string): boolean => /T[\d:.]+$/.test(value);
+
 /**
- * A time from now (`90d`, `12h`, `4w`, `1y`), a date (its midnight in UTC) or a date-time. It must be in the future.
+ * A time from now (`90d`, `12h`, `4w`, `1y`), a date (its midnight in UTC) or a date-time, in UTC if it names no zone.
+ * It must be in the future.
  */
 export function parseExpiry(value: string, now: number = systemClock.now()): Date {
   const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
   const time = amount
     ? now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
     : /^\d{4}-\d\d-\d\d(?:T|$)/.test(value)
-      ? Date.parse(value)
+      ? Date.parse(isDateTimeWithoutZone(value) ? `${value}Z` : value)
       : Number.NaN;
   if (Number.isNaN(time))
     throw new InvalidArgumentError('It must be a time from now (12h, 90d, 4w, 1y) or a date (2027-01-31).');

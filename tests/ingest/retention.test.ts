@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { ALWAYS_AGREED } from '../../src/postgres/clock-watch.ts';
 import { ingestBlocks } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { MONTHLY_TABLES, Retention } from '../../workers/retention.ts';
@@ -248,7 +249,14 @@ describe('the retention loop', () => {
         return read.promise;
       },
     };
-    const retention = new Retention({ clickhouse: slow, db: postgres.db, clock, retentionDays: 90, log });
+    const retention = new Retention({
+      clickhouse: slow,
+      db: postgres.db,
+      clock,
+      clockAgreement: ALWAYS_AGREED,
+      retentionDays: 90,
+      log,
+    });
     for (let i = 0; i < 3; i++) retention.loop.wake();
     await Bun.sleep(10);
     expect(reads).toHaveLength(1);

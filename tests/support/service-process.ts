@@ -22,6 +22,8 @@ export class ServiceProcess {
   constructor(
     readonly command: 'serve' | 'worker',
     readonly environment: Readonly<Record<string, string | undefined>>,
+    /** A module that the process runs first. */
+    readonly preload?: string,
   ) {}
 
   /** On embedded stores in a folder, on a free port. */
@@ -57,7 +59,8 @@ export class ServiceProcess {
   /** Returns when it reports that it is ready. */
   async start(): Promise<void> {
     this.written = '';
-    const child = spawn(process.execPath, [CLI, this.command], {
+    const first = this.preload === undefined ? [] : ['--preload', this.preload];
+    const child = spawn(process.execPath, [...first, CLI, this.command], {
       env: { ...machine(), LOG_LEVEL: 'error', ...this.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
