@@ -62,8 +62,8 @@ export class Retention {
 
   /**
    * Drops every month that is past its retention with its claims, old receipts, and the keys of events that have left.
-   * Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves a day late
-   * harms nobody, and one that leaves early is lost.
+   * Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm,
+   * and one that leaves early is lost.
    */
   async run(): Promise<number[]> {
     const { db, clock, clockAgreement, retentionDays } = this.deps;

@@ -22,8 +22,8 @@ export class ServiceProcess {
   constructor(
     readonly command: 'serve' | 'worker',
     readonly environment: Readonly<Record<string, string | undefined>>,
-    /** A module that the process runs first. */
-    readonly preload?: string,
+    /** `preload`: a module that the process runs first; `root`: the folder of another version. */
+    readonly options: { preload?: string; root?: string } = {},
   ) {}
 
   /** On embedded stores in a folder, on a free port. */
@@ -59,8 +59,10 @@ export class ServiceProcess {
   /** Returns when it reports that it is ready. */
   async start(): Promise<void> {
     this.written = '';
-    const first = this.preload === undefined ? [] : ['--preload', this.preload];
-    const child = spawn(process.execPath, [...first, CLI, this.command], {
+    const { preload, root } = this.options;
+    const first = preload === undefined ? [] : ['--preload', preload];
+    const cli = root === undefined ? CLI : join(root, 'src/cli.ts');
+    const child = spawn(process.execPath, [...first, cli, this.command], {
       env: { ...machine(), LOG_LEVEL: 'error', ...this.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,6 +1,6 @@
 /**
  * Preloaded into a process, shifts its clock by the milliseconds that the file named by CLOCK_SHIFT_FILE holds at that
- * moment, for the process and all of its libraries. Monotonic time goes on evenly, as it does when a clock is set.
+ * moment, for the process and all of its libraries. Monotonic time continues evenly, as it does when a clock is set.
  */
 import { readFileSync } from 'node:fs';
 

@@ -11,6 +11,8 @@ export const faultSchema = z.object({
   matching: z.string().default(''),
   /** How many requests meet it. */
   times: z.int().default(1),
+  /** Only each of so many statements that match. */
+  every: z.int().default(1),
   ms: z.int().default(0),
   /** The answer of an `error`: ClickHouse's number and its text. */
   code: z.int().default(0),
@@ -20,15 +22,15 @@ export type Fault = z.infer<typeof faultSchema>;
 export type FaultInput = z.input<typeof faultSchema>;
 
 export class Faults {
-  readonly #planned: Fault[] = [];
+  readonly #planned: (Fault & { matched: number })[] = [];
 
   plan(fault: Fault): void {
-    this.#planned.push(fault);
+    this.#planned.push({ ...fault, matched: 0 });
   }
 
   /** The fault that this statement meets, if any; it counts as met. */
   take(sql: string): Fault | undefined {
-    const at = this.#planned.findIndex((fault) => sql.includes(fault.matching));
+    const at = this.#planned.findIndex((fault) => sql.includes(fault.matching) && ++fault.matched % fault.every === 0);
     const fault = this.#planned[at];
     if (fault && --fault.times <= 0) this.#planned.splice(at, 1);
     return fault;

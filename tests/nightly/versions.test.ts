@@ -1,0 +1,140 @@
+/** The last released version and this one side by side on the same stores, before, during and after the migrations. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../src/config.ts';
+import { type Deps, openDeps } from '../../src/deps.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { migratePostgresQueues, openPostgresQueues, type QueueBackend } from '../../src/queue/backend.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
+import { Producers } from '../../src/queue/producer.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
+import { startClickHouseServer } from '../support/clickhouse-http.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
+import { makeJob } from '../support/jobs.ts';
+import { ROOT, ServiceProcess } from '../support/service-process.ts';
+
+/** Version 0.1.0. */
+const RELEASED = '779ecee';
+const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'versions' };
+const EXECUTIONS = 40;
+const WAIT_MS_MAX = 50_000;
+
+/** Jobs as the released version queued them: plain and compressed. */
+const RECORDED = JSON.parse(readFileSync(join(ROOT, 'tests/fixtures/jobs/v1.json'), 'utf8')) as Record<
+  string,
+  unknown[]
+>;
+
+const hasHistory = Bun.spawnSync(['git', 'cat-file', '-e', `${RELEASED}^{commit}`], { cwd: ROOT }).exitCode === 0;
+if (!hasHistory)
+  console.error(`skipped: two versions side by side, because the history here does not reach ${RELEASED}`);
+
+describe.skipIf(!hasHistory)('the released version and this one', () => {
+  let folder: string;
+  let deps: Deps;
+  let queues: QueueBackend;
+  let producers: Producers;
+  let released: ServiceProcess;
+  let current: ServiceProcess;
+  let close: () => Promise<void>;
+  const sent = { executions: 0, events: 0, runs: 0 };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ci-insights-versions-'));
+    const tree = join(folder, 'released');
+    mkdirSync(tree);
+    const archive = execFileSync('git', ['archive', RELEASED], { cwd: ROOT, maxBuffer: 256 * 1024 * 1024 });
+    execFileSync('tar', ['-x', '-C', tree], { input: archive });
+    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    const [postgres, clickhouse] = await Promise.all([startEmbeddedPostgres(folder), startClickHouseServer()]);
+    const environment = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url, DATA_DIR: folder };
+    released = new ServiceProcess('worker', environment, { root: tree });
+    current = new ServiceProcess('worker', environment);
+    await migratePostgresQueues(postgres.url);
+    queues = await openPostgresQueues(postgres.url, () => {});
+    producers = new Producers(queues);
+    close = async () => {
+      await Promise.all([released.stop(), current.stop()]);
+      await deps?.close();
+      await producers.close();
+      await queues.close();
+      await Promise.all([postgres.stop(), clickhouse.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    };
+    openCurrent = () => openDeps(readConfig(environment), { log: createLogger('error') });
+  });
+  afterAll(() => close());
+
+  let openCurrent: () => Promise<Deps>;
+
+  async function send(jobs: number): Promise<void> {
+    for (let i = 0; i < jobs; i++, sent.runs++) {
+      const now = Date.now();
+      const executions = Array.from({ length: EXECUTIONS }, (_, n) => ({ name: `t${n}` }));
+      const run = { run_id: `${sent.runs}`, commit: `c${sent.runs}` };
+      const job = makeJob({ repository: REPOSITORY, executions, run, receivedAt: now });
+      await producers.of(testRuns).add(job);
+      // The same again: whichever version takes it knows it already.
+      if (sent.runs % 3 === 0) await producers.of(testRuns).addAgain(`again-${sent.runs}`, job);
+      await producers.of(prEvents).add(makeEventsJob(REPOSITORY, [labelled(`event ${sent.runs}`)]));
+      sent.executions += EXECUTIONS;
+      sent.events++;
+    }
+  }
+
+  async function expectExact(): Promise<void> {
+    const deadline = performance.now() + WAIT_MS_MAX;
+    const stored = async () =>
+      (
+        await deps.clickhouse.rows(
+          'SELECT toUInt32((SELECT count() FROM ci.executions)) AS executions, toUInt32((SELECT uniqExact(id) FROM ci.events)) AS events',
+        )
+      )[0] as { executions: number; events: number };
+    const isDone = async () => {
+      const { executions, events } = await stored();
+      return executions >= sent.executions && events >= sent.events && (await verify(deps)).pendingBlocks === 0;
+    };
+    while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(100);
+    expect(await stored()).toEqual({ executions: sent.executions, events: sent.events });
+    const report = await verify(deps);
+    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+    expect(report.pendingBlocks).toBe(0);
+  }
+
+  test('this version migrates while the released one ingests, and both work side by side', async () => {
+    for (const [queue, jobs] of Object.entries(RECORDED))
+      for (const [i, data] of jobs.entries()) await producers.ofQueue(queue)?.addAgain(`recorded-${queue}-${i}`, data);
+    sent.executions += 3;
+    sent.events += 2;
+    await released.start();
+    const load = send(25);
+    await current.start();
+    await load;
+    deps = await openCurrent();
+    await send(10);
+    await expectExact();
+  }, 120_000);
+
+  test('the released version continues alone after the migrations, and counts nothing twice', async () => {
+    await current.stop();
+    await send(10);
+    await expectExact();
+  }, 120_000);
+
+  test('the released version starts again on the migrated stores, and this one after it', async () => {
+    await released.stop();
+    await send(5);
+    await released.start();
+    await send(5);
+    await expectExact();
+    await released.stop();
+    await send(5);
+    await current.start();
+    await expectExact();
+  }, 120_000);
+});
