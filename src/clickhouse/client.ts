@@ -8,6 +8,7 @@
  */
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
+import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
@@ -30,7 +31,7 @@ const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */
-const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000 };
+const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
 
 /**
  * A command sends its parameters in the URL, which may be 1 MiB long after escaping; longer ones become part of the
@@ -123,7 +124,16 @@ function overEngine({ clients, runNow, close }: EmbeddedEngine): Stores {
     writes: lanesOf(others.slice(READ_CONNECTIONS), false),
     turns: new FairQueue(EMBEDDED_SHARES),
     pings,
-    kill: async (beginning) => runNow(killing(beginning)),
+    kill: async (beginning) => {
+      const query = killing(beginning);
+      const sent = pings.command({ query }).then(
+        () => true,
+        () => true,
+      );
+      // Without a free thread it would wait for those that it is meant to end.
+      const hasRun = await pTimeout(sent, { milliseconds: LIMITS_MS.kill, fallback: () => false });
+      if (!hasRun) runNow(query);
+    },
     close,
   };
 }

@@ -9,18 +9,17 @@ export const isGlob = (value: string): boolean => /[*?]|\\[*?\\]/.test(value);
 
 type Part = { kind: 'run' } | { kind: 'one' } | { kind: 'literal'; text: string };
 
-function* parts(glob: string): Generator<Part> {
-  for (let i = 0; i < glob.length; i++) {
-    const character = glob[i] as string;
-    const next = glob[i + 1];
-    if (character === '*') yield { kind: 'run' };
-    else if (character === '?') yield { kind: 'one' };
-    else if (character === '\\' && next !== undefined && '*?\\'.includes(next)) {
-      yield { kind: 'literal', text: next };
-      i++;
-    } else yield { kind: 'literal', text: character };
-  }
-}
+/** Any number of `*`, a `?`, an escape, or a text in between. */
+const TOKENS = /\*+|\?|\\[*?\\]|[^*?\\]+|\\/g;
+
+/** The parts of a glob in order. Repeated `*` are one. */
+const parts = (glob: string): Part[] =>
+  (glob.match(TOKENS) ?? []).map((token) => {
+    if (token.startsWith('*')) return { kind: 'run' };
+    if (token === '?') return { kind: 'one' };
+    const isEscape = token.length > 1 && token.startsWith('\\');
+    return { kind: 'literal', text: isEscape ? token.slice(1) : token };
+  });
 
 /** How a set of globs is matched in SQL. A name matches if any part of the plan matches it. */
 export interface GlobPlan {
@@ -96,49 +95,36 @@ function textsOf(glob: string): { texts: string[]; hasOne: boolean } {
   return { texts, hasOne };
 }
 
-function expressionOf(glob: string): string {
-  let expression = '';
-  let wasRun = false;
-  for (const part of parts(glob)) {
-    if (part.kind === 'run') expression += wasRun ? '' : '.*';
-    else if (part.kind === 'one') expression += '.';
-    else expression += part.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    wasRun = part.kind === 'run';
-  }
-  return expression;
-}
+const expressionOf = (glob: string): string =>
+  parts(glob)
+    .map((part) => {
+      if (part.kind === 'literal') return part.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+      return part.kind === 'run' ? '.*' : '.';
+    })
+    .join('');
 
 /**
  * What it costs to match a name against these values. Each `*` costs 1. A value with `?` costs as much as it is long,
- * once for each `*` in it, but at least once, because a regular expression follows all ways to match it.
+ * once for each `*` in it, but at least once, because a regular expression follows all ways to match it. Counts no
+ * further than the value that exceeds `max`.
  */
-export function costOf(values: readonly string[]): number {
+export function costOf(values: readonly string[], max: number): number {
   let cost = 0;
   for (const value of values) {
-    let runs = 0;
-    let isRun = false;
-    let length = 0;
-    let hasOne = false;
-    for (const { kind } of parts(value)) {
-      if (kind === 'run' && !isRun) runs++;
-      isRun = kind === 'run';
-      hasOne ||= kind === 'one';
-      length++;
-    }
-    cost += hasOne ? length * Math.max(1, runs) : runs;
+    if (!isGlob(value)) continue;
+    const kinds = parts(value).map(({ kind }) => kind);
+    const runs = kinds.filter((kind) => kind === 'run').length;
+    cost += kinds.includes('one') ? value.length * Math.max(1, runs) : runs;
+    if (cost > max) break;
   }
   return cost;
 }
 
-/** The same as a pattern for SQL's LIKE, with `\` as its escape. Repeated `*` become one. */
-function globToLike(glob: string): string {
-  let like = '';
-  let wasRun = false;
-  for (const part of parts(glob)) {
-    if (part.kind === 'run') like += wasRun ? '' : '%';
-    else if (part.kind === 'one') like += '_';
-    else like += '%_\\'.includes(part.text) ? `\\${part.text}` : part.text;
-    wasRun = part.kind === 'run';
-  }
-  return like;
-}
+/** The same as a pattern for SQL's LIKE, with `\` as its escape. */
+const globToLike = (glob: string): string =>
+  parts(glob)
+    .map((part) => {
+      if (part.kind === 'literal') return part.text.replace(/[%_\\]/g, '\\$&');
+      return part.kind === 'run' ? '%' : '_';
+    })
+    .join('');

@@ -120,9 +120,8 @@ function selectIdentities(
 
 /** Throws 422 for patterns that cost too much. */
 function checkCost(testNames: readonly string[]): void {
-  const cost = costOf(testNames);
-  if (cost <= SEARCH_COST_MAX) return;
-  const msg = `has wildcards that cost ${cost} together, more than ${SEARCH_COST_MAX}: each * costs 1, and a value with ? costs its length for each * in it, at least its length; send fewer or simpler patterns`;
+  if (costOf(testNames, SEARCH_COST_MAX) <= SEARCH_COST_MAX) return;
+  const msg = `has wildcards that cost more than ${SEARCH_COST_MAX} together: each * costs 1, and a value with ? costs its length for each * in it, at least its length; send fewer or simpler patterns`;
   throw unprocessable([{ loc: ['query', 'test_name'], msg, type: 'too_expensive' }]);
 }
 

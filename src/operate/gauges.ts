@@ -8,7 +8,8 @@ import { Gauge } from 'prom-client';
 import { registry } from '../observability/registry.ts';
 import type { Backlog } from '../postgres/backlog.ts';
 import { isUp, type Probes } from '../probes.ts';
-import type { QueueBacklog } from '../queue/backlog.ts';
+import { type QueueBacklog, waitingIn } from '../queue/backlog.ts';
+import { DrainEstimate } from '../queue/drain.ts';
 
 /** How long a reading is reused. */
 const FRESH_MS = 5_000;
@@ -31,6 +32,11 @@ const gauges = {
     'state',
   ]),
   lag: gauge('ci_insights_queue_lag_seconds', 'Age of the oldest waiting job; 0 if none waits.', ['queue']),
+  drain: gauge(
+    'ci_insights_queue_drain_seconds',
+    'Time until a queue is empty if it continues as in the last minutes; 0 if nothing waits, +Inf if it does not get shorter.',
+    ['queue'],
+  ),
   blocks: gauge(
     'ci_insights_blocks_unfinished',
     'Blocks that are claimed but not stored, or stored but not evaluated.',
@@ -46,6 +52,7 @@ const gauges = {
 export class Sampler {
   #reading: Promise<void> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #drains = new Map<string, DrainEstimate>();
 
   constructor(private readonly readers: GaugeReaders) {}
 
@@ -64,9 +71,18 @@ export class Sampler {
       ...Object.entries(probes).map(async ([store, probe]) =>
         gauges.storeUp.set({ store }, (await isUp(probe)) ? 1 : 0),
       ),
-      ...Object.entries(queues).map(async ([queue, read]) => showQueue(queue, await answerOf(read))),
+      ...Object.entries(queues).map(async ([queue, read]) => this.#showQueue(queue, await answerOf(read))),
       answerOf(backlog).then(showBacklog),
     ]);
+  }
+
+  #showQueue(queue: string, backlog: QueueBacklog | undefined): void {
+    showQueue(queue, backlog);
+    const drain = this.#drains.get(queue) ?? new DrainEstimate();
+    this.#drains.set(queue, drain);
+    const seconds = backlog && drain.observe(performance.now(), waitingIn(backlog));
+    if (seconds === undefined) gauges.drain.remove({ queue });
+    else gauges.drain.set({ queue }, seconds);
   }
 }
 

@@ -8,6 +8,10 @@ export interface QueueBacklog {
   lagSeconds: number;
 }
 
+/** Jobs that are not done yet, and will be tried. */
+export const waitingIn = ({ jobs }: QueueBacklog): number =>
+  (jobs.waiting ?? 0) + (jobs.active ?? 0) + (jobs.delayed ?? 0);
+
 /** @param now Milliseconds since the epoch, by the clock of the process that queued the jobs. */
 export async function readQueueBacklog(queue: Queue, now: number): Promise<QueueBacklog> {
   const [jobs, waiting, delayed] = await Promise.all([

@@ -97,6 +97,7 @@ test('the queue has its jobs by state, and the age of the job at its head', asyn
   const emptied = await readMetrics(stores);
   expect(emptied.find('ci_insights_queue_jobs', { queue: 'pr-events', state: 'waiting' })).toBe(0);
   expect(emptied.find('ci_insights_queue_lag_seconds', { queue: 'pr-events' })).toBe(0);
+  expect(emptied.find('ci_insights_queue_drain_seconds', { queue: 'pr-events' })).toBe(0);
 });
 
 test('every request counts by route, method and status class, whatever its path holds', async () => {
@@ -164,6 +165,8 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   expect(shown.find('ci_insights_store_up', { store: 'tried' })).toBe(1);
   expect(shown.find('ci_insights_queue_jobs', { queue: 'tried', state: 'waiting' })).toBe(3);
   expect(shown.find('ci_insights_dead_letters_waiting')).toBe(6);
+  // One reading says nothing about how long the backlog will take.
+  expect(shown.find('ci_insights_queue_drain_seconds', { queue: 'tried' })).toBeUndefined();
 
   const down = new Sampler({
     probes: { tried: () => new Promise(() => {}) },

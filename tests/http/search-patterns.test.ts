@@ -55,7 +55,7 @@ test('255 ordinary patterns are matched', async () => {
   expect(await found([...globs.slice(1), '*aa*aa*aa*'])).toEqual(['a'.repeat(9_000)]);
 });
 
-test('patterns that cost too much are refused with what they cost and what to do', async () => {
+test('patterns that cost too much are refused with what to do', async () => {
   const globs = Array.from({ length: 250 }, (_, i) => `${'*a'.repeat(50)}${i}`);
   const response = await app.request(fixture.search({ test_name: globs }));
   expect(response.status).toBe(422);
@@ -64,7 +64,7 @@ test('patterns that cost too much are refused with what they cost and what to do
       {
         loc: ['query', 'test_name'],
         type: 'too_expensive',
-        msg: expect.stringContaining(`cost 12500 together, more than ${SEARCH_COST_MAX}`),
+        msg: expect.stringContaining(`cost more than ${SEARCH_COST_MAX} together`),
       },
     ],
   });

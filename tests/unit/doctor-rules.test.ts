@@ -64,4 +64,12 @@ describe('the rules', () => {
     ]);
     expect(isRemedied(findings)).toBe(true);
   });
+
+  test('a backlog says how long it will take, or that it does not get less', () => {
+    const message = (drain?: number) => lagFinding('Queue', 'job', 200_000, 30, 'Look.', drain).message;
+    expect(message(20)).toEndWith('At the present rate they will be done in about a minute.');
+    expect(message(700)).toEndWith('At the present rate they will be done in about 12 minutes.');
+    expect(message(Number.POSITIVE_INFINITY)).toEndWith('They are not getting fewer.');
+    expect(message()).toBe('200,000 jobs waiting, the oldest for 30 s.');
+  });
 });

@@ -4,7 +4,8 @@ import type { Queue } from 'bullmq';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { QueueBackend } from '../../queue/backend.ts';
-import { readQueueBacklog } from '../../queue/backlog.ts';
+import { readQueueBacklog, waitingIn } from '../../queue/backlog.ts';
+import { DrainEstimate } from '../../queue/drain.ts';
 import { jobKinds } from '../../queue/kinds.ts';
 import { openQueues } from '../../queue/open.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
@@ -36,13 +37,14 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
 }
 
 async function backlogOf(queue: Queue): Promise<Finding[]> {
-  const { jobs, lagSeconds } = await readQueueBacklog(queue, systemClock.now());
+  const backlog = await readQueueBacklog(queue, systemClock.now());
+  const { jobs, lagSeconds } = backlog;
   const waiting = (jobs.waiting ?? 0) + (jobs.delayed ?? 0);
   const failed = jobs.failed ?? 0;
   const remedy =
     'Check that a worker is running (`ci-insights worker`), and read its log. More workers share the work.';
   return [
-    lagFinding(`Queue ${queue.name}`, 'job', waiting, lagSeconds, remedy),
+    lagFinding(`Queue ${queue.name}`, 'job', waiting, lagSeconds, remedy, await drainOf(queue, waitingIn(backlog))),
     ...(failed === 0
       ? []
       : [
@@ -53,6 +55,19 @@ async function backlogOf(queue: Queue): Promise<Finding[]> {
           ),
         ]),
   ];
+}
+
+/** How long the doctor watches a backlog. */
+const WATCH_MS = 2_000;
+/** Fewer are done before anyone has read the answer. */
+const WATCHED_MIN = 100;
+
+async function drainOf(queue: Queue, waiting: number): Promise<number | undefined> {
+  if (waiting < WATCHED_MIN) return undefined;
+  const drain = new DrainEstimate();
+  drain.observe(systemClock.now(), waiting);
+  await Bun.sleep(WATCH_MS);
+  return drain.observe(systemClock.now(), waitingIn(await readQueueBacklog(queue, systemClock.now())));
 }
 
 async function checkRedis(queue: Queue): Promise<Finding[]> {

@@ -68,11 +68,26 @@ const LAG_WARNING_S = 60;
 const LAG_PROBLEM_S = 600;
 
 /** How much waits; `seconds` is the age of the oldest. */
-export function lagFinding(check: string, what: string, count: number, seconds: number, remedy: string): Finding {
+/** @param drainSeconds how long the rest will take, if that is known; Infinity if it does not get less */
+export function lagFinding(
+  check: string,
+  what: string,
+  count: number,
+  seconds: number,
+  remedy: string,
+  drainSeconds?: number,
+): Finding {
   if (count === 0) return ok(check, `No ${what}s are waiting.`);
-  const message = `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'} waiting, the oldest for ${Math.round(seconds)} s.`;
+  const message = `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'} waiting, the oldest for ${Math.round(seconds)} s.${prospectOf(drainSeconds)}`;
   if (seconds >= LAG_PROBLEM_S) return problem(check, message, remedy);
   return seconds >= LAG_WARNING_S ? warning(check, message, remedy) : ok(check, message);
+}
+
+function prospectOf(drainSeconds: number | undefined): string {
+  if (drainSeconds === undefined) return '';
+  if (drainSeconds === Number.POSITIVE_INFINITY) return ' They are not getting fewer.';
+  const minutes = Math.ceil(drainSeconds / 60);
+  return ` At the present rate they will be done in about ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
 }
 
 /** Compares the number of migrations that were run with the number that this version has. */

@@ -1,0 +1,64 @@
+/** Searches made to be slow do not keep others from reading, and no read takes longer than it may. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Query } from '../../src/clickhouse/query.ts';
+import { ReadRefused } from '../../src/errors.ts';
+import { asAllowed, asFound, HostileSearches, hostileNames, ordinaryNames } from '../support/hostile-searches.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+import { openTestStores } from '../support/stores.ts';
+
+/** On a machine with nothing else to do. On a busy one, reads without the searches are slow as well. */
+const P99_MS_MAX = 500;
+const TIMES_SLOWER_MAX = 4;
+const MEASURED_MS = 10_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'ci-insights-hostile-'));
+const service = ServiceProcess.onFolder(folder, { UV_THREADPOOL_SIZE: '12' });
+let searches: HostileSearches;
+let p99Max: number;
+beforeAll(async () => {
+  await service.start();
+  searches = new HostileSearches(service.origin, service.adminToken);
+  await searches.fill('greedy', hostileNames(5_000));
+  await searches.fill('modest', ordinaryNames(300));
+  const calm = await searches.measure('greedy', [], ['modest'], MEASURED_MS);
+  console.log('without searches', calm);
+  p99Max = Math.max(P99_MS_MAX, TIMES_SLOWER_MAX * calm.p99);
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('ten clients that search with 250 patterns of 1,500 wildcards are refused, and slow down no other', async () => {
+  const measured = await searches.measure('greedy', asFound, ['modest'], MEASURED_MS);
+  console.log('refused searches', measured);
+  expect(measured.hostile[422]).toBeGreaterThan(0);
+  expect(measured.hostile[200]).toBeUndefined();
+  expect(measured.p99).toBeLessThan(p99Max);
+}, 60_000);
+
+test('ten clients that search with all that is allowed slow down neither other owners nor other reads of theirs', async () => {
+  const measured = await searches.measure('greedy', asAllowed, ['modest', 'greedy'], MEASURED_MS);
+  console.log('allowed searches', measured);
+  expect(measured.p99).toBeLessThan(p99Max);
+}, 60_000);
+
+test('a read that takes too long is stopped, and its client is told what to do', async () => {
+  const { clickhouse } = await openTestStores();
+  const slow: Query<Record<string, never>, unknown> = {
+    name: 'tests/long',
+    params: {},
+    row: z.unknown(),
+    sql: 'SELECT sum(cityHash64(toString(number))) FROM numbers(20000000000)',
+    samples: {},
+  };
+  const startedAt = performance.now();
+  const error = await clickhouse.select(slow, {}, { owner: 'acme' }).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ReadRefused);
+  expect(error).toMatchObject({ reason: 'time', message: expect.stringContaining('Ask for less') });
+  expect(performance.now() - startedAt).toBeLessThan(13_000);
+}, 30_000);
