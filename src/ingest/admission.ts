@@ -27,7 +27,10 @@ const ARRIVAL_MS_MAX = 5_000;
 
 /** Weight per second, before anything was measured: of two slow processors. */
 const RATE_FIRST = 12 * MEBIBYTE;
-/** With fewer uploads at a time, the time that they take says nothing about how many more would pass. */
+/**
+ * With fewer uploads at a time, the time that they take says nothing about how many more would pass. So many are always
+ * admitted: otherwise a low rate would admit too few to find out that it is higher by now.
+ */
 const SATURATED_COUNT = 4;
 /** What was measured so long ago counts half. */
 const RATE_HALF_LIFE_MS = 10_000;
@@ -71,6 +74,10 @@ export class Admission {
   readonly #weights = new Map<string, number>();
   #bytes = 0;
   #count = 0;
+  /** Those whose bodies arrive too slowly to keep a place in the line. */
+  #slowCount = 0;
+  /** Those whose bodies have arrived. */
+  #workingCount = 0;
   #passedWeight = RATE_FIRST;
   #busyMs = 1_000;
   #measuredAt: number;
@@ -102,7 +109,8 @@ export class Admission {
     const isLate =
       wait + own > this.#waitSecondsMax ||
       ownersWait + own > (this.#waitSecondsMax * OWNER_WAIT_SECONDS_MAX) / WAIT_SECONDS_MAX;
-    if (this.#count > 0 && (isLate || this.#bytes + bytes > this.#bytesMax)) throw this.#noRoom(wait);
+    const isCrowded = this.#count - this.#slowCount >= SATURATED_COUNT;
+    if ((isCrowded && isLate) || (this.#count > 0 && this.#bytes + bytes > this.#bytesMax)) throw this.#noRoom(wait);
     return this.#admitted(owner, weight);
   }
 
@@ -110,11 +118,15 @@ export class Admission {
     let bytes = 0;
     let counted = weight;
     let isHere = true;
+    let isSlow = false;
+    let isWorking = false;
     this.#add(owner, counted);
     this.#count++;
     const slow = setTimeout(() => {
       this.#add(owner, -counted);
       counted = 0;
+      isSlow = true;
+      this.#slowCount++;
     }, ARRIVAL_MS_MAX);
     return {
       arrived: (count) => {
@@ -126,6 +138,10 @@ export class Admission {
         clearTimeout(slow);
         this.#add(owner, weight - counted);
         counted = weight;
+        isWorking = true;
+        this.#workingCount++;
+        if (isSlow) this.#slowCount--;
+        isSlow = false;
       },
       leave: () => {
         if (!isHere) return;
@@ -135,6 +151,8 @@ export class Admission {
         this.#add(owner, -counted);
         this.#bytes -= bytes;
         this.#count--;
+        if (isSlow) this.#slowCount--;
+        if (isWorking) this.#workingCount--;
       },
     };
   }
@@ -152,7 +170,7 @@ export class Admission {
     const now = this.now();
     const elapsed = now - this.#measuredAt;
     this.#measuredAt = now;
-    if (this.#count < SATURATED_COUNT) return;
+    if (this.#workingCount < SATURATED_COUNT) return;
     const kept = 0.5 ** (elapsed / RATE_HALF_LIFE_MS);
     this.#busyMs = this.#busyMs * kept + elapsed;
     this.#passedWeight = this.#passedWeight * kept + passed;

@@ -16,14 +16,20 @@ function start() {
     pass: (seconds: number): void => {
       now += seconds * 1_000;
     },
-    admit: (owner: string, mebibytes: number): Admitted =>
-      admission.admit({ owner, sentBytes: mebibytes * MEBIBYTE, isGzip: false }),
+    admit: (owner: string, mebibytes: number): Admitted => {
+      const admitted = admission.admit({ owner, sentBytes: mebibytes * MEBIBYTE, isGzip: false });
+      admitted.complete();
+      return admitted;
+    },
     /** As many as there is room for, each of another owner. */
     fill: (mebibytes: number, ownerOf = (i: number) => `owner ${i}`): Admitted[] => {
       const admitted: Admitted[] = [];
       try {
-        for (let i = 0; ; i++)
-          admitted.push(admission.admit({ owner: ownerOf(i), sentBytes: mebibytes * MEBIBYTE, isGzip: false }));
+        for (let i = 0; ; i++) {
+          const one = admission.admit({ owner: ownerOf(i), sentBytes: mebibytes * MEBIBYTE, isGzip: false });
+          one.complete();
+          admitted.push(one);
+        }
       } catch (error) {
         expect(error).toBeInstanceOf(NoRoom);
       }
@@ -33,10 +39,10 @@ function start() {
 }
 
 describe('an upload is admitted', () => {
-  test('if nothing else is there, however large', () => {
+  test('while few others are there, however large', () => {
     const { admit } = start();
-    admit('acme', 2_000);
-    expect(() => admit('acme', 0.001)).toThrow(NoRoom);
+    for (let i = 0; i < 4; i++) admit('acme', 25);
+    for (let i = 0; i < 10; i++) expect(() => admit('acme', 0.001)).toThrow(NoRoom);
     expect(() => admit('other', 0.001)).toThrow(NoRoom);
   });
 
@@ -79,12 +85,28 @@ test('how many are admitted follows what has passed', () => {
     pass(4);
     admitted.leave();
   }
-  expect(fill(1).length).toBeLessThan(slow.length / 8);
+  const few = fill(1);
+  expect(few.length).toBeLessThan(slow.length / 8);
+  for (const admitted of few) admitted.leave();
+  // And back again: what was slow is quick now.
+  for (let i = 0; i < 200; i++) {
+    const quick = fill(1);
+    pass(quick.length / 12);
+    for (const admitted of quick) admitted.leave();
+  }
+  expect(fill(1).length).toBeGreaterThan(slow.length / 2);
+});
+
+test('bodies that arrive slowly say nothing about the rate', () => {
+  const { admission, fill, pass } = start();
+  for (let i = 0; i < 10; i++) admission.admit({ owner: `slow ${i}`, sentBytes: 1, isGzip: false });
+  pass(60);
+  expect(fill(1).length).toBeGreaterThan(40);
 });
 
 test('a few uploads that take long do not make the next ones wait', () => {
   const { fill, pass, admit } = start();
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 200; i++) {
     const alone = admit('acme', 0.01);
     pass(2);
     alone.leave();
@@ -99,7 +121,7 @@ test('the time to try again grows with the wait and is spread', () => {
       {},
       () => random,
     );
-    admission.admit({ owner: 'acme', sentBytes: 1_000 * MEBIBYTE, isGzip: false });
+    for (let i = 0; i < 4; i++) admission.admit({ owner: 'acme', sentBytes: 30 * MEBIBYTE, isGzip: false });
     try {
       admission.admit({ owner: 'acme', sentBytes: 1, isGzip: false });
     } catch (error) {
