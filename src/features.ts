@@ -40,7 +40,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
 }
 
 /** The gateway and the host's webhooks. */
-export const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
+const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
   (app, http) => mountIngest(app, http, gatewayOf(deps, parse)),
   (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
 ];

@@ -32,9 +32,9 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('\n');
 }
 
-/** Text from outside must not control the terminal. */
+/** Text from outside must not control the terminal: one line, and `?` for other control characters. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
+  return text.replace(/\s*\n\s*/g, ' ').replace(/\p{Cc}/gu, '?');
 }
 
 /** `1 report`, `2 reports`, `1,000 reports`. */

@@ -46,6 +46,7 @@ export interface CredentialSource {
 }
 
 const BEARER = /^bearer +([^\s]+) *$/i;
+const HOST_TOKEN = /^(?:gh[opsu]_|github_pat_)/;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
 /**
@@ -61,6 +62,8 @@ export async function authenticate(request: Request, sources: readonly Credentia
     const credential = await source.find(token);
     if (credential) return credential;
   }
+  if (HOST_TOKEN.test(token))
+    throw forbidden(`This service does not accept tokens of the repository host (GITHUB_AUTH is off). ${HOW}.`);
   throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 
@@ -80,6 +83,19 @@ export function recallCredential(
 
 const tokenOf = (header: string): string | undefined => BEARER.exec(header)?.[1];
 
+const DEEDS: Record<Permission, string> = {
+  read: 'read this repository',
+  upload: 'upload for this repository',
+  quarantine: 'quarantine tests of this repository',
+  events: 'read the event log of this repository',
+};
+const SUFFICIENT: Record<Permission, string> = {
+  read: 'a key for its owner, or a host token that may pull',
+  upload: 'a key for its owner, or a host token that may push',
+  quarantine: 'a key for its owner, or a host token that may push',
+  events: 'a key for its owner with the scope admin, or a host token that may pull',
+};
+
 /** Throws unless the credential may do this to the repository. */
 export async function requireAccess(
   credential: Credential,
@@ -90,7 +106,5 @@ export async function requireAccess(
   if (access === 'hidden')
     throw notFound('There is no such repository for this credential: check the owner and the name.');
   if (access === 'forbidden')
-    throw forbidden(
-      'The credential does not permit this: use a key for this owner with the required scope, or a token that may push.',
-    );
+    throw forbidden(`This credential may not ${DEEDS[permission]}. Use ${SUFFICIENT[permission]}.`);
 }

@@ -34,6 +34,17 @@ describe('access', () => {
     });
   });
 
+  test('a refusal says what is missing: the owner, the scope, or a kind of credential that is accepted', async () => {
+    const detailOf = async (path: string, token: string) =>
+      ((await (await app.request(path, { token })).json()) as { detail: string }).detail;
+    const ci = await app.makeKey({ owner: 'acme' });
+    expect(await detailOf(search('other'), ci)).toBe(
+      'This credential may not read this repository. Use a key for its owner, or a host token that may pull.',
+    );
+    expect(await detailOf('/v1/repos/acme/shop/logs', ci)).toContain('a key for its owner with the scope admin');
+    expect(await detailOf(search(), 'ghp_1234567890abcdefghij1234567890abcdef')).toContain('GITHUB_AUTH is off');
+  });
+
   test('the scheme of the header is case-insensitive', async () => {
     const response = await app.request(search(), {
       token: null,
