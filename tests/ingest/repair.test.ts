@@ -112,7 +112,7 @@ test('whichever parts of two blocks are there, a repair makes each execution cou
       expect(row).toEqual({ stored: 75, different: 75 });
       await driver.verify();
     }),
-    { numRuns: 6 },
+    { numRuns: 3 },
   );
 });
 
