@@ -33,6 +33,8 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
       }
       const upstream = dial(socket);
       upstream.on('error', () => client.destroy());
+      // As PgBouncer does: the transaction of a client that died is rolled back, and its locks are free.
+      client.on('close', () => upstream.destroy());
       upstream.write(startup);
       client.pipe(upstream).pipe(client);
     });

@@ -1,0 +1,140 @@
+/** Workers that are killed behind a pooler, and a Redis that loses its master under load: every execution counts once. */
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../src/config.ts';
+import { type Deps, openDeps } from '../../src/deps.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
+import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
+import { startClickHouseServer } from '../support/clickhouse-http.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
+import { makeJob } from '../support/jobs.ts';
+import { startPooler } from '../support/pooler.ts';
+import { hasRedis } from '../support/redis.ts';
+import { startSentinels } from '../support/redis-topologies.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+
+const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'failover' };
+const EXECUTIONS = 40;
+const KILLS = 5;
+const WAIT_MS_MAX = 70_000;
+
+const jobOf = (run: number): TestRunsJob =>
+  makeJob({
+    repository: REPOSITORY,
+    executions: Array.from({ length: EXECUTIONS }, (_, n) => ({ name: `t${n}` })),
+    run: { run_id: `${run}`, commit: `c${run}` },
+    receivedAt: Date.now(),
+  });
+
+/** Sends as a client does that tries again until it is answered. Returns the job. */
+async function send(deps: Deps, run: number): Promise<TestRunsJob> {
+  const job = jobOf(run);
+  const attempt = async (): Promise<boolean> => {
+    try {
+      await deps.producers.of(testRuns).add(job);
+      await deps.producers.of(prEvents).add(makeEventsJob(REPOSITORY, [labelled(`event ${run}`)]));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while (!(await attempt())) {
+    if (performance.now() > deadline) throw new Error('the queue did not come back');
+    await Bun.sleep(200);
+  }
+  return job;
+}
+
+async function expectExact(deps: Deps, runs: number): Promise<void> {
+  const stored = async () =>
+    (
+      await deps.clickhouse.rows(
+        'SELECT toUInt32((SELECT count() FROM ci.executions)) AS executions, toUInt32((SELECT uniqExact(id) FROM ci.events)) AS events',
+      )
+    )[0] as { executions: number; events: number };
+  const isDone = async () => {
+    const { executions, events } = await stored();
+    return executions >= runs * EXECUTIONS && events >= runs && (await verify(deps)).pendingBlocks === 0;
+  };
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(200);
+  expect(await stored()).toEqual({ executions: runs * EXECUTIONS, events: runs });
+  expect((await verify(deps)).checks.filter((check) => check.count > 0)).toEqual([]);
+}
+
+test('workers behind a pooler that are killed again and again lose nothing and double nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-pooled-'));
+  const [postgres, clickhouse] = await Promise.all([startEmbeddedPostgres(folder), startClickHouseServer()]);
+  const pooler = await startPooler(postgres.url);
+  const environment = {
+    DATABASE_URL: pooler.url,
+    DATABASE_DIRECT_URL: postgres.url,
+    CLICKHOUSE_URL: clickhouse.url,
+    DATA_DIR: folder,
+  };
+  const deps = await openDeps(readConfig(environment), { log: createLogger('fatal') });
+  const worker = new ServiceProcess('worker', environment);
+  try {
+    let runs = 0;
+    await worker.start();
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (let i = 0; i < 8; i++) await send(deps, runs++);
+      await Bun.sleep(30 * kill);
+      await worker.kill();
+      await worker.start();
+    }
+    await expectExact(deps, runs);
+    expect(pooler.refused).toEqual([]);
+  } finally {
+    await worker.stop();
+    await deps.close();
+    await pooler.stop();
+    await Promise.all([postgres.stop(), clickhouse.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 150_000);
+
+describe.skipIf(!hasRedis)('a Redis whose replica takes over', () => {
+  test('under load loses nothing that is sent again, and doubles nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ci-insights-failover-'));
+    const [postgres, clickhouse, redis] = await Promise.all([
+      startEmbeddedPostgres(folder),
+      startClickHouseServer(),
+      startSentinels(),
+    ]);
+    const environment = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      CLICKHOUSE_URL: clickhouse.url,
+      DATA_DIR: folder,
+    };
+    const deps = await openDeps(readConfig(environment), { log: createLogger('fatal') });
+    const worker = new ServiceProcess('worker', environment);
+    try {
+      await worker.start();
+      const sent: TestRunsJob[] = [];
+      for (let run = 0; run < 60; run++) {
+        if (run === 30) await redis.loseMaster();
+        sent.push(await send(deps, run));
+      }
+      // Replication is asynchronous: what the lost master had acknowledged last may be gone, so all is sent again.
+      for (const [run, job] of sent.entries()) {
+        await deps.producers.of(testRuns).add(job);
+        await deps.producers.of(prEvents).add(makeEventsJob(REPOSITORY, [labelled(`event ${run}`)]));
+      }
+      await expectExact(deps, sent.length);
+    } finally {
+      await worker.stop();
+      await deps.close();
+      await redis.stop();
+      await Promise.all([postgres.stop(), clickhouse.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 150_000);
+});
