@@ -119,8 +119,10 @@ export async function overload(
   let accepted = 0;
   const left = [...receipts];
   const check = async (): Promise<void> => {
-    for (let url = left.pop(); url; url = left.pop())
-      accepted += await stored(service, drainFrom + drainSecondsMax * 1_000, url);
+    for (let url = left.pop(); url; url = left.pop()) {
+      const executions = await stored(service, drainFrom + drainSecondsMax * 1_000, url);
+      accepted += executions;
+    }
   };
   await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, check));
   clearInterval(memory);
