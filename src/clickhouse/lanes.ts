@@ -35,7 +35,8 @@ interface Lane {
   busy: number;
 }
 
-/** A statement that has just been sent may not be known to the engine yet, so killing it is repeated. */
+/** A statement that has just been sent cannot be killed yet, so it is tried again. */
+const KILLS_MIN = 3;
 const KILL_PAUSE_MS = 200;
 const KILL_PAUSE_MS_MAX = 5_000;
 
@@ -107,12 +108,14 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget: () => 
   return { promise, forget: () => signal.removeEventListener('abort', abort) };
 }
 
-/** At least once. Errors are left out: the statement ends by its own limit of time as well. */
+/**
+ * Over HTTP it is not known when the statement has ended. Errors are left out: it ends by its own limit of time as well.
+ */
 async function killWhile(isRunning: () => boolean, kill: () => Promise<void>): Promise<void> {
   let pauseMs = KILL_PAUSE_MS;
-  do {
+  for (let kills = 0; kills < KILLS_MIN || isRunning(); kills++) {
     await kill().catch(() => {});
     await sleep(pauseMs, undefined, { ref: false });
     pauseMs = Math.min(2 * pauseMs, KILL_PAUSE_MS_MAX);
-  } while (isRunning());
+  }
 }

@@ -19,9 +19,11 @@ beforeAll(async () => {
 });
 
 const runningOf = async (name: string): Promise<number> => {
-  const sql = 'SELECT toUInt32(count()) AS found FROM system.processes WHERE startsWith(query, {beginning: String})';
-  const [row] = await stores.clickhouse.rows(sql, { beginning: `/* ${name} ` });
-  return z.object({ found: z.int() }).parse(row).found;
+  const rows = await stores.clickhouse.rows('SELECT query FROM system.processes');
+  return z
+    .array(z.object({ query: z.string() }))
+    .parse(rows)
+    .filter(({ query }) => query.startsWith(`/* ${name} `)).length;
 };
 const until = async (name: string, count: number): Promise<void> => {
   for (const end = performance.now() + 5_000; performance.now() < end; await Bun.sleep(20))
