@@ -12,7 +12,7 @@ export interface Overload {
   drainSecondsMax: number;
 }
 
-export interface Felt {
+interface Felt {
   requests: number;
   failed: number;
   p50: number;
@@ -43,7 +43,7 @@ const READS_PER_SECOND = { quarantines: 20, liveness: 20, reads: 4 };
 const READ_MS_MAX = 30_000;
 const RECEIPTS_AT_ONCE = 16;
 
-export const quantile = (values: readonly number[], share: number): number => {
+const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
