@@ -14,6 +14,7 @@ interface SetOptions {
   defaultBranch?: string;
   flakyDetection?: boolean;
   autoQuarantine?: AutoQuarantineMode;
+  create?: boolean;
   host: string;
 }
 
@@ -37,18 +38,23 @@ const list = (): Command =>
 
 const set = (): Command =>
   new Command('set')
-    .description('change settings of a repository; an unknown one is added')
+    .description('change settings of a repository')
     .argument('<owner/name>', 'the repository', parsePath)
     .option('--default-branch <branch>', 'the branch that insights cover; overrides what uploads say')
     .option('--flaky-detection <on|off>', 'whether to detect flaky tests', parseOnOff)
     .addOption(
       new Option('--auto-quarantine <which>', 'which tests to quarantine automatically').choices(AUTO_QUARANTINE_MODES),
     )
-    .option('--host <host>', 'the repository host, for a repository that is not known yet', 'github.com')
+    .option('--create', 'add the repository if nothing was uploaded for it yet')
+    .option('--host <host>', 'the repository host, with --create', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
       const settings = settingsOf(options);
       const { before, after } = await withPostgres(async ({ repositories }) => {
         const before = await repositories.find(owner, name);
+        if (!before && !options.create)
+          throw new UserError(
+            `There is no repository ${owner}/${name} yet. Check the name, or add it before its first upload with --create.`,
+          );
         const known = before ?? (await repositories.record({ host: options.host, owner, name }));
         return { before, after: await repositories.set(known, settings, 'ci-insights repos set') };
       });

@@ -31,6 +31,7 @@ import { linesOf } from './blocks.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
 import type { PreparedChunk } from './prepare.ts';
+import { NOTHING_ON_DEFAULT } from './receipts.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
@@ -244,6 +245,10 @@ async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExec
   return block.blockId;
 }
 
+/** Not on the default branch, although it is not for a pull request either. */
+const isUnexpectedlyOff = ({ isOnDefaultBranch, origin, executions }: PreparedChunk): boolean =>
+  !isOnDefaultBranch && origin.baseRef === '' && origin.pullRequest === 0 && executions.length > 0;
+
 function receiptOf(chunk: PreparedChunk, accepted: number) {
   return {
     uploadId: chunk.uploadId,
@@ -256,6 +261,6 @@ function receiptOf(chunk: PreparedChunk, accepted: number) {
     rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
     onDefaultBranch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
     rejections: chunk.rejections,
-    warnings: chunk.warnings,
+    warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
   };
 }

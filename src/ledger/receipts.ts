@@ -68,7 +68,7 @@ export class ReceiptStore {
         this.deps.db
           .select({ reason: deadLetters.reason, createdAt: deadLetters.createdAt })
           .from(deadLetters)
-          .where(eq(deadLetters.uploadId, uploadId)),
+          .where(and(eq(deadLetters.uploadId, uploadId), isNull(deadLetters.replayedAt))),
       ]),
     );
     const own = chunks.filter((chunk) => chunk.repositoryId === repository.id);
@@ -91,12 +91,9 @@ export class ReceiptStore {
       rejected: sum((chunk) => chunk.rejected),
       onDefaultBranch: isCounted ? onDefaultBranch : null,
       rejections: mergeRejections(own.flatMap((chunk) => z.array(rejectionSchema).parse(chunk.rejections))),
-      warnings: [
-        ...new Set(own.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings))),
-        ...(status === 'stored' && onDefaultBranch === 0 && sum((chunk) => chunk.accepted + chunk.duplicate) > 0
-          ? [NOTHING_ON_DEFAULT]
-          : []),
-      ],
+      warnings: [...new Set(own.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings)))].filter(
+        (warning) => warning !== NOTHING_ON_DEFAULT || (status === 'stored' && onDefaultBranch === 0),
+      ),
       failure: letters[0]?.reason ?? null,
     };
   }
@@ -165,5 +162,6 @@ function buriedJob(stored: Uint8Array): z.infer<typeof buriedSchema> | undefined
   }
 }
 
-const NOTHING_ON_DEFAULT =
+/** Noted with each such chunk, and shown if there is no other. */
+export const NOTHING_ON_DEFAULT =
   'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';

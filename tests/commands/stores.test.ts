@@ -109,7 +109,10 @@ describe('beside a running service', () => {
   });
 
   test('settings of a repository are kept, and only those that are given change', async () => {
-    await run('repos', 'set', 'acme/shop', '--default-branch', 'trunk', '--auto-quarantine', 'flaky+broken');
+    const branch = ['--default-branch', 'trunk', '--auto-quarantine', 'flaky+broken'];
+    const unknown = await run('repos', 'set', 'acme/shop', ...branch);
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('There is no repository acme/shop yet.')]);
+    await run('repos', 'set', 'acme/shop', ...branch, '--create');
     await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off');
     expect(JSON.parse((await run('repos', 'list', '--json')).out)).toMatchObject([
       {
