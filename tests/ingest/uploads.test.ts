@@ -154,7 +154,10 @@ describe('JUnit reports', () => {
     const receipt = await uploads.store(nowhere.base, junitReport([{ name: 'x' }]), { branch: 'topic' });
     expect(receipt.warnings.join(' ')).toContain('default branch');
     expect((await search(nowhere.base, { test_name: '*' })).size).toBe(0);
-    const pull = await uploads.store(nowhere.base, junitReport([{ name: 'y' }]), { branch: 'topic', pull_request: '7' });
+    const pull = await uploads.store(nowhere.base, junitReport([{ name: 'y' }]), {
+      branch: 'topic',
+      pull_request: '7',
+    });
     expect(pull).toMatchObject({ accepted: 1, on_default_branch: 0, warnings: [] });
   });
 });
