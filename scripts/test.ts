@@ -24,7 +24,8 @@ const shards = await Promise.all(
   Array.from({ length: SHARDS }, async (_, index) => {
     // One is watched while it runs; the reports of the others follow in one piece.
     const { status, output } = await run([`--shard=${index + 1}/${SHARDS}`], index === 0 ? 'inherit' : 'pipe');
-    process.stderr.write(output);
+    // All of it, also into a pipe, before the process ends.
+    await Bun.write(Bun.stderr, output);
     return status;
   }),
 );
