@@ -111,10 +111,12 @@ export async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel, undefined, secretsOf(config));
   logProcessOutput(log);
   const service = await startService(config, { log });
-  process.stdout.write(`${readyLine(service)}\n`);
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+  // Before it says that it is ready: a supervisor that reads that may stop it at once.
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
+  process.stdout.write(`${readyLine(service)}\n`);
+  const signal = await signalled;
   service.deps.log.info({ signal }, 'stopping; finishing in-flight work');
   const deadline = setTimeout(() => {
     service.deps.log.error('in-flight work did not finish in time; the next start will finish it');
