@@ -44,8 +44,8 @@ export interface ClickHouse {
   /**
    * Runs a named query and decodes its rows. On behalf of a request it takes its turn among those of other owners, and
    * throws {@link ReadRefused} if it would take too long or too much. When the signal of the turn is aborted, throws
-   * its reason and ends the query in the engine. Throws {@link StoreUnavailable} when there is no answer within 30 s
-   * (an hour for long queries).
+   * its reason and ends the query in the engine. Throws {@link StoreUnavailable} when there is no answer in time
+   * (bounds.ts).
    */
   select<P extends ParameterTypes, R>(query: Query<P, R>, params: NoInfer<ValuesOf<P>>, turn?: Turn): Promise<R[]>;
   /** Runs a statement composed at run time (migrations, partitions, tests); the rows are not decoded. */

@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packedReport } from '../support/packed-report.ts';
 import { cpuSecondsOf } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
@@ -14,19 +15,6 @@ const CONNECTIONS = 16;
 const POLL_MS = 100;
 
 const [executions = 40_000, rounds = 2] = process.argv.slice(2).map(Number);
-
-const reportOf = (tests: number): Uint8Array<ArrayBuffer> =>
-  Bun.gzipSync(
-    `<testsuites><testsuite name="cart">${Array.from(
-      { length: tests },
-      (_, i) =>
-        `<testcase classname="src/feature-${i % 97}/thing.test.ts" name="does thing ${i} of the cart" time="0.${i % 900}">${
-          i % 50 === 7
-            ? '<failure type="AssertionError" message="expected 1 to equal 2">at frame (src/thing.ts:1:1)</failure>'
-            : ''
-        }</testcase>`,
-    ).join('')}</testsuite></testsuites>`,
-  );
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-small-'));
 const { REDIS_URL } = process.env;
@@ -37,7 +25,7 @@ let run = 0;
 
 /** CPU seconds per 1,000 executions. */
 async function round(tests: number): Promise<number> {
-  const body = reportOf(tests);
+  const body = packedReport(tests, 50);
   const base = `/v1/ci/acme/repositories/size-${tests}`;
   let left = Math.ceil(executions / tests);
   const before = cpuSecondsOf(pid);

@@ -24,6 +24,9 @@ import { CLI, ServiceProcess } from '../support/service-process.ts';
 import { openTestStores } from '../support/stores.ts';
 
 const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.error('skipped: other users of the machine, because this needs root');
+if (process.platform !== 'linux')
+  console.error('skipped: killed processes that still have an entry, because this needs Linux');
 const UNPRIVILEGED = 65_534;
 
 let folder: string;

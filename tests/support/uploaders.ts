@@ -1,4 +1,5 @@
 /** Load on a running service: uploaders that send and retry, while others read. */
+import { packedReport } from './packed-report.ts';
 import { residentBytesOf } from './process-tree.ts';
 import type { ServiceProcess } from './service-process.ts';
 
@@ -48,24 +49,11 @@ const quantile = (values: readonly number[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
 
-const reportOf = (tests: number): Uint8Array<ArrayBuffer> =>
-  Bun.gzipSync(
-    `<testsuites><testsuite name="cart">${Array.from(
-      { length: tests },
-      (_, i) =>
-        `<testcase classname="src/feature-${i % 97}/thing.test.ts" name="does thing ${i} of the cart" time="0.${i % 900}">${
-          i % 100 === 7
-            ? '<failure type="AssertionError" message="expected 1 to equal 2">at frame (src/thing.ts:1:1)</failure>'
-            : ''
-        }</testcase>`,
-    ).join('')}</testsuite></testsuites>`,
-  );
-
 export async function overload(
   service: ServiceProcess,
   { uploaders, tests, seconds, drainSecondsMax }: Overload,
 ): Promise<OverloadFigures> {
-  const body = reportOf(tests);
+  const body = packedReport(tests, 100);
   const base = (index: number): string => `/v1/ci/acme/repositories/shop-${index % 10}`;
   const report = (path: string, run: number): Promise<Response> =>
     service.request(`${path}/junit?pipeline_name=CI&job_name=unit&branch=main&run_id=${run}`, {

@@ -26,7 +26,7 @@ interface Waiting {
   body: Uint8Array;
   resolve(result: ParseResult): void;
   reject(error: unknown): void;
-  /** A parser has died over it. */
+  /** A parser has died while it read it, so it is read for the second time. */
   isRepeated: boolean;
 }
 
@@ -116,7 +116,10 @@ export class ParserPool {
 
   #explain(end: ParserEnd, job: Waiting): void {
     const { repository, input } = job.task;
-    this.#log.warn({ ...repository, input: input.kind, bytes: job.body.length, end }, 'a parser ended over an upload');
+    this.#log.warn(
+      { ...repository, input: input.kind, bytes: job.body.length, end },
+      'a parser ended while it read an upload',
+    );
     if (end === 'died' && !job.isRepeated) this.#wait({ ...job, isRepeated: true });
     else job.resolve({ outcome: 'refused', ...this.#refusalOf(end) });
   }
