@@ -7,6 +7,7 @@ import { withAbsoluteUrl } from './http/authority.ts';
 import { allowLongAddresses, createFallback, requestIdOf, shadowedMethods, withSingleSlash } from './http/edge.ts';
 import { type Feature, type Http, problemFor } from './http/operation.ts';
 import { HttpProblem, methodNotAllowed, problemResponse, unprocessableBody } from './http/problems.ts';
+import type { RateLimit } from './http/rate-limit.ts';
 import type { Logger } from './observability/log.ts';
 import { requestsUnmatched } from './observability/metrics.ts';
 
@@ -17,6 +18,8 @@ export interface AppDeps {
   publicUrl: string | undefined;
   /** Asked in this order; each recognises its credentials by a prefix. */
   credentials: readonly CredentialSource[];
+  /** Absent: credentials may send any number of requests. */
+  rateLimit?: RateLimit | undefined;
   /** What the app offers, in the order of its document. */
   features: readonly Feature[];
 }
@@ -26,9 +29,9 @@ export interface AppDeps {
  * const app = buildApp({ ...deps, publicUrl: config.publicUrl, credentials, features: [...coreFeatures(deps), docs] });
  * listenAt(app, { hostname: config.host, port: config.port }, 'PORT');
  */
-export function buildApp({ clock, log, publicUrl, credentials, features }: AppDeps) {
+export function buildApp({ clock, log, publicUrl, credentials, rateLimit, features }: AppDeps) {
   allowLongAddresses();
-  const http: Http = { clock, log, publicUrl, credentials, operations: [] };
+  const http: Http = { clock, log, publicUrl, credentials, rateLimit, operations: [] };
   // Requests that routing could not serve, and faults outside of operations, which handle their own.
   const refuse = async (request: Request, code: string | number, error: unknown): Promise<Response> => {
     const tolerated = code === 'NOT_FOUND' ? withSingleSlash(request) : undefined;

@@ -4,7 +4,7 @@ import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
 import { KeyCredentials } from './access/credential.ts';
 import { hostCredentials } from './access/host-credentials.ts';
-import { buildApp, listenAt } from './app.ts';
+import { type AppDeps, buildApp, listenAt } from './app.ts';
 import { type Config, secretsOf } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { serviceFeatures } from './features.ts';
@@ -45,7 +45,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
     monitoring = startMonitoring(deps, probes);
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
     if (config.role !== 'worker' && config.httpIngest) parsers = new ParserPool({ log: deps.log });
-    const app = config.role === 'worker' ? undefined : listen(deps, monitoring, probes, parsers);
+    const app = config.role === 'worker' ? undefined : await listen(deps, monitoring, probes, parsers);
     // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
     void deps.notifications.connect();
@@ -80,13 +80,14 @@ const lostSpans =
   (error: Error | undefined): void =>
     log.warn({ err: error }, 'cannot send traces; the service works without them');
 
-function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: ParserPool | undefined) {
+async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: ParserPool | undefined) {
   const { config, clock, log } = deps;
   const app = buildApp({
     clock,
     log,
     publicUrl: config.publicUrl,
     credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
+    rateLimit: await rateLimitOf(deps),
     features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
   });
   listenAt(
@@ -101,6 +102,14 @@ function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: Par
     'PORT',
   );
   return app;
+}
+
+/** Loaded only if there is a limit. */
+async function rateLimitOf({ config, queues, log }: Deps): Promise<AppDeps['rateLimit']> {
+  const { rateLimitPerMinute: requestsMax } = config;
+  if (requestsMax === undefined) return undefined;
+  const { KeyRateLimit } = await import('./access/key-rate-limit.ts');
+  return new KeyRateLimit({ requestsMax, redis: queues.redis, log });
 }
 
 /** The server's limit is this far above ours, so that clients get our error message and not a closed connection. */

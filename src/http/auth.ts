@@ -54,9 +54,8 @@ const HOW = 'Send the header "Authorization: Bearer <application key>"';
  * handle a missing credential as they handle a wrong one.
  */
 export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {
-  const header = request.headers.get('authorization');
-  if (header === null) throw forbidden(`This operation requires a credential. ${HOW}.`);
-  const token = tokenOf(header);
+  if (!request.headers.has('authorization')) throw forbidden(`This operation requires a credential. ${HOW}.`);
+  const token = tokenOf(request);
   if (token === undefined) throw forbidden(`The Authorization header is malformed. ${HOW}.`);
   for (const source of sources) {
     const credential = await source.find(token);
@@ -72,7 +71,7 @@ export function recallCredential(
   request: Request,
   sources: readonly CredentialSource[],
 ): DecidingCredential | undefined {
-  const token = tokenOf(request.headers.get('authorization') ?? '');
+  const token = tokenOf(request);
   if (token === undefined) return undefined;
   for (const source of sources) {
     const credential = source.recall?.(token);
@@ -81,7 +80,9 @@ export function recallCredential(
   return undefined;
 }
 
-const tokenOf = (header: string): string | undefined => BEARER.exec(header)?.[1];
+/** The token that a request sends; undefined if it sends none, or not in the right form. */
+export const tokenOf = (request: Request): string | undefined =>
+  BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
 
 const DEEDS: Record<Permission, string> = {
   read: 'read this repository',

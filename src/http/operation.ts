@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
-import { readsRefused, storeUnavailable } from '../observability/metrics.ts';
+import { rateLimited, readsRefused, storeUnavailable } from '../observability/metrics.ts';
 import { startRequest } from '../observability/requests.ts';
 import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
@@ -23,11 +23,13 @@ import {
   type Permission,
   recallCredential,
   requireAccess,
+  tokenOf,
 } from './auth.ts';
 import { readJsonBody } from './body.ts';
 import { requestIdOf } from './edge.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
 import { forbidden, internalError, problemOf, problemResponse, unprocessable } from './problems.ts';
+import { type RateLimit, rateLimitHeaders, tooManyRequests } from './rate-limit.ts';
 import {
   type EncodedReply,
   type Prepared,
@@ -46,6 +48,8 @@ export interface Http {
   /** Without a trailing slash; undefined: taken from the request. */
   publicUrl: string | undefined;
   credentials: readonly CredentialSource[];
+  /** Undefined: credentials may send any number of requests. */
+  rateLimit: RateLimit | undefined;
   /** Every mounted operation, for the OpenAPI document. */
   operations: MountedOperation[];
 }
@@ -69,6 +73,11 @@ export interface OperationDescription {
   summary: string;
   description: string;
   access: AccessRule;
+  /**
+   * False: requests are neither counted nor refused by the rate limit, because CI jobs send them, with clients that give
+   * up at 429. Public operations never are.
+   */
+  isRateLimited?: boolean;
   /** An object with the path's parameters; `owner` and `repository` or `repository_name` name the repository. */
   params?: z.ZodType;
   query?: QueryShape;
@@ -158,14 +167,15 @@ function serverOf<P, Q extends QueryShape, B>(
 ): (request: Request) => Response | Promise<Response> {
   const addresses = new AddressReader(path, operation.params, operation.query);
   const answer = answererOf(http, method, operation, addresses);
-  const recall = operation.recall && recallerOf(http, operation, addresses);
+  // What is in memory is answered before anything is counted.
+  const recall = operation.recall && !limitOf(http, operation) ? recallerOf(http, operation, addresses) : undefined;
 
   const serve = (request: Request, requestId: string): Response | Promise<Response> => {
     const finish = startRequest(http.log, { route: path, operation: operation.operationId, request, requestId });
     const recalled = recall?.(request, requestId);
     if (recalled) return finish(recalled);
     return answer(request, requestId)
-      .catch((error) => (request.signal.aborted ? clientGone() : problemFor(error, http.log, requestId)))
+      .catch(refusal(http, request, requestId))
       .then(finish);
   };
 
@@ -192,9 +202,9 @@ function answererOf<P, Q extends QueryShape, B>(
 ): (request: Request, requestId: string) => Promise<Response> {
   const flights = new SingleFlight<Prepared>();
   const isConditional = method === 'GET' && operation.access !== 'public';
+  const limit = limitOf(http, operation);
 
-  return async (request, requestId) => {
-    const credential = operation.access === 'public' ? undefined : await authenticate(request, http.credentials);
+  const answer = async (request: Request, requestId: string, credential: Credential | undefined): Promise<Response> => {
     const { url, params, query } = addresses.of(request);
     if (params.errors) throw unprocessable(params.errors);
     if (credential && operation.access !== 'public' && operation.access !== 'credential')
@@ -209,7 +219,29 @@ function answererOf<P, Q extends QueryShape, B>(
       : await run();
     return respond(prepared, request, isConditional, requestId);
   };
+
+  return async (request, requestId) => {
+    if (operation.access === 'public') return answer(request, requestId, undefined);
+    const credential = await authenticate(request, http.credentials);
+    if (!limit) return answer(request, requestId, credential);
+    const count = await limit.count(tokenOf(request) ?? '');
+    const isBeyond = count.requests > limit.requestsMax;
+    if (isBeyond) rateLimited.inc({ operation: operation.operationId });
+    const response = isBeyond
+      ? problemResponse(tooManyRequests(limit, count), requestId)
+      : await answer(request, requestId, credential).catch(refusal(http, request, requestId));
+    for (const [name, value] of Object.entries(rateLimitHeaders(limit, count))) response.headers.set(name, value);
+    return response;
+  };
 }
+
+/** The limit that holds for an operation. */
+const limitOf = (http: Http, operation: OperationDescription): RateLimit | undefined =>
+  isRateLimited(operation) ? http.rateLimit : undefined;
+
+/** Whether there may be a limit. */
+export const isRateLimited = ({ access, isRateLimited: isLimited = true }: OperationDescription): boolean =>
+  isLimited && access !== 'public';
 
 /**
  * Answers a request without waiting, if everything that decides the answer is in memory and nothing is wrong. Undefined
@@ -252,6 +284,12 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   log.error({ err: error, request_id: requestId }, 'a request failed');
   return problemResponse(internalError(requestId), requestId);
 }
+
+/** What a request gets for which something was thrown. */
+const refusal =
+  ({ log }: Http, request: Request, requestId: string) =>
+  (error: unknown): Response =>
+    request.signal.aborted ? clientGone() : problemFor(error, log, requestId);
 
 /** No client reads it; logs and metrics show the status that nginx made common for it. */
 const clientGone = (): Response => new Response(null, { status: 499 });

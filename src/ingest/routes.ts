@@ -28,6 +28,7 @@ function mountReceipt(app: AnyElysia, http: Http, deps: IngestDeps): void {
     summary: 'Get the receipt of an upload',
     description: 'What became of an upload: how many executions were new, already known, or refused and why.',
     access: 'upload',
+    isRateLimited: false,
     params: uploadPath,
     responses: { 200: { description: 'The receipt.', schema: receiptSchema } },
     handle: async ({ params }) => {

@@ -38,6 +38,7 @@ export function mountNotOffered(app: AnyElysia, http: Http): void {
       summary,
       description: `Always 404, which clients take for "not enabled". ${detail}`,
       access: 'read',
+      isRateLimited: false,
       params: z.object({ owner, repository }),
       responses: {},
       handle: () => {

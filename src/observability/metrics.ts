@@ -52,6 +52,19 @@ export const readsRefused = new Counter({
   registers,
 });
 
+export const rateLimited = new Counter({
+  name: 'ci_insights_requests_rate_limited_total',
+  help: 'Requests answered with 429 because their key sent more than RATE_LIMIT_PER_MINUTE allows, by operation.',
+  labelNames: ['operation'],
+  registers,
+});
+
+export const rateLimitCountedAlone = new Counter({
+  name: 'ci_insights_rate_limit_counted_alone_total',
+  help: 'Requests that this replica counted for the rate limit alone, because Redis did not answer.',
+  registers,
+});
+
 export const uploadsPossiblyLost = new Counter({
   name: 'ci_insights_uploads_possibly_lost_total',
   help: 'Uploads and webhooks refused because the queue was unavailable or too much arrived: their senders may not retry.',

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
-import type { MountedOperation, OperationDescription } from '../http/operation.ts';
+import { isRateLimited, type MountedOperation, type OperationDescription } from '../http/operation.ts';
 import { PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import type { ResponseDescription } from '../http/reply.ts';
 
@@ -62,6 +62,17 @@ const ERRORS: Record<number, ErrorDescription> = {
     detail: 'query.per_page: must be a whole number from 1 to 100.',
     errors: [{ loc: ['query', 'per_page'], msg: 'must be a whole number from 1 to 100', type: 'invalid_value' }],
   },
+  429: {
+    title: 'Too many requests',
+    when: 'Only if the service limits requests (`RATE_LIMIT_PER_MINUTE`): this credential sent more than it may.',
+    detail: 'This credential may send 600 requests in 60 seconds. Try again in 42 seconds.',
+    headers: {
+      'retry-after': {
+        description: 'Seconds until the credential may send requests again.',
+        schema: { type: 'integer', example: 42 },
+      },
+    },
+  },
   500: {
     title: 'Internal server error',
     when: 'A fault in the service.',
@@ -88,6 +99,17 @@ const COMMON_HEADERS = {
   'x-request-id': {
     description: 'Identifies this request in the logs of the service; the one that was sent, if any.',
     schema: { type: 'string', example: '0f8fad5b-d9cb-469f-a165-70867728950e' },
+  },
+};
+const RATE_LIMIT_HEADERS = {
+  'ratelimit-policy': {
+    description:
+      'Only if the service limits requests: how many (`q`) a credential may send in so many seconds (`w`). As in draft-ietf-httpapi-ratelimit-headers-10.',
+    schema: { type: 'string', example: '"key";q=600;w=60' },
+  },
+  ratelimit: {
+    description: 'Only if the service limits requests: how many are left (`r`), and in how many seconds all are (`t`).',
+    schema: { type: 'string', example: '"key";r=599;t=42' },
   },
 };
 const ETAG_HEADER = {
@@ -173,19 +195,32 @@ function requestBody({ body, bodyExample, rawBody }: OperationDescription, schem
 
 function responses(operation: OperationDescription, isConditional: boolean, schemas: NamedSchemas): Json {
   const described: Json = {};
+  const isLimited = isRateLimited(operation);
+  const common = { ...COMMON_HEADERS, ...(isLimited ? RATE_LIMIT_HEADERS : {}) };
   for (const [status, response] of Object.entries(operation.responses))
-    described[status] = success(response, isConditional && status === '200', schemas);
-  if (isConditional) described['304'] = { description: 'Not modified since the given entity tag.' };
+    described[status] = success(
+      response,
+      { ...(isConditional && status === '200' ? ETAG_HEADER : {}), ...common },
+      schemas,
+    );
+  if (isConditional)
+    described['304'] = {
+      description: 'Not modified since the given entity tag.',
+      headers: { ...ETAG_HEADER, ...common },
+    };
   for (const [status, error] of Object.entries(ERRORS)) {
-    const isListed = operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
-    if (isListed && !described[status]) described[status] = problem(Number(status), error);
+    const isListed =
+      status === '429'
+        ? isLimited
+        : operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
+    if (isListed && !described[status]) described[status] = problem(Number(status), error, common);
   }
   if (operation.query) Object.assign(described, TOO_LONG);
   return described;
 }
 
-function success(response: ResponseDescription, hasEtag: boolean, schemas: NamedSchemas): Json {
-  const headers = { ...response.headers, ...(hasEtag ? ETAG_HEADER : {}), ...COMMON_HEADERS };
+function success(response: ResponseDescription, common: Json, schemas: NamedSchemas): Json {
+  const headers = { ...response.headers, ...common };
   if (!response.schema) {
     if (!response.mediaType) return { description: response.description, headers };
     const example = response.example === undefined ? {} : { example: response.example };
@@ -199,9 +234,9 @@ function success(response: ResponseDescription, hasEtag: boolean, schemas: Named
   return { description: response.description, headers, content: { [mediaType]: { schema, example } } };
 }
 
-const problem = (status: number, { title, when, detail, errors, headers }: ErrorDescription): Json => ({
+const problem = (status: number, { title, when, detail, errors, headers }: ErrorDescription, common: Json): Json => ({
   description: when,
-  headers: { ...headers, ...COMMON_HEADERS },
+  headers: { ...headers, ...common },
   content: {
     [PROBLEM_MEDIA_TYPE]: {
       schema: { $ref: '#/components/schemas/Problem' },

@@ -62,6 +62,7 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     description:
       'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients.',
     access: 'read',
+    isRateLimited: false,
     params: schemas.repositoryPath,
     query: schemas.listQuery,
     responses: { 200: { description: 'The quarantines.', schema: schemas.listSchema, headers: LINK } },
@@ -177,6 +178,7 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     summary: 'Check which tests are quarantined (older clients)',
     description: 'Newer clients list the quarantines of their branch instead. Changes nothing.',
     access: 'read',
+    isRateLimited: false,
     params: schemas.repositoryPath,
     body: schemas.checkBody,
     bodyExample: schemas.CHECK_EXAMPLE,

@@ -18,6 +18,8 @@ import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
 /** Opens the queues of one process and closes the connections behind them. */
 export interface QueueBackend {
   readonly kind: 'postgres' | 'redis';
+  /** The connection of producers, for what replicas share besides jobs; undefined: the queue is in PostgreSQL. */
+  readonly redis: RedisConnection | undefined;
   queue(name: string): Queue;
   worker(name: string, run: (job: Job) => Promise<unknown>, pace: Pace): Worker;
   ping(): Promise<boolean>;
@@ -66,6 +68,7 @@ export async function openPostgresQueues(url: string, onError: QueueErrorListene
   const classes = withBackend(createPostgresBackend);
   return {
     kind: 'postgres',
+    redis: undefined,
     queue: (name) => listening(new classes.Queue(name, { connection: pool }) as unknown as Queue, onError),
     worker: (name, run, pace) =>
       listening(
@@ -109,6 +112,7 @@ export async function openRedisQueues(url: string, onError: QueueErrorListener):
   const connections = [producer, consumer];
   return {
     kind: 'redis',
+    redis: producer,
     queue: (name) => listening(new Queue(name, { connection: producer, prefix: KEY_PREFIX }), onError),
     worker: (name, run, pace) =>
       listening(new Worker(name, run, { connection: consumer, prefix: KEY_PREFIX, ...workerOptions(pace) }), onError),

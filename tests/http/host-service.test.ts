@@ -36,8 +36,13 @@ const statusOf = async (origin: string, token: string): Promise<number> =>
 
 test('host tokens work with an address of the host, and without one nothing is sent to it', async () => {
   const statuses = async (origin: string) => [await statusOf(origin, READER), await statusOf(origin, WRITER)];
-  const on = await served({ GITHUB_API_URL: host.url }, statuses);
-  expect(on.result).toEqual([200, 403]);
+  const on = await served({ GITHUB_API_URL: host.url, RATE_LIMIT_PER_MINUTE: '2' }, async (origin) => [
+    ...(await statuses(origin)),
+    await statusOf(origin, READER),
+    await statusOf(origin, READER),
+  ]);
+  // The last one is beyond the limit of requests, which holds for host tokens, too.
+  expect(on.result).toEqual([200, 403, 200, 429]);
   expect(host.requests.map(({ path }) => path)).toEqual(['/api/v3/user', '/api/v3/repos/acme/shop', '/api/v3/user']);
   expect(on.written).toContain('"status":403');
   expect(on.written).not.toContain(READER);

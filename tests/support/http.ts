@@ -38,11 +38,12 @@ export type AppOverrides = Partial<AppDeps & CoreDeps> & {
 export async function openTestApp({ features = [], all, ...overrides }: AppOverrides = {}): Promise<TestApp> {
   const stores = await openTestStores();
   const keys = new KeyStore(stores.postgres.db, stores.clock);
-  const deps = { ...stores, publicUrl: undefined, credentials: [], ...overrides };
+  const deps = { ...stores, publicUrl: undefined, rateLimit: undefined, credentials: [], ...overrides };
   const app = buildApp({
     clock: deps.clock,
     log: deps.log,
     publicUrl: deps.publicUrl,
+    rateLimit: deps.rateLimit,
     credentials: [...deps.credentials, new KeyCredentials(keys)],
     features: all ?? [...coreFeatures(deps), ...features, docs],
   });

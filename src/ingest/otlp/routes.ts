@@ -66,6 +66,7 @@ function tracesOperation(
     description:
       'Takes an OTLP/HTTP trace export in protobuf or JSON. A test is a span with `test.scope=case`, and its name is the name of the test; other spans are ignored. Sending the same spans again counts nothing.',
     access: 'upload',
+    isRateLimited: false,
     params: repositoryPath,
     rawBody: OTLP_BODY,
     responses: {

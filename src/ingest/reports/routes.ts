@@ -19,6 +19,7 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
     summary: `Upload ${format.title} reports`,
     description: `${format.description} Takes a report, or several as the files of a form. The same report of the same run, attempt, pipeline and job counts once, however often it is sent: give \`run_id\`, and a \`report\` to each shard.`,
     access: 'upload',
+    isRateLimited: false,
     params: repositoryPath,
     query: reportQuery,
     rawBody: bodyOf(format),
