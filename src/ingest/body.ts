@@ -19,6 +19,11 @@ const MEBIBYTE = 1024 * 1024;
 
 export const BODY_LIMITS: BodyLimits = { sentBytesMax: 25 * MEBIBYTE, unpackedBytesMax: 200 * MEBIBYTE };
 
+/** Throws UploadTooLarge for a body that says itself that it is. */
+export function refuseStatedSize(request: Request, limits: BodyLimits): void {
+  if (Number(request.headers.get('content-length') ?? 0) > limits.sentBytesMax) throw sentTooLarge(limits);
+}
+
 /**
  * The bytes of a body exactly as they were sent. Throws UploadTooLarge.
  *

@@ -8,9 +8,10 @@ import type { Rejection } from '../domain/rejections.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
-import { uploadsPossiblyLost } from '../observability/metrics.ts';
-import { type Admission, type Admitted, NoRoom } from './admission.ts';
-import { BODY_LIMITS, type BodyLimits, isGzipRequest, readSentBody } from './body.ts';
+import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
+import { type Admission, NoRoom } from './admission.ts';
+import { noRoomProblem, withAdmittedBody } from './admitted-body.ts';
+import { BODY_LIMITS, type BodyLimits, isGzipRequest } from './body.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
 import { parseUpload } from './parsing/parse.ts';
 import type { Parse, ParseTask } from './parsing/task.ts';
@@ -55,25 +56,20 @@ export async function takeUpload(
   request: Request,
   input: ParseTask['input'],
 ): Promise<Taken> {
-  let admitted: Admitted | undefined;
   try {
     const isGzip = isGzipRequest(request);
-    admitted = deps.admission.admit({ owner: repository.owner, sentBytes: statedBytes(request), isGzip });
     const limits = deps.limits ?? BODY_LIMITS;
-    const body = await readSentBody(request, limits, admitted.arrived);
-    admitted.complete();
-    return await queued(deps, repository, { input, isGzip, limits }, body);
+    return await withAdmittedBody(deps.admission, request, { owner: repository.owner, isGzip, limits }, (body) =>
+      queued(deps, repository, { input, isGzip, limits }, body),
+    );
   } catch (error) {
     if (error instanceof UploadTooLarge) throw problemOfUpload('too large', error.message);
     if (error instanceof InvalidUpload) throw problemOfUpload('invalid', error.message);
     if (error instanceof NoRoom) {
       possiblyLost(deps, repository, error, {});
-      await discard(request);
-      throw noRoom(error);
+      throw noRoomProblem(error, 'uploads');
     }
     throw error;
-  } finally {
-    admitted?.leave();
   }
 }
 
@@ -106,6 +102,7 @@ function possiblyLost(
   known: { executions?: number },
 ): void {
   uploadsPossiblyLost.inc({ kind: 'upload' });
+  if (err instanceof NoRoom) uploadsShed.inc({ kind: 'upload' });
   if (err instanceof NoRoom) log.warn({ ...repository }, 'an upload found no room and may be lost');
   else log.error({ err, ...repository, ...known }, 'an upload was refused and may be lost');
 }
@@ -116,34 +113,4 @@ export function problemOfUpload(why: 'invalid' | 'too large', sentence: string):
   return new HttpProblem(422, 'Unprocessable entity', sentence, {}, [
     { loc: ['body'], msg: sentence, type: 'invalid_body' },
   ]);
-}
-
-const noRoom = ({ retryAfterSeconds }: NoRoom): HttpProblem =>
-  new HttpProblem(
-    503,
-    'Service unavailable',
-    `More uploads arrive than can be read right now. Send this one again in ${retryAfterSeconds} seconds.`,
-    { 'retry-after': String(retryAfterSeconds) },
-  );
-
-const statedBytes = (request: Request): number | null => {
-  const stated = request.headers.get('content-length');
-  return stated === null ? null : Number(stated);
-};
-
-const DISCARDED_BYTES_MAX = 4 * 1024 * 1024;
-const DISCARD_MS_MAX = 2_000;
-
-/**
- * Reads a body to its end without keeping it: some clients see the answer only after they have sent everything,
- * and a broken connection instead if it is closed before.
- */
-async function discard(request: Request): Promise<void> {
-  if ((statedBytes(request) ?? 0) > DISCARDED_BYTES_MAX || request.bodyUsed || !request.body) return;
-  const until = performance.now() + DISCARD_MS_MAX;
-  let bytes = 0;
-  for await (const chunk of request.body) {
-    bytes += chunk.length;
-    if (bytes > DISCARDED_BYTES_MAX || performance.now() > until) return;
-  }
 }

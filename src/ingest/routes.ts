@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
+import { uploadWait } from '../observability/metrics.ts';
 import { Admission } from './admission.ts';
 import type { IngestDeps } from './gateway.ts';
 import { mountTraces } from './otlp/routes.ts';
@@ -15,7 +16,9 @@ const uploadPath = repositoryPath.extend({
 
 /** @example buildApp({ …, features: [(app, http) => mountIngest(app, http, ingestDeps)] }) */
 export function mountIngest(app: AnyElysia, http: Http, deps: IngestDeps): void {
-  const gateway = { ...deps, admission: new Admission() };
+  const admission = new Admission();
+  const gateway = { ...deps, admission };
+  uploadWait.seconds = () => admission.waitSeconds;
   mountTraces(app, http, gateway);
   mountReports(app, http, gateway);
   mountReceipt(app, http, deps);

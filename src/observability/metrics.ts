@@ -72,6 +72,24 @@ export const uploadsPossiblyLost = new Counter({
   registers,
 });
 
+export const uploadsShed = new Counter({
+  name: 'ci_insights_uploads_shed_total',
+  help: 'Uploads and webhooks refused because more arrived than can be read; counted as possibly lost, too.',
+  labelNames: ['kind'],
+  registers,
+});
+
+/** How long an upload would wait; set by what admits uploads. */
+export const uploadWait = { seconds: () => 0 };
+new Gauge({
+  name: 'ci_insights_upload_wait_seconds',
+  help: 'How long an upload that arrives now would wait until the queue has it, estimated; beyond 5 it is refused.',
+  registers,
+  collect() {
+    this.set(uploadWait.seconds());
+  },
+});
+
 export const jobs = new Counter({
   name: 'ci_insights_jobs_total',
   help: 'Finished attempts of jobs, by queue and outcome: done, retried (later) or failed (out of attempts).',
@@ -156,4 +174,5 @@ export const spansLost = new Counter({
 
 // Counters without labels start at 0 automatically. With labels they must be started, or their first increase goes
 // unnoticed.
-for (const kind of ['upload', 'webhook']) uploadsPossiblyLost.inc({ kind }, 0);
+for (const kind of ['upload', 'webhook'])
+  for (const counter of [uploadsPossiblyLost, uploadsShed]) counter.inc({ kind }, 0);

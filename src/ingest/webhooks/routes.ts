@@ -3,16 +3,19 @@ import type { AnyElysia } from 'elysia';
 import { ZodError } from 'zod';
 import { StoreUnavailable } from '../../errors.ts';
 import { type Http, mount } from '../../http/operation.ts';
-import { forbidden, payloadTooLarge, unprocessable } from '../../http/problems.ts';
+import { forbidden, type HttpProblem, payloadTooLarge, unprocessable } from '../../http/problems.ts';
+import type { Reply } from '../../http/reply.ts';
 import type { Logger } from '../../observability/log.ts';
-import { uploadsPossiblyLost } from '../../observability/metrics.ts';
-import { BODY_LIMITS, type BodyLimits, readSentBody } from '../body.ts';
+import { uploadsPossiblyLost, uploadsShed } from '../../observability/metrics.ts';
+import { Admission, NoRoom } from '../admission.ts';
+import { noRoomProblem, withAdmittedBody } from '../admitted-body.ts';
+import { BODY_LIMITS, type BodyLimits } from '../body.ts';
 import { UploadTooLarge } from '../errors.ts';
 import type { EventsPort } from '../ports.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 import { type DeliveryJob, jobIdOf, jobOf } from './job.ts';
 import { deliverySchema, NO_SECRET_DETAIL, NOT_SIGNED_DETAIL, WEBHOOK_BODY, WEBHOOK_PROBLEMS } from './schemas.ts';
-import { type SignatureCheck, signatureCheck } from './signature.ts';
+import { signatureCheck } from './signature.ts';
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
@@ -20,10 +23,21 @@ export interface WebhookDeps extends EventsPort {
   secrets: readonly string[];
   /** Defaults to BODY_LIMITS. */
   limits?: BodyLimits;
+  /** With {@link BYTES_MAX} unless given. */
+  admission?: Admission;
 }
+
+/**
+ * Deliveries have separate room: anyone may send one, and whether it is signed is known when all of it has arrived.
+ * A stranger must not take the room of uploads.
+ */
+const BYTES_MAX = 64 * 1024 * 1024;
+/** So all of them count as those of one owner. */
+const OWNER = 'host';
 
 /** @example buildApp({ …, features: [(app, http) => mountWebhooks(app, http, webhookDeps)] }) */
 export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): void {
+  const admission = deps.admission ?? new Admission(undefined, { bytesMax: BYTES_MAX });
   const isSigned = signatureCheck(deps.secrets);
   mount(app, http, 'POST', '/webhooks/github', {
     operationId: 'takeWebhookDelivery',
@@ -38,29 +52,37 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
       ...WEBHOOK_PROBLEMS,
     },
     handle: async ({ request }) => {
-      const body = await signedBody(request, deps, isSigned);
-      const delivery = readDelivery(request.headers, body);
-      const { job, reason } = read(delivery, deps.log);
-      if (job) await enqueue(deps, delivery, job);
-      return {
-        status: 202,
-        body: { delivery: delivery.id, status: job ? 'queued' : 'ignored', reason, events: job?.events.length ?? 0 },
-      };
+      if (deps.secrets.length === 0) throw forbidden(NO_SECRET_DETAIL);
+      const signature = request.headers.get('x-hub-signature-256');
+      if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
+      const limits = deps.limits ?? BODY_LIMITS;
+      const asked = { owner: OWNER, isGzip: false, limits };
+      return withAdmittedBody(admission, request, asked, async (body) => {
+        if (!(await isSigned(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
+        return taken(deps, readDelivery(request.headers, body));
+      }).catch((error) => {
+        if (error instanceof UploadTooLarge) throw payloadTooLarge(tooLargeDetail(limits));
+        throw error instanceof NoRoom ? shed(error, request, deps.log) : error;
+      });
     },
   });
 }
 
-/** The body of a correctly signed delivery. Throws 403 for any problem with the signature. */
-async function signedBody(request: Request, deps: WebhookDeps, isSigned: SignatureCheck): Promise<Uint8Array> {
-  if (deps.secrets.length === 0) throw forbidden(NO_SECRET_DETAIL);
-  const signature = request.headers.get('x-hub-signature-256');
-  if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
-  const limits = deps.limits ?? BODY_LIMITS;
-  const body = await readSentBody(request, limits).catch((error) => {
-    throw error instanceof UploadTooLarge ? payloadTooLarge(tooLargeDetail(limits)) : error;
-  });
-  if (!(await isSigned(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
-  return body;
+async function taken(deps: WebhookDeps, delivery: Delivery): Promise<Reply> {
+  const { job, reason } = read(delivery, deps.log);
+  if (job) await enqueue(deps, delivery, job);
+  const status = job ? 'queued' : 'ignored';
+  return { status: 202, body: { delivery: delivery.id, status, reason, events: job?.events.length ?? 0 } };
+}
+
+/** The host shows it as failed, and resends it only on request. */
+function shed(noRoom: NoRoom, { headers }: Request, log: Logger): HttpProblem {
+  uploadsPossiblyLost.inc({ kind: 'webhook' });
+  uploadsShed.inc({ kind: 'webhook' });
+  // Not signed, as far as is known.
+  const delivery = headers.get('x-github-delivery')?.slice(0, 100);
+  log.warn({ delivery }, 'a webhook delivery found no room and may be lost');
+  return noRoomProblem(noRoom, 'webhooks');
 }
 
 const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>

@@ -82,7 +82,7 @@ export const WEBHOOK_PROBLEMS = {
     ...problem(
       503,
       'Service unavailable',
-      'The queue is unavailable. Hosts do not retry automatically: redeliver it.',
+      'The queue is unavailable, or more arrives than can be read. Hosts do not retry automatically: redeliver it.',
       'The queue is unavailable right now. Try again later.',
     ),
     headers: {
