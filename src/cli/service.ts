@@ -1,5 +1,5 @@
 /** How `serve` and `worker` run the service, and how they end if it does not start. */
-import type { Config } from '../config.ts';
+import { type Config, environmentWithThreads } from '../config.ts';
 import { createLogger } from '../observability/log.ts';
 import { sentenceOf } from './sentence.ts';
 
@@ -7,6 +7,7 @@ import { sentenceOf } from './sentence.ts';
 export async function runService(read: () => Config): Promise<void> {
   try {
     const config = read();
+    beginWithThreads();
     const { serve } = await import('../main.ts');
     await serve(config);
   } catch (error) {
@@ -14,4 +15,12 @@ export async function runService(read: () => Config): Promise<void> {
     createLogger('info').fatal(sentenceOf(error));
     process.exitCode = 1;
   }
+}
+
+/** Begins again as the same process, unless it has enough threads. */
+function beginWithThreads(): void {
+  const environment = environmentWithThreads();
+  // Windows has no such call.
+  if (!environment || !process.execve || process.platform === 'win32') return;
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], environment);
 }

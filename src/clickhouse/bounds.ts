@@ -46,8 +46,8 @@ export const SERVER_SHARES: Shares = {
 };
 
 /**
- * Of the embedded engine, which runs statements on the threads of the runtime: as many as cores unless
- * UV_THREADPOOL_SIZE says otherwise. A heavy statement must leave one of them free.
+ * Of the embedded engine, which runs statements on the threads of the runtime: as many as UV_THREADPOOL_SIZE says, and
+ * `serve` sees to it that it does. A heavy statement must leave one of them free.
  */
 export const EMBEDDED_SHARES: Shares = {
   atOnce: 4,

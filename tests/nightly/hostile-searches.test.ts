@@ -16,7 +16,7 @@ const TIMES_SLOWER_MAX = 4;
 const MEASURED_MS = 10_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-hostile-'));
-const service = ServiceProcess.onFolder(folder, { UV_THREADPOOL_SIZE: '12' });
+const service = ServiceProcess.onFolder(folder);
 let searches: HostileSearches;
 let p99Max: number;
 beforeAll(async () => {
