@@ -1,9 +1,9 @@
 /** Producers that put jobs straight into the queue: BullMQ's Python client and this package's export, as docs/producers.md shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid7 } from 'uuid';
+import { makeFolder } from '../support/folder.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { pythonEnvironment } from './support/python.ts';
 import { recipe } from './support/recipes.ts';
@@ -28,7 +28,7 @@ let service: ClientService;
 let folder: string;
 beforeAll(async () => {
   if (!hasRedis) return;
-  folder = mkdtempSync(join(tmpdir(), 'ci-insights-producers-'));
+  folder = makeFolder('producers');
   redis = await startRedis();
   service = await ClientService.start({ REDIS_URL: redis.url });
 });

@@ -1,16 +1,16 @@
 /** `push` against a server that answers like the gateway, and like one in trouble. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { detectCi } from '../../src/cli/ci-provider.ts';
 import { targetOf } from '../../src/cli/push-target.ts';
 import { ATTEMPTS_MAX, type UploadSettings, uploadReport } from '../../src/cli/upload.ts';
 import { FORMATS } from '../../src/ingest/formats/formats.ts';
 import { junit } from '../../src/ingest/formats/junit/format.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
-const folder = mkdtempSync(join(tmpdir(), 'ci-insights-push-'));
+const folder = makeFolder('push');
 
 interface Taken {
   path: string;

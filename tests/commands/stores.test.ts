@@ -1,14 +1,14 @@
 /** The commands on embedded stores, alone and beside a running service. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { openPostgresDeps } from '../../src/deps.ts';
+import { makeFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
-const folder = mkdtempSync(join(tmpdir(), 'ci-insights-cli-'));
+const folder = makeFolder('cli');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a command on a data folder. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
@@ -13,6 +12,7 @@ import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -20,7 +20,7 @@ let dataDir: string;
 let server: EmbeddedPostgres;
 let postgres: Postgres;
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+  dataDir = makeFolder('postgres');
   server = await startEmbeddedPostgres(dataDir);
   postgres = openPostgres(server.url, () => {});
   await migratePostgres(postgres);
@@ -53,7 +53,7 @@ describe('a new PostgreSQL beside an old ClickHouse', () => {
       await new Ledger({ db: on.db, clickhouse, clock }).write([prepareChunk(job, options)]);
     };
     await write(postgres, 'first');
-    const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+    const other = makeFolder('postgres');
     const replacement = await startEmbeddedPostgres(other);
     const second = openPostgres(replacement.url, () => {});
     await migratePostgres(second);
@@ -141,7 +141,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('a server left running by a killed service is stopped and restarted, and a stop leaves nothing', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'ci-insights-postgres-'));
+    const other = makeFolder('postgres');
     const module = new URL('../../src/postgres/embedded.ts', import.meta.url).href;
     const script = `const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});
       await startEmbeddedPostgres(${JSON.stringify(other)});

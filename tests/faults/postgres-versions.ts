@@ -4,17 +4,16 @@
  * with 1 on a difference.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { startWorkers } from '../../workers/main.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
 
-const DATA_DIR = mkdtempSync(join(tmpdir(), 'ci-insights-version-'));
+const DATA_DIR = makeFolder('version');
 const deps = await openDeps(readConfig({ ...process.env, DATA_DIR, LOG_LEVEL: 'error' }));
 try {
   const { rows } = await deps.postgres.pool.query<{ version: string }>('select version()');

@@ -1,9 +1,8 @@
 /** Host tokens in a service started as a process, with its configuration. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { FakeHost } from '../support/fake-host.ts';
+import { makeFolder } from '../support/folder.ts';
 import { READER, WRITER } from '../support/host-app.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
@@ -12,7 +11,7 @@ const host = new FakeHost('/api/v3');
 let dataDir: string;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-host-'));
+  dataDir = makeFolder('host');
   await host.start();
   host.addUser('rita', READER);
   host.addRepository('acme/shop');

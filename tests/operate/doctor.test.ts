@@ -1,7 +1,6 @@
 /** What the doctor finds, on stores that are healthy, down, or misconfigured. */
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readConfig } from '../../src/config.ts';
@@ -9,6 +8,7 @@ import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
 import type { Finding } from '../../src/operate/doctor/finding.ts';
 import { isRemedied } from '../support/findings.ts';
+import { makeFolder } from '../support/folder.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -33,7 +33,7 @@ describe('doctor', () => {
   });
 
   test('before the first start it finds no problem, and creates nothing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ci-insights-doctor-'));
+    const folder = makeFolder('doctor');
     try {
       const findings = await examine(readConfig({ DATA_DIR: join(folder, 'data') }));
       expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);

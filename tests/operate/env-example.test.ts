@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../support/folder.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -10,7 +10,7 @@ test('the command in .env.example, which compose.yaml repeats, makes a different
   const example = read('.env.example');
   const command = /^# {3}(awk .*)$/m.exec(example)?.[1] ?? '';
   expect(read('compose.yaml')).toContain(command);
-  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-env-'));
+  const folder = makeFolder('env');
   try {
     writeFileSync(join(folder, '.env.example'), example);
     expect(Bun.spawnSync(['sh', '-c', command], { cwd: folder }).exitCode).toBe(0);

@@ -1,9 +1,9 @@
 /** A start that cannot listen ends: with a sentence, with an exit code, and with nothing left behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const ENDS_WITHIN_MS = 30_000;
@@ -12,7 +12,7 @@ let other: Server;
 let port: string;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-port-'));
+  dataDir = makeFolder('port');
   other = createServer();
   await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
   const address = other.address();

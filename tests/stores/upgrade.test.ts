@@ -1,7 +1,6 @@
 /** What version 0.1.0 left in PostgreSQL is understood after the migrations that came later. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
@@ -10,6 +9,7 @@ import { packIds } from '../../src/ledger/claims.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
+import { makeFolder } from '../support/folder.ts';
 
 /** The migrations of version 0.1.0. */
 const RELEASED = 2;
@@ -20,7 +20,7 @@ let folder: string;
 let server: EmbeddedPostgres;
 let postgres: Postgres;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ci-insights-upgrade-'));
+  folder = makeFolder('upgrade');
   server = await startEmbeddedPostgres(folder);
   postgres = openPostgres(server.url, () => {});
   const migrations = join(folder, 'migrations');

@@ -1,11 +1,10 @@
 /** Starts the test server with ClickHouse's HTTP interface (clickhouse-server/main.ts), and injects faults. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { FaultInput } from './clickhouse-server/faults.ts';
+import { makeFolder } from './folder.ts';
 
 const MAIN = fileURLToPath(new URL('./clickhouse-server/main.ts', import.meta.url));
 const USER = 'ci';
@@ -27,7 +26,7 @@ export interface TestClickHouse {
 
 /** `isCluster`: with the clusters `one` and `two`, of one and two shards (clickhouse-server/one-shard.ts). */
 export async function startClickHouseServer(options: { isCluster?: boolean } = {}): Promise<TestClickHouse> {
-  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-clickhouse-'));
+  const folder = makeFolder('clickhouse');
   const settings = { folder, user: USER, password: PASSWORD, isCluster: options.isCluster ?? false };
   const server = spawn(process.execPath, [MAIN, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const port = await firstLine(server);

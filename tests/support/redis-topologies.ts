@@ -1,9 +1,9 @@
 /** Redis as platform teams run it: a cluster of three masters, and a master with a replica that a sentinel watches. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 const SLOTS = 16_384;
@@ -25,7 +25,7 @@ export interface TestTopology {
 }
 
 async function startServer(kind: 'server' | 'sentinel', port: number, settings: readonly string[]): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-redis-'));
+  const folder = makeFolder('redis');
   const file = join(folder, 'redis.conf');
   writeFileSync(file, [`port ${port}`, `dir ${folder}`, 'bind 127.0.0.1', 'save ""', ...settings].join('\n'));
   const server = spawn('redis-server', [file, ...(kind === 'sentinel' ? ['--sentinel'] : [])], { stdio: 'ignore' });

@@ -1,8 +1,7 @@
 /** A real redis-server on a free port, with its own folder, if one is installed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 export interface TestRedis {
@@ -23,7 +22,7 @@ if (!hasRedis) console.error('skipped: tests on Redis, because there is no redis
 
 /** @param password what clients must send; the address contains it */
 export async function startRedis(password?: string): Promise<TestRedis> {
-  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-redis-'));
+  const folder = makeFolder('redis');
   const port = await freePort();
   const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
   if (password !== undefined) settings.push('--requirepass', password);

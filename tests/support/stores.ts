@@ -5,15 +5,14 @@
  * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over HTTP as a
  * cluster of one shard.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
+import { makeFolder } from './folder.ts';
 
 export interface TestStores extends Deps {
   clock: TestClock;
@@ -28,7 +27,7 @@ export function openTestStores(): Promise<TestStores> {
 }
 
 async function open(): Promise<TestStores> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-test-'));
+  const dataDir = makeFolder('test');
   const clock = new TestClock(TEST_NOW);
   const kind = process.env.TEST_CLICKHOUSE;
   const isCluster = kind === 'cluster';

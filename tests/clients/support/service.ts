@@ -1,8 +1,7 @@
 /** The service as it is started, in a separate process, for clients that only have its address and a key. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { atEnd } from '../../support/at-end.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { ROOT, ServiceProcess } from '../../support/service-process.ts';
 import { WEBHOOK_SECRET } from '../../support/webhooks.ts';
 import { machine } from './run.ts';
@@ -20,7 +19,7 @@ export class ClientService {
 
   /** Starts it with embedded stores, unless the environment names others. Returns when it is ready. */
   static async start(environment: Record<string, string> = {}): Promise<ClientService> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-clients-'));
+    const dataDir = makeFolder('clients');
     const service = ServiceProcess.onFolder(dataDir, { ...machine(), ...environment });
     await service.start();
     return new ClientService(dataDir, service);
