@@ -7,13 +7,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const THREAD = /^Bun Pool/;
 const TASKS = 40;
+const WAIT_MS_MAX = 10_000;
 
-if (process.env.UV_THREADPOOL_SIZE) {
+const size = Number(process.env.UV_THREADPOOL_SIZE);
+if (size > 0) {
   for (let i = 0; i < TASKS; i++) pbkdf2('a', 'b', 1_000_000, 64, 'sha512', () => {});
-  await Bun.sleep(200);
-  const threads = readdirSync('/proc/self/task').filter((task) =>
-    THREAD.test(readFileSync(`/proc/self/task/${task}/comm`, 'utf8')),
-  ).length;
-  process.stdout.write(JSON.stringify({ pid: process.pid, threads, given: process.env.GIVEN }));
+  const count = (): number =>
+    readdirSync('/proc/self/task').filter((task) => THREAD.test(readFileSync(`/proc/self/task/${task}/comm`, 'utf8')))
+      .length;
+  // They begin one after another.
+  for (const until = performance.now() + WAIT_MS_MAX; count() < size && performance.now() < until; )
+    await Bun.sleep(20);
+  await Bun.sleep(100);
+  process.stdout.write(JSON.stringify({ pid: process.pid, threads: count(), given: process.env.GIVEN }));
   process.exit();
 }
