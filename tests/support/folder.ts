@@ -1,7 +1,7 @@
 /**
  * Folders for the data of tests, in memory where there is room. The stores flush every write to the disk, and waiting
  * for that is more than half the time of a test. Killing a process loses as little in memory as on a disk; what a power
- * cut leaves is tested on a disk of its own (`power.ts`). `TMPDIR` chooses another place.
+ * cut leaves is tested on a separate disk (`power.ts`). `TMPDIR` chooses another place.
  */
 import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
