@@ -28,6 +28,7 @@ describe('failures that repeat', () => {
 
   test('two isolated failures of one kind are flaky, whichever of the runs arrives last', async () => {
     const { stores, driver } = ingest;
+    const repository = uniqueRepository();
     const runs = [
       single('1', 90, 'passed'),
       single('2', 80, 'failed', 'timed out after 31 s'),
@@ -35,17 +36,22 @@ describe('failures that repeat', () => {
       single('4', 60, 'failed', 'timed out after 77 s'),
       single('5', 50, 'passed'),
     ];
+    // For each order a test, in runs without the others.
     const orders = runs.map((_, last) => {
-      const repository = uniqueRepository();
-      const jobs = jobsOf(repository, runs);
-      return { repository, early: jobs.filter((_, i) => i !== last), late: jobs.filter((_, i) => i === last) };
+      const name = `${last + 1} last`;
+      const jobs = jobsOf(
+        repository,
+        runs.map((run) => ({ ...run, runId: `${name}, ${run.runId}`, results: { [name]: run.results.sums } })),
+      );
+      return { name, early: jobs.filter((_, i) => i !== last), late: jobs.filter((_, i) => i === last) };
     });
     await driver.ingest(...orders.flatMap(({ early }) => early));
     await driver.ingest(...orders.flatMap(({ late }) => late));
-    for (const { repository } of orders) {
-      expect(await flakyOf(stores, repository)).toEqual(['sums 2#1', 'sums 4#1']);
-      expect(await healthsOf(stores, repository)).toEqual({ sums: ['flaky'] });
-    }
+    const names = orders.map(({ name }) => name);
+    expect(await flakyOf(stores, repository)).toEqual(
+      names.flatMap((name) => [`${name} ${name}, 2#1`, `${name} ${name}, 4#1`]),
+    );
+    expect(await healthsOf(stores, repository)).toEqual(all(['flaky'], names));
     await driver.verify();
   });
 
@@ -79,7 +85,7 @@ describe('infrastructure trouble', () => {
     const repository = uniqueRepository();
     const day = Date.parse('2026-11-19T00:00:00Z');
     await driver.ingest(...jobsOf(repository, [{ runId: '0', at: day - 4 * HOUR_MS, results: passed() }]));
-    for (const hour of [1, 9, 17, 23]) {
+    for (const hour of [1, 12, 23]) {
       const at = day + hour * HOUR_MS;
       await driver.ingest(...jobsOf(repository, [{ runId: `at ${hour}`, at, results: failed() }]));
       expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
@@ -88,7 +94,7 @@ describe('infrastructure trouble', () => {
     await driver.ingest(...jobsOf(repository, [second]));
     expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
     expect(await flakyOf(stores, repository)).toEqual([]);
-    expect(await heldBackOf(stores, repository)).toHaveLength(4 * TESTS.length);
+    expect(await heldBackOf(stores, repository)).toHaveLength(3 * TESTS.length);
     await driver.verify();
   });
 
@@ -154,7 +160,7 @@ describe('infrastructure trouble', () => {
     await driver.verify();
   });
 
-  test('in any order and any split, verdicts agree with the executions', () => troubledRunsAgree(ingest, 3));
+  test('in any order and any split, verdicts agree with the executions', () => troubledRunsAgree(ingest, 2));
 });
 
 test('with flaky detection off nothing is flaky, not even what its source calls flaky', async () => {

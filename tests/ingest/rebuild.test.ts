@@ -105,8 +105,8 @@ test('another fingerprint version regroups old failures, and the former one rest
 
 test('it finds what evaluation found step by step', async () => {
   const { stores, driver } = ingest;
-  await mixedRunsAgree(ingest, 2);
-  await troubledRunsAgree(ingest, 2);
+  await mixedRunsAgree(ingest, 1);
+  await troubledRunsAgree(ingest, 1);
   await rebuild(stores);
   await driver.verify();
 });

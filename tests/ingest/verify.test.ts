@@ -149,8 +149,8 @@ describe('a backlog of blocks that wait for their evaluation', () => {
   test('does not hold up a stop: what is not evaluated stays for the next start', async () => {
     const { postgres, clickhouse, quarantines, log } = ingest.stores;
     const { db } = postgres;
-    // Of many repositories, on a ClickHouse that takes its time: evaluated to the end, it would take half a minute.
-    await store(Array.from({ length: 24 }, (_, i) => job(uniqueRepository(), String(i), names)));
+    // Of several repositories, on a ClickHouse that takes its time: evaluated to the end, it would take twenty seconds.
+    await store(Array.from({ length: 8 }, (_, i) => job(uniqueRepository(), String(i), names)));
     const slow = {
       ...clickhouse,
       select: async (...query: Parameters<typeof clickhouse.select>) => {
@@ -163,11 +163,11 @@ describe('a backlog of blocks that wait for their evaluation', () => {
     const ledger = new Ledger({ db, clickhouse, clock: ingest.stores.clock });
     const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
     const swept = sweeper.sweep(0);
-    await Bun.sleep(1_000);
+    await Bun.sleep(300);
     const startedAt = performance.now();
     await Promise.all([evaluator.loop.stop(), sweeper.loop.stop(), swept]);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect((await verify(ingest.stores)).pendingBlocks).toBe(24);
+    expect((await verify(ingest.stores)).pendingBlocks).toBe(8);
     while ((await ingest.driver.sweeper.sweep(0)) > 0);
     expect(await verify(ingest.stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
   });
