@@ -33,7 +33,8 @@ export const ALLOWED = {
   app: ['http', 'observability'],
   operate: ['access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
   features: ['access', 'deps', 'events', 'http', 'ingest', 'insights', 'openapi', 'operate', 'quarantines', 'queue'],
-  main: ['access', 'app', 'config', 'deps', 'features', 'ingest', 'observability', 'operate', 'workers'],
+  api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
+  main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
   cli: [
     'config',
     'deps',

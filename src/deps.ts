@@ -1,6 +1,7 @@
 /** Opens the stores and queues that a process needs, and closes them in reverse order. */
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
+import type { EmbeddedEngine } from './clickhouse/embedded.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
 import { observed } from './clickhouse/observed.ts';
 import type { Clock } from './clock.ts';
@@ -55,10 +56,21 @@ export interface Deps extends PostgresDeps {
   notifications: Notifications;
 }
 
+/** Stores that another process of the service has opened. It has locked the folder, and migrated what needs it. */
+interface SharedStores {
+  databaseUrl: string;
+  /** Undefined: ClickHouse is a server. */
+  engine: EmbeddedEngine | undefined;
+}
+
 export interface Overrides {
   clock?: Clock;
   log?: Logger;
+  shared?: SharedStores;
 }
+
+/** The data folder of the embedded ClickHouse. */
+export const engineFolder = ({ dataDir }: Config): string => join(dataDir, 'clickhouse');
 
 /** Closes what was opened, in reverse order, even if opening stopped halfway. */
 class Closers {
@@ -74,31 +86,29 @@ class Closers {
 /** Opens everything. Embedded stores belong to one process: a second one gets a {@link UserError}. */
 export async function openDeps(config: Config, overrides: Overrides = {}): Promise<Deps> {
   const closers = new Closers();
+  const { shared } = overrides;
   try {
-    if (!config.databaseUrl || !config.clickhouseUrl) closers.add(await lockDataDir(config.dataDir));
+    if (!shared && (!config.databaseUrl || !config.clickhouseUrl)) closers.add(await lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reported an error');
-    await migrateQueues(config, base.databaseUrl);
+    if (!shared) await migrateQueues(config, base.databaseUrl);
     const queues = await openQueues(config, base.databaseUrl, onQueueError);
     closers.add(() => queues.close());
-    await limitOrdered(queues);
+    if (!shared) await limitOrdered(queues);
     const producers = new Producers(queues);
     closers.add(() => producers.close());
     const server = {
       url: config.clickhouseUrl,
-      path: join(config.dataDir, 'clickhouse'),
+      path: engineFolder(config),
+      engine: shared?.engine,
       cluster: config.clickhouseCluster,
     };
     const clickhouse = await openClickHouse(server);
     closers.add(() => clickhouse.close());
-    const background = await openClickHouse(server);
-    closers.add(() => background.close());
-    await migrateClickHouse(clickhouse);
-    if (!config.clickhouseUrl) {
-      // No other process uses the embedded engine, and nothing is inserted yet.
-      const unfinished = { clickhouse, db: base.postgres.db, log: base.log };
-      await repairBlocks(unfinished);
-      await repairEvents(unfinished);
+    const background = shared ? clickhouse : await openClickHouse(server);
+    if (!shared) {
+      closers.add(() => background.close());
+      await prepareClickHouse(clickhouse, config, base);
     }
     const receipts = new ReceiptStore({
       db: base.postgres.db,
@@ -133,6 +143,20 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
   }
 }
 
+/** Migrates ClickHouse, and completes what a power loss left of the embedded engine's inserts. */
+async function prepareClickHouse(
+  clickhouse: ClickHouse,
+  config: Config,
+  { postgres, log }: Pick<PostgresDeps, 'postgres' | 'log'>,
+): Promise<void> {
+  await migrateClickHouse(clickhouse);
+  if (config.clickhouseUrl) return;
+  // No other process uses the embedded engine, and nothing is inserted yet.
+  const unfinished = { clickhouse, db: postgres.db, log };
+  await repairBlocks(unfinished);
+  await repairEvents(unfinished);
+}
+
 /** Opens PostgreSQL only. If a service is running on the same data folder, uses its server. */
 export async function openPostgresDeps(config: Config, overrides: Overrides = {}): Promise<PostgresDeps> {
   const closers = new Closers();
@@ -149,10 +173,12 @@ export async function openPostgresDeps(config: Config, overrides: Overrides = {}
 
 async function openPostgresParts(config: Config, overrides: Overrides, closers: Closers, attach: boolean) {
   const log = overrides.log ?? createLogger(config.logLevel, undefined, secretsOf(config));
-  const databaseUrl = config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
+  const { shared } = overrides;
+  const databaseUrl =
+    shared?.databaseUrl ?? config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
   const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
-  await migratePostgres(postgres);
+  if (!shared) await migratePostgres(postgres);
   const { clock, clockAgreement } = await clockOf(overrides, postgres, log, closers);
   const repositories = new RepositoryStore(postgres.db, clock);
   const keys = new KeyStore(postgres.db, clock);

@@ -1,5 +1,6 @@
-/** What the system says about other processes. */
-import { existsSync, readFileSync } from 'node:fs';
+/** What the system says about processes, and what it is asked for them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 
 /**
  * When a process that is running was started: tells it from a later one with the same pid. Undefined if it has ended,
@@ -19,3 +20,26 @@ export function startTimeOf(pid: number): string | undefined {
 }
 
 export const isRunning = (pid: number): boolean => startTimeOf(pid) !== undefined;
+
+/**
+ * How much each part of the service yields to those before it, where they compete for processors: the API, then workers
+ * and the embedded ClickHouse, then parsers.
+ */
+export const NICENESS = { workers: 5, parsers: 10 } as const;
+
+/** Lets a process that was just started yield to others. Only a preference: not everywhere allowed. */
+export function yieldProcess(pid: number, niceness: number): void {
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // As it was.
+  }
+}
+
+/** Lets this process yield. On Linux, priorities belong to threads, and new ones have that of the one that made them. */
+export function yieldThisProcess(niceness: number): void {
+  const threads = existsSync(OWN_THREADS) ? readdirSync(OWN_THREADS).map(Number) : [process.pid];
+  for (const thread of threads) yieldProcess(thread, niceness);
+}
+
+const OWN_THREADS = '/proc/self/task';

@@ -60,7 +60,7 @@ export const consume =
   };
 
 /** Unpacked jobs of up to so many bytes are small together. */
-const SMALL_BYTES_MAX = 16 * 1024 * 1024;
+const SMALL_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Lets the worker hold more jobs while they are small. Call it with the bytes of a job, and the result at its end. */
 function holderOf({ concurrency, concurrencySmall }: JobKind, worker: Worker) {

@@ -27,7 +27,7 @@ import { isAuthenticationFailure } from './trouble.ts';
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
 /** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
-const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
+export const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */
@@ -66,6 +66,8 @@ export interface ClickHouseOptions {
   url: string | undefined;
   /** Data folder of the embedded engine. */
   path: string;
+  /** The embedded engine of another process; undefined: it is opened here. */
+  engine?: EmbeddedEngine | undefined;
   /** Name of the cluster the server belongs to; undefined for a single server. */
   cluster?: string | undefined;
 }
@@ -75,7 +77,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
   const stores = options.url
     ? overServer(overHttp(options.url, topology))
-    : overEngine(await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS + 1));
+    : overEngine(options.engine ?? (await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS + 1)));
   const client = new Client(stores, topology);
   if (options.url) await checkCredentials(client);
   return client;

@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts';
 import { bindLiterals } from './literals.ts';
 import type { Parameters } from './parameters.ts';
 
-type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
+export type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
 type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
 
 export interface EmbeddedEngine {
@@ -61,7 +61,7 @@ interface Statement {
 }
 
 /** The same connection, with parameters bound before the engine sees them. */
-function withLiterals(connection: Connection): Connection {
+export function withLiterals(connection: Connection): Connection {
   const bound = <S extends Statement>(statement: S): S => {
     const { query_params: parameters, ...rest } = statement;
     if (!parameters || Object.keys(parameters).length === 0) return statement;

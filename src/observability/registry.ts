@@ -1,5 +1,5 @@
 /** The metrics of this process. There is one registry per process, however many apps it runs. */
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export const registry = new Registry();
 
@@ -40,8 +40,23 @@ export function setBuildInfo(version: string, role: string): void {
 
 export const METRICS_MEDIA_TYPE = registry.contentType;
 
+/** The metrics of a process, as they cross to another one. */
+export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
 /**
  * All metrics in the text format of Prometheus. Gauges that read a store catch its errors, so this does not fail with
- * one.
+ * one. Those of another process of the service are added to ours.
  */
-export const renderMetrics = (): Promise<string> => registry.metrics();
+export async function renderMetrics(others?: Metrics): Promise<string> {
+  if (!others) return registry.metrics();
+  const own = await registry.getMetricsAsJSON();
+  for (const metric of own) metric.aggregator = TOGETHER[metric.name] ?? 'sum';
+  return AggregatorRegistry.aggregate([own, others]).metrics();
+}
+
+/** What is not the sum of two processes. */
+const TOGETHER: Readonly<Record<string, Metrics[number]['aggregator']>> = {
+  process_start_time_seconds: 'min',
+  process_max_fds: 'min',
+  nodejs_eventloop_lag_seconds: 'max',
+};

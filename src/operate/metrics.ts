@@ -1,10 +1,18 @@
 /** The operation that Prometheus scrapes. Public like health: it names no owner, repository, test or key. */
 import type { AnyElysia } from 'elysia';
 import { type Http, mount } from '../http/operation.ts';
-import { METRICS_MEDIA_TYPE, renderMetrics } from '../observability/registry.ts';
+import { METRICS_MEDIA_TYPE, type Metrics, renderMetrics } from '../observability/registry.ts';
 
-/** @param refresh reads the gauges; must not throw */
-export function mountMetrics(app: AnyElysia, http: Http, refresh: () => Promise<void>): void {
+/**
+ * @param refresh reads the gauges; must not throw
+ * @param others of the other process of the service, if there is one
+ */
+export function mountMetrics(
+  app: AnyElysia,
+  http: Http,
+  refresh: () => Promise<void>,
+  others?: () => Promise<Metrics>,
+): void {
   mount(app, http, 'GET', '/metrics', {
     operationId: 'getMetrics',
     tag: 'Service',
@@ -22,7 +30,7 @@ export function mountMetrics(app: AnyElysia, http: Http, refresh: () => Promise<
     },
     handle: async () => {
       await refresh();
-      return new Response(await renderMetrics(), { headers: { 'content-type': METRICS_MEDIA_TYPE } });
+      return new Response(await renderMetrics(await others?.()), { headers: { 'content-type': METRICS_MEDIA_TYPE } });
     },
   });
 }

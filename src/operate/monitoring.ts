@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
 import type { Feature } from '../http/operation.ts';
-import { setBuildInfo } from '../observability/registry.ts';
+import { type Metrics, setBuildInfo } from '../observability/registry.ts';
 import { readBacklog } from '../postgres/backlog.ts';
 import type { Probes } from '../probes.ts';
 import { readQueueBacklog } from '../queue/backlog.ts';
@@ -21,8 +21,15 @@ export interface Monitoring {
   stop(): Promise<void>;
 }
 
-/** @param readiness decides whether this process is ready: the stores, and whether it means to keep serving */
-export function startMonitoring(deps: Deps, readiness: Probes = deps.probes): Monitoring {
+/**
+ * @param readiness decides whether this process is ready: the stores, and whether it means to keep serving
+ * @param others reads the metrics of the other process of the service, if there is one
+ */
+export function startMonitoring(
+  deps: Deps,
+  readiness: Probes = deps.probes,
+  others?: () => Promise<Metrics>,
+): Monitoring {
   const { config, clock, postgres, queues, keys, probes } = deps;
   setBuildInfo(packageJson.version, config.role);
   const opened = jobKinds.map(({ name }) => queues.queue(name));
@@ -31,7 +38,7 @@ export function startMonitoring(deps: Deps, readiness: Probes = deps.probes): Mo
     queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueueBacklog(queue, clock.now())])),
     backlog: () => readBacklog(postgres.db, clock.now()),
   });
-  const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh());
+  const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh(), others);
   const health: Feature = (app, http) => mountHealth(app, http, readiness);
   const board: Feature = (app, http) => mountBoard(app, http, keys, opened);
   const server = config.metricsPort === undefined ? undefined : listen(deps, config.metricsPort, [health, metrics]);

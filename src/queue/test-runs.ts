@@ -97,7 +97,7 @@ export const testRuns = defineJob({
   description:
     'One chunk of at most 5,000 executions that share a run. All arrays under "executions" have one length, and all under "failures".',
   // Few enough large jobs to fit in memory, enough small ones to fill a block of 10,000 executions.
-  concurrency: 32,
+  concurrency: 8,
   concurrencySmall: 256,
   id: ({ upload_id, chunk }) => chunkJobId(upload_id, chunk?.index ?? 0),
   uploadId: (payload) => uploadIdSchema.safeParse(payload).data?.upload_id ?? null,

@@ -1,8 +1,8 @@
 /** One parser process: started, given one task at a time, watched, and ended when a task takes too much. */
 import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { decodeFrames, encodeFrame, type Frame } from './frames.ts';
+import { decodeFrames, encodeFrame, type Frame } from '../../frames.ts';
+import { NICENESS, yieldProcess } from '../../processes.ts';
 import type { ParseTask } from './task.ts';
 
 export interface ParserLimits {
@@ -20,8 +20,6 @@ export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died';
 const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
 /** Memory grows by a few MiB in a millisecond at most. */
 const WATCH_MS = 50;
-/** Parsers yield to what people and CI jobs wait for: reads and lists of quarantines. */
-const NICENESS = 5;
 
 export class Parser {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
@@ -42,11 +40,7 @@ export class Parser {
     });
     this.#frames = decodeFrames(this.#child.stdout);
     this.#ready = this.#frames.next();
-    try {
-      setPriority(this.#child.pid, NICENESS);
-    } catch {
-      // Not everywhere allowed, and only a preference.
-    }
+    yieldProcess(this.#child.pid, NICENESS.parsers);
     void new Response(this.#child.stderr).text().then((printed) => {
       if (printed !== '') onDeath(printed);
     });

@@ -2,7 +2,7 @@
  * A parser as a separate process, started by `pool.ts`: it says that it is ready, reads tasks from its input, one after
  * the other, and writes the results to its output. It has no credentials, opens nothing, and ends when its input does.
  */
-import { decodeFrames, encodeFrame } from './frames.ts';
+import { decodeFrames, encodeFrame } from '../../frames.ts';
 import { parseUpload } from './parse.ts';
 import { parseTaskSchema } from './task.ts';
 

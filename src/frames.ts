@@ -1,5 +1,5 @@
 /**
- * The frames between the service and its parsers: two lengths, a head in JSON, and bytes. Pipes carry them; Bun's own
+ * The frames between processes of the service: two lengths, a head in JSON, and bytes. Pipes carry them; Bun's own
  * messages between processes cost ten times as much for a large body, and hold the event loop for 170 ms at 25 MiB.
  */
 

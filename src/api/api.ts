@@ -1,0 +1,80 @@
+/** The API of the service: monitoring, parsers and the port. */
+import { KeyCredentials } from '../access/credential.ts';
+import { hostCredentials } from '../access/host-credentials.ts';
+import { type AppDeps, buildApp, listenAt } from '../app.ts';
+import type { Deps } from '../deps.ts';
+import { serviceFeatures } from '../features.ts';
+import { ParserPool } from '../ingest/parsing/pool.ts';
+import type { Metrics } from '../observability/registry.ts';
+import { Draining } from '../operate/draining.ts';
+import { type Monitoring, startMonitoring } from '../operate/monitoring.ts';
+import type { Probes } from '../probes.ts';
+
+export interface Api {
+  url: string | undefined;
+  /** Stops accepting requests, lets those that were accepted finish. Health and metrics still answer on their own port. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param others reads the metrics of the other process of the service, if there is one */
+export async function startApi(deps: Deps, others?: () => Promise<Metrics>): Promise<Api> {
+  const { config, log } = deps;
+  const draining = new Draining();
+  const probes = { ...deps.probes, ...draining.probes };
+  const monitoring = startMonitoring(deps, probes, others);
+  const parsers = config.httpIngest ? new ParserPool({ log }) : undefined;
+  try {
+    const app = await listen(deps, monitoring, probes, parsers);
+    void deps.notifications.connect();
+    return {
+      url: app.server?.url.origin,
+      stop: async () => {
+        draining.start(app);
+        if (config.drainMs > 0) await Bun.sleep(config.drainMs);
+        await app.stop();
+        await parsers?.close();
+      },
+      close: () => monitoring.stop(),
+    };
+  } catch (error) {
+    await parsers?.close();
+    await monitoring.stop();
+    throw error;
+  }
+}
+
+async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: ParserPool | undefined) {
+  const { config, clock, log } = deps;
+  const app = buildApp({
+    clock,
+    log,
+    publicUrl: config.publicUrl,
+    credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
+    rateLimit: await rateLimitOf(deps),
+    features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
+  });
+  listenAt(
+    app,
+    {
+      hostname: config.host,
+      port: config.port,
+      // Processes that share their stores may share a port. Otherwise a second process is a mistake and must fail.
+      reusePort: config.databaseUrl !== undefined && config.clickhouseUrl !== undefined,
+      maxRequestBodySize: config.compressedBytesMax + BODY_SLACK_BYTES,
+    },
+    'PORT',
+  );
+  return app;
+}
+
+/** Loaded only if there is a limit. */
+async function rateLimitOf({ config, queues, log }: Deps): Promise<AppDeps['rateLimit']> {
+  const { rateLimitPerMinute: requestsMax } = config;
+  if (requestsMax === undefined) return undefined;
+  const { KeyRateLimit } = await import('../access/key-rate-limit.ts');
+  return new KeyRateLimit({ requestsMax, redis: queues.redis, log });
+}
+
+/** The server's limit is this far above ours, so that clients get our error message and not a closed connection. */
+const BODY_SLACK_BYTES = 64 * 1024 * 1024;

@@ -1,0 +1,108 @@
+/** In role `all`, a separate process answers requests, whatever workers and the embedded ClickHouse do. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRunning } from '../../src/processes.ts';
+import { packedReport } from '../support/packed-report.ts';
+import { processTree } from '../support/process-tree.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+
+const WITHIN_MS = 5_000;
+let dataDir: string;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-api-'));
+  service = ServiceProcess.onFolder(dataDir);
+  await service.start();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const REPOSITORY = '/v1/ci/acme/repositories/shop';
+
+const upload = (run: number): Promise<Response> =>
+  service.request(`${REPOSITORY}/junit?pipeline_name=CI&job_name=unit&branch=main&run_id=${run}`, {
+    method: 'POST',
+    headers: { 'content-encoding': 'gzip', 'content-type': 'application/xml' },
+    body: packedReport(20, 10),
+    signal: AbortSignal.timeout(WITHIN_MS),
+  });
+
+async function stored(response: Response): Promise<{ accepted: number }> {
+  const { url } = (await response.json()) as { url: string };
+  for (;;) {
+    const receipt = (await (await service.request(url)).json()) as { status: string; accepted: number };
+    if (receipt.status === 'stored') return receipt;
+    await Bun.sleep(50);
+  }
+}
+
+const apiPid = (): number => {
+  const [api] = processTree(service.pid).filter(({ command }) => command.includes('src/api/process.ts'));
+  if (!api) throw new Error('no process answers requests');
+  return api.pid;
+};
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (const late = performance.now() + WITHIN_MS; !isSo(); await Bun.sleep(10))
+    if (performance.now() > late) throw new Error(`not so within ${WITHIN_MS} ms`);
+};
+
+describe('while the process of the workers stands still', () => {
+  test('probes and lists of quarantines are answered, and uploads are taken; they are stored when it continues', async () => {
+    expect(await stored(await upload(1))).toMatchObject({ accepted: 20 });
+    const statusOf = async (path: string): Promise<number> =>
+      (await service.request(path, { signal: AbortSignal.timeout(WITHIN_MS) })).status;
+    process.kill(service.pid, 'SIGSTOP');
+    let taken: Response;
+    try {
+      expect(await statusOf('/healthz/live')).toBe(200);
+      expect(await statusOf(`${REPOSITORY}/quarantines?branch=main`)).toBe(200);
+      taken = await upload(2);
+      expect(taken.status).toBe(202);
+    } finally {
+      process.kill(service.pid, 'SIGCONT');
+    }
+    expect(await stored(taken)).toMatchObject({ accepted: 20 });
+    const found = await service.request(`${REPOSITORY}/search/tests?test_name=*&per_page=100`);
+    expect(((await found.json()) as { size: number }).size).toBe(20);
+  });
+});
+
+test('the metrics are those of both processes', async () => {
+  const text = await (await service.request('/metrics')).text();
+  expect(text).toMatch(/^ci_insights_executions_stored_total 40$/m);
+  expect(text).toMatch(
+    /^ci_insights_http_request_duration_seconds_count\{route="[^"]+junit[^"]*",method="POST",status="2xx"\} 2$/m,
+  );
+  expect(text).toMatch(/^ci_insights_build_info\{.*role="all"\} 1$/m);
+});
+
+describe('the two processes end together', () => {
+  test('when the one of the workers is killed', async () => {
+    const api = apiPid();
+    await service.kill();
+    await until(() => !isRunning(api));
+    await service.start();
+  });
+
+  test('when the one that answers is killed: the service stops as usual, and ends with 1', async () => {
+    const { pid } = service;
+    process.kill(apiPid(), 'SIGKILL');
+    await until(() => !isRunning(pid));
+    expect(service.logged).toContain('the process that answers requests has ended');
+    expect(await service.stop()).toBe(1);
+    await service.start();
+  });
+
+  test('when it is stopped', async () => {
+    const api = apiPid();
+    expect(await service.stop()).toBe(0);
+    expect(isRunning(api)).toBe(false);
+    await service.start();
+  });
+});
