@@ -7,6 +7,7 @@
  * the log keeps what was written before.
  */
 import { z } from 'zod';
+import { REQUEST_LIMITS } from './limit-table.ts';
 import { COMMENT_LENGTH_MAX, METADATA_BYTES_MAX, METADATA_DEPTH_MAX, TEST_NAME_LENGTH_MAX } from './limits.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from './quarantine-rules.ts';
 
@@ -273,9 +274,9 @@ export const EVENT_METADATA = {
 
 /** Why metadata is refused before its fields are looked at, or null. It takes bounded time and stack for any JSON. */
 export function metadataRejection(metadata: object): string | null {
-  if (isDeeper(metadata, METADATA_DEPTH_MAX)) return `is nested deeper than ${METADATA_DEPTH_MAX} levels`;
+  if (isDeeper(metadata, METADATA_DEPTH_MAX)) return REQUEST_LIMITS.METADATA_DEPTH_MAX.sentence();
   const bytes = Buffer.byteLength(JSON.stringify(metadata));
-  return bytes > METADATA_BYTES_MAX ? `has ${bytes} bytes as JSON; at most ${METADATA_BYTES_MAX} are kept` : null;
+  return bytes > METADATA_BYTES_MAX ? REQUEST_LIMITS.METADATA_BYTES_MAX.sentence(bytes) : null;
 }
 
 /** Goes down level by level: recursion would end at the stack's limit. */

@@ -62,6 +62,16 @@ export const SPAN_JSON_VALUES_MAX = 10_000;
 /** And of all spans: 100,000 tests with 18 attributes have about five million. */
 export const EXPORT_JSON_VALUES_MAX = 8_000_000;
 
+/** Bytes of the attributes of a resource or scope; those of the clients take about 1 KiB. */
+export const RESOURCE_BYTES_MAX = MEBIBYTE;
+
+/** Tests that a TRX report defines, whether they ran or not. */
+export const TRX_DEFINITIONS_MAX = 200_000;
+/** A line of `go test -json` is one event with a line of output. */
+export const GO_LINE_BYTES_MAX = 4 * MEBIBYTE;
+/** Parts of one form: far more than a job has reports, few enough to be taken apart. */
+export const FORM_PARTS_MAX = 1_000;
+
 /** How deep JSON and XML may nest. */
 export const DEPTH_MAX = 100;
 export const XML_ATTRIBUTES_MAX = 200;
@@ -80,6 +90,16 @@ export const JSON_PARTS_MAX = 1_500_000;
  * each, or of 39 characters with `*` and `?`, and for one value of 10,000 `?`.
  */
 export const SEARCH_COST_MAX = 10_000;
+
+/** Values of a repeated parameter. */
+export const ARRAY_LENGTH_MAX = 255;
+/** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
+export const JSON_BODY_BYTES_MAX = 10 * MEBIBYTE;
+/**
+ * Of a request, as it is sent. A name of 10,000 emoji takes 120,000 when percent-encoded, and a cursor may hold it once
+ * more. Reading 750,000 took 40 ms.
+ */
+export const ADDRESS_LENGTH_MAX = 256 * 1024;
 
 /** The pipeline or CI job of an upload that does not name it: no part of an identity is empty. */
 export const UNKNOWN = 'unknown';

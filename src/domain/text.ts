@@ -12,8 +12,10 @@ export function textProblem(text: string, min: number, max: number): TextProblem
   if (malformed) return { reason: malformed, type: 'invalid_value' };
   if (text.length < min)
     return { reason: min === 1 ? 'is empty' : `is shorter than ${min} characters`, type: 'too_short' };
-  return isLongerThan(text, max) ? { reason: `is longer than ${max} characters`, type: 'too_long' } : null;
+  return isLongerThan(text, max) ? { reason: tooLong(max), type: 'too_long' } : null;
 }
+
+export const tooLong = (max: number): string => `is longer than ${max} characters`;
 
 /** What makes a text unfit to be stored as it is (NUL, half of a surrogate pair), or null. */
 export function malformedReason(text: string): string | null {
@@ -48,8 +50,11 @@ export function cutText(text: string, maxBytes: number, bytesLeftOut = 0): strin
   if (bytes <= maxBytes) return clean;
   const room = Math.max(0, maxBytes - MARK_BYTES_MAX);
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(room));
-  return `${clean.slice(0, read)}… [cut, ${bytes} bytes in all]`;
+  return `${clean.slice(0, read)}${cutMark(bytes)}`;
 }
+
+/** At the end of a text that was cut. */
+export const cutMark = (bytes: number): string => `… [cut, ${bytes} bytes in all]`;
 
 /** Well-formed and without NUL, for text that may be changed to be stored. */
 export function cleanText(text: string): string {

@@ -1,6 +1,7 @@
-/** The `Host` header: which values are accepted, and the address of a request that has none. */
+/** The `Host` header: which values are accepted, and the address of a request that has none; how long one may be. */
 import { LRUCache } from 'lru-cache';
-import { badRequest, type HttpProblem } from './problems.ts';
+import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
+import { addressTooLong, badRequest, type HttpProblem } from './problems.ts';
 
 /** A name or an IPv4 address, or an IPv6 address in brackets, and a port (RFC 9110, without the exotic characters). */
 const AUTHORITY = /^(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
@@ -29,6 +30,7 @@ export function withAbsoluteUrl(request: Request, origin: string): Request | Htt
   if (host !== null && host !== '' && !isAuthority(host))
     return badRequest('The Host header is not valid: send one name or address, with a port if it has one.');
   const { url } = request;
+  if (url.length > ADDRESS_LENGTH_MAX) return addressTooLong();
   if (url.startsWith('http://') || url.startsWith('https://')) return request;
   // CONNECT has no path.
   if (!url.startsWith('/')) return badRequest('The address of the request is not valid: it must begin with a slash.');

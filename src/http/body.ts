@@ -1,11 +1,10 @@
 /** JSON request bodies: the one place that checks media type, size, syntax and schema. */
 import type { z } from 'zod';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
+import { JSON_BODY_BYTES_MAX } from '../domain/limits.ts';
 import { joinedBytes, sentBytes } from './bounded-bytes.ts';
 import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
-
-/** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
-const JSON_BODY_BYTES_MAX = 10 * 1024 * 1024;
 
 /** Reads and checks a JSON body. Throws 413; every other problem is listed in the result. */
 export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<Read<T>> {
@@ -24,6 +23,6 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
   return { errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
 }
 
-const tooLarge = () => payloadTooLarge(`The request body exceeds ${JSON_BODY_BYTES_MAX} bytes: split it.`);
+const tooLarge = () => payloadTooLarge(REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence());
 
 const wrong = (msg: string, type: string): Read<never> => ({ errors: [{ loc: ['body'], msg, type }] });

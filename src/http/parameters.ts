@@ -8,6 +8,8 @@
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
+import { ADDRESS_LENGTH_MAX, ARRAY_LENGTH_MAX } from '../domain/limits.ts';
 import { parseMoment } from '../domain/moment.ts';
 import type { InputError } from './problems.ts';
 import { text } from './text.ts';
@@ -26,10 +28,8 @@ interface QueryParameter<T> {
 export type QueryShape = Readonly<Record<string, QueryParameter<unknown>>>;
 export type QueryOf<Q extends QueryShape> = { [K in keyof Q]: Q[K] extends QueryParameter<infer T> ? T : never };
 
-export const ARRAY_LENGTH_MAX = 255;
 const PER_PAGE_MAX = 100;
 export const PER_PAGE_DEFAULT = 10;
-const CURSOR_LENGTH_MAX = 1_000_000;
 
 interface Description {
   description: string;
@@ -70,7 +70,7 @@ function repeated<T extends string | number>(
 ): QueryParameter<T[]> {
   const values = z
     .array(value, { error: 'is required' })
-    .max(ARRAY_LENGTH_MAX, { error: `is given more than ${ARRAY_LENGTH_MAX} times` })
+    .max(ARRAY_LENGTH_MAX, { error: REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence() })
     .transform((list) => [...new Set(list)].sort());
   return {
     read: required ? values : z.preprocess((list) => list ?? [], values),
@@ -147,7 +147,7 @@ export function momentParameter(about: Description): QueryParameter<number | und
 /** Opaque; an empty cursor is the first page. */
 export const cursorParameter = (): QueryParameter<string | undefined> =>
   optional(
-    text(0, CURSOR_LENGTH_MAX),
+    text(0, ADDRESS_LENGTH_MAX),
     { type: 'string' },
     {
       description:

@@ -2,6 +2,7 @@
  * Problems of requests, as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail` (always a
  * sentence that says what to do) and, for 422, `errors`.
  */
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { ReadRefused, STORE_TITLES, type StoreName, StoreUnavailable } from '../errors.ts';
 import { DATA_HEADERS } from './security-headers.ts';
 
@@ -49,6 +50,9 @@ export const methodNotAllowed = (allowed: readonly string[]): HttpProblem => {
 };
 
 export const payloadTooLarge = (detail: string): HttpProblem => new HttpProblem(413, 'Payload too large', detail);
+
+export const addressTooLong = (): HttpProblem =>
+  new HttpProblem(414, 'Address too long', REQUEST_LIMITS.ADDRESS_LENGTH_MAX.sentence());
 
 /** Invalid input: lists every problem, not only the first. */
 export function unprocessable(errors: readonly InputError[]): HttpProblem {

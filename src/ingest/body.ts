@@ -4,6 +4,7 @@
  */
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { UNPACK_RATIO_MAX, UNPACKED_BYTES_ALWAYS } from '../domain/limits.ts';
 import { boundedBytes, type Chunks, joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
 import { InvalidUpload, UploadTooLarge } from './errors.ts';
@@ -102,9 +103,7 @@ async function* withinRatio(
   for await (const chunk of unpacked) {
     length += chunk.length;
     if (length > UNPACKED_BYTES_ALWAYS && length > packedBytes() * UNPACK_RATIO_MAX)
-      throw new UploadTooLarge(
-        `The body is more than ${UNPACK_RATIO_MAX} times as large after decompression. Send it without compression, or in several requests.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.UNPACK_RATIO_MAX.sentence());
     yield chunk;
   }
 }

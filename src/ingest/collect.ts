@@ -3,8 +3,8 @@
  * with a reason, and the others are kept. NUL or half a surrogate pair in a name is such a reason: if the name were
  * changed to be stored, the sender would not find it again.
  */
-
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
+import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
 import type { Run } from '../queue/test-runs.ts';
@@ -38,9 +38,7 @@ export class UploadCollector {
 
   add(run: ParsedRun, execution: ParsedExecution): void {
     if (++this.#executionCount > this.executionsMax)
-      throw new UploadTooLarge(
-        `The upload contains more than ${this.executionsMax} executions. Split it into several uploads, each with its own report or trace.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(this.executionsMax));
     const reason = nameRejection(execution.name) ?? this.#wrongRuns.get(run);
     if (reason) {
       this.reject(reason, execution.name);
@@ -52,8 +50,7 @@ export class UploadCollector {
       return;
     }
     const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
-    if (failures.length < execution.failures.length)
-      this.warn(`An execution has more than ${FAILURES_MAX} failed attempts: only the first ${FAILURES_MAX} are kept.`);
+    if (failures.length < execution.failures.length) this.warn(UPLOAD_LIMITS.FAILURES_MAX.sentence());
     run.executions.push({ ...cleaned, failures });
   }
 

@@ -6,6 +6,7 @@ import type { Turn } from '../clickhouse/fair-queue.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { costOf, planOf } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { SEARCH_COST_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
@@ -119,9 +120,9 @@ function selectIdentities(
 }
 
 /** Throws 422 for patterns that cost too much. */
-function checkCost(testNames: readonly string[]): void {
+export function checkCost(testNames: readonly string[]): void {
   if (costOf(testNames, SEARCH_COST_MAX) <= SEARCH_COST_MAX) return;
-  const msg = `has wildcards that cost more than ${SEARCH_COST_MAX} together: each * costs 1, and a value with ? costs its length for each * in it, at least its length; send fewer or simpler patterns`;
+  const msg = REQUEST_LIMITS.SEARCH_COST_MAX.sentence();
   throw unprocessable([{ loc: ['query', 'test_name'], msg, type: 'too_expensive' }]);
 }
 

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
 import { isRateLimited, type MountedOperation, type OperationDescription } from '../http/operation.ts';
-import { PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
+import { addressTooLong, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import type { ResponseDescription } from '../http/reply.ts';
 
 type Json = Record<string, unknown>;
@@ -56,6 +56,11 @@ const ERRORS: Record<number, ErrorDescription> = {
     when: 'The request conflicts with what is stored. Reads never return it.',
     detail: "Test 'Cart > totals' is already quarantined",
   },
+  414: {
+    title: 'Address too long',
+    when: 'The address is too long; only long lists of long names come near it.',
+    detail: addressTooLong().detail,
+  },
   422: {
     title: 'Unprocessable entity',
     when: 'The input is invalid; every problem is listed.',
@@ -88,10 +93,10 @@ const ERRORS: Record<number, ErrorDescription> = {
   },
 };
 
-/** Answered by the server before any operation sees the request; only long lists of long names come near it. */
+/** Answered by the server before any operation sees the request. */
 const TOO_LONG = {
   431: {
-    description: 'Address and headers together exceed 1 MiB. The answer has no body; ask for fewer names at once.',
+    description: 'Address and headers together exceed 1 MiB. The answer has no body.',
   },
 };
 
@@ -209,14 +214,17 @@ function responses(operation: OperationDescription, isConditional: boolean, sche
       headers: { ...ETAG_HEADER, ...common },
     };
   for (const [status, error] of Object.entries(ERRORS)) {
-    const isListed =
-      status === '429'
-        ? isLimited
-        : operation.access !== 'public' || status === '500' || (status === '422' && operation.body);
-    if (isListed && !described[status]) described[status] = problem(Number(status), error, common);
+    if (isAnswered(status, operation) && !described[status]) described[status] = problem(Number(status), error, common);
   }
   if (operation.query) Object.assign(described, TOO_LONG);
   return described;
+}
+
+/** Whether an operation may answer with this one of {@link ERRORS}. */
+function isAnswered(status: string, operation: OperationDescription): boolean {
+  if (status === '414') return operation.query !== undefined;
+  if (status === '429') return isRateLimited(operation);
+  return operation.access !== 'public' || status === '500' || (status === '422' && operation.body !== undefined);
 }
 
 function success(response: ResponseDescription, common: Json, schemas: NamedSchemas): Json {

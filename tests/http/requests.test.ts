@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
+import { ADDRESS_LENGTH_MAX, ARRAY_LENGTH_MAX } from '../../src/domain/limits.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { mount } from '../../src/http/operation.ts';
-import { ARRAY_LENGTH_MAX } from '../../src/http/parameters.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
+import { ORIGIN, openTestApp, type TestApp } from '../support/http.ts';
 
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests';
 const TEST = '/v1/ci/acme/repositories/shop/tests/8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -181,6 +181,19 @@ describe('query parameters', () => {
     expect((await app.request(`${SEARCH}?test_name=a&job_name=${encodeURIComponent('😀'.repeat(255))}`)).status).toBe(
       200,
     );
+  });
+
+  test('an address of more than 256 KiB is 414 with a sentence, whatever it asks for', async () => {
+    const path = `${SEARCH}?test_name=a&unknown=`;
+    const room = ADDRESS_LENGTH_MAX - ORIGIN.length - path.length;
+    expect((await app.request(path + 'x'.repeat(room))).status).toBe(200);
+    for (const beyond of [path + 'x'.repeat(room + 1), `/nothing/${'x'.repeat(ADDRESS_LENGTH_MAX)}`]) {
+      const response = await app.requestUnchecked(beyond);
+      expect(response.status).toBe(414);
+      expect(((await response.json()) as Problem).detail).toBe(
+        'The address of the request has more than 262144 characters. Ask for fewer names at once.',
+      );
+    }
   });
 
   test('a parameter has at most 255 values', async () => {

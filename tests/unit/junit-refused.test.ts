@@ -59,12 +59,6 @@ describe('what is no JUnit report is refused with a sentence', () => {
       '<!DOCTYPE t [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>',
       'it has a document type declaration (DTD)',
     ],
-    ['deep nesting', '<testsuite>'.repeat(1_000_000), 'it nests elements more than 100 deep'],
-    [
-      'many attributes',
-      `<testsuite ${Array.from({ length: 1_000 }, (_, i) => `a${i}=""`).join(' ')}/>`,
-      'an element has more than 200 attributes',
-    ],
   ])('%s', async (_, xml, why) => {
     const error = await parseXml(xml).then(
       () => null,
@@ -73,6 +67,10 @@ describe('what is no JUnit report is refused with a sentence', () => {
     expect(error).toBeInstanceOf(InvalidUpload);
     expect(String(error)).toContain(`The body is not a JUnit XML report: ${why}`);
   });
+});
+
+test('elements nested a million deep are refused', async () => {
+  await expect(parseXml('<testsuite>'.repeat(1_000_000))).rejects.toThrow('nests elements more than 100 deep');
 });
 
 test('more tests than an upload may hold are refused whole', async () => {

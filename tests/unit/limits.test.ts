@@ -1,51 +1,253 @@
-/** The limits of uploads: their names in the code, their rows in docs/api.md, and the sentences that name them. */
+/** Every limit: its row in docs/api.md, and the sentence for what is beyond it, as its sender gets it. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { metadataRejection } from '../../src/domain/event-metadata.ts';
+import { REQUEST_LIMITS, rowOf, UPLOAD_LIMITS } from '../../src/domain/limit-table.ts';
 import * as limits from '../../src/domain/limits.ts';
+import { withAbsoluteUrl } from '../../src/http/authority.ts';
+import { readJsonBody } from '../../src/http/body.ts';
+import { readQuery, textsParameter } from '../../src/http/parameters.ts';
+import { HttpProblem } from '../../src/http/problems.ts';
+import { text } from '../../src/http/text.ts';
+import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
+import type { ReportFormat } from '../../src/ingest/formats/format.ts';
 import { goTest } from '../../src/ingest/formats/go-test/format.ts';
+import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { playwright } from '../../src/ingest/formats/playwright/format.ts';
+import { trx } from '../../src/ingest/formats/trx/format.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
-import { parseReport } from '../../src/ingest/reports/parse.ts';
-import { otlpJson } from '../support/otlp.ts';
-import { parseSpans, parseXml, RUN } from '../support/parsing.ts';
+import { reportFiles } from '../../src/ingest/reports/files.ts';
+import type { ParsedUpload } from '../../src/ingest/upload.ts';
+import { checkCost } from '../../src/insights/search.ts';
+import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
+import { executionsOf, parseSpans, parseXml } from '../support/parsing.ts';
+import { parse } from '../support/reports.ts';
 
-const ROWS = [
-  ...readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8').matchAll(
-    /^\| `([A-Z_0-9]+)` \| ([\d,]+) \|/gm,
-  ),
-].map(([, name = '', most = '']) => [name, Number(most.replaceAll(',', ''))] as const);
-/** Limits of other things than uploads. */
-const OTHERS = /^(?:UINT32|REASON|PULL_REQUEST|COMMENT|METADATA|SEARCH|PLACE)/;
+const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+const rowsUnder = (heading: string): string[] => {
+  const section = api.slice(api.indexOf(`\n### ${heading}\n`)).split(/\n##/)[1] ?? '';
+  return section.split('\n').filter((line) => /^\| `[A-Z_0-9]+` \|/.test(line));
+};
 
-test('docs/api.md has a row for each limit of uploads, with its value', () => {
-  const numbers = Object.entries(limits).filter(([name, value]) => typeof value === 'number' && !OTHERS.test(name));
-  expect<unknown>(Object.fromEntries(ROWS)).toEqual(Object.fromEntries(numbers));
+test('docs/api.md has a row for each limit, as the table in the code has it', () => {
+  for (const [heading, table] of [
+    ['What an upload may hold', UPLOAD_LIMITS],
+    ['What other requests may hold', REQUEST_LIMITS],
+  ] as const)
+    expect(rowsUnder(heading)).toEqual(Object.entries(table).map(([name, limit]) => rowOf(name, limit)));
 });
 
-const mostOf = (name: string): number => Object.fromEntries(ROWS)[name] ?? Number.NaN;
-const parse = (format: typeof goTest, text: string) =>
-  parseReport(format, Buffer.from(text), { run: RUN, reportName: 'r' });
-const spans = (list: string) => Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`);
+/** Ranges of numbers, which schemas check, and lengths to which texts of the repository host are cut. */
+const NO_LIMITS = /^(?:UINT32|PULL_REQUEST|COMMENT|PLACE)/;
 
-test.each([
-  ['XML_PARTS_MAX', () => parseXml(`<testsuite>${'<a/>'.repeat(400_000)}</testsuite>`)],
-  ['XML_ATTRIBUTES_MAX', () => parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)],
-  ['DEPTH_MAX', () => parseXml('<testsuite>'.repeat(101))],
-  ['GO_EVENTS_MAX', () => parse(goTest, '{"Action":"output"}\n'.repeat(503_000))],
-  ['JSON_PARTS_MAX', () => parse(playwright, `{"suites":[${'1,'.repeat(1_500_000)}1]}`)],
-  ['SPANS_MAX', () => parseOtlp(spans(`${'{},'.repeat(200_000)}{}`), 'json')],
-] as const)('%s is in the sentence for what is beyond it', async (name, beyond) => {
-  await expect(beyond()).rejects.toThrow(String(mostOf(name)));
+test('the table has every limit of src/domain/limits.ts, with its value', () => {
+  const table = Object.entries({ ...UPLOAD_LIMITS, ...REQUEST_LIMITS }).map(([name, { most }]) => [name, most]);
+  const numbers = Object.entries(limits).filter(([name, value]) => typeof value === 'number' && !NO_LIMITS.test(name));
+  expect<unknown>(Object.fromEntries(table)).toEqual(Object.fromEntries(numbers));
 });
 
-test.each([
-  ['TEST_NAME_LENGTH_MAX', () => parseSpans({ spans: [{ name: 'x'.repeat(10_001) }] })],
-  ['NAME_LENGTH_MAX', () => parseSpans({ resource: { 'cicd.pipeline.name': 'x'.repeat(256) }, spans: [{}] })],
-  ['SPAN_ATTRIBUTES_MAX', () => parseOtlp(spans(`{"attributes":[${'{},'.repeat(1_000)}{}]}`), 'json')],
-] as const)('%s is in the reason for the row that is refused', async (name, beyond) => {
-  expect((await beyond()).rejections).toMatchObject([{ reason: expect.stringContaining(String(mostOf(name))) }]);
+const refusal = (outcome: Promise<unknown>): Promise<string> =>
+  outcome.then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+const ofReport = (format: ReportFormat, report: string) => refusal(parse(format, report));
+const reason = async (upload: Promise<ParsedUpload>) => (await upload).rejections.map((one) => one.reason).join();
+const warning = async (upload: Promise<ParsedUpload>) => (await upload).warnings.join();
+const failure = async (xml: string) =>
+  executionsOf(await parseXml(`<testsuite><testcase name="t">${xml}</testcase></testsuite>`))[0]?.failures[0];
+
+const testcases = (count: number) => '<testcase name="t"/>'.repeat(count);
+const spans = (list: string) =>
+  parseOtlp(Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`), 'json');
+const spec = (inner: string) => parse(playwright, `{"suites":[{"specs":[{"title":"a","tests":[${inner}]}]}]}`);
+const trxReport = (definitions: string, results: string) =>
+  `<TestRun><TestDefinitions>${definitions}</TestDefinitions><Results>${results}</Results></TestRun>`;
+const trxResults = (count: number) =>
+  Array.from({ length: count }, (_, i) => `<UnitTestResult executionId="${i}" testId="u" testName="t${i}"/>`).join('');
+const definition = (id: string, className: string) =>
+  `<UnitTest id="${id}"><TestMethod className="${className}" name="m"/></UnitTest>`;
+const event = (line: string) => `{"Action":"pass","Package":"p","Test":"T"}\n${line}\n`;
+/** A span of protobuf with so many empty links, of two bytes each. */
+const protobufSpan = (links: number) => {
+  const wrap = (field: number, inner: Uint8Array) => {
+    const length: number[] = [];
+    let left = inner.length;
+    for (; left > 0x7f; left >>>= 7) length.push((left & 0x7f) | 0x80);
+    return Buffer.concat([Buffer.from([(field << 3) | 2, ...length, left]), inner]);
+  };
+  return wrap(1, wrap(2, wrap(2, Buffer.alloc(2 * links, Buffer.from([0x72, 0])))));
+};
+const problemOf = (outcome: Request | HttpProblem) => (outcome instanceof HttpProblem ? outcome.message : 'accepted');
+
+/** For each limit: what a sender is told beyond it, and the sentence that it should be. */
+const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [() => unknown, string]> = {
+  UPLOAD_EXECUTIONS_MAX: [
+    () => refusal(parseXml(`<testsuite>${testcases(100_001)}</testsuite>`)),
+    UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(),
+  ],
+  UNPACK_RATIO_MAX: [
+    () => refusal(gunzip([gzipSync(Buffer.alloc(40 << 20))])),
+    UPLOAD_LIMITS.UNPACK_RATIO_MAX.sentence(),
+  ],
+  UNPACKED_BYTES_ALWAYS: [
+    () => refusal(gunzip([gzipSync(Buffer.alloc((32 << 20) + 1))])),
+    UPLOAD_LIMITS.UNPACKED_BYTES_ALWAYS.sentence(),
+  ],
+  FORM_PARTS_MAX: [
+    () => {
+      const form = Buffer.from(`${'--b\r\n\r\n'.repeat(1_001)}--b--`);
+      return refusal(reportFiles(form, 'multipart/form-data; boundary=b', BODY_LIMITS, junit));
+    },
+    UPLOAD_LIMITS.FORM_PARTS_MAX.sentence(),
+  ],
+  UPLOAD_NAMES_LENGTH_MAX: [
+    () => ofReport(trx, trxReport(definition('u', 'C'.repeat(9_000)), trxResults(5_000))),
+    UPLOAD_LIMITS.UPLOAD_NAMES_LENGTH_MAX.sentence(),
+  ],
+  DEPTH_MAX: [
+    () => refusal(parseXml('<testsuite>'.repeat(101))),
+    UPLOAD_LIMITS.DEPTH_MAX.sentence('report', 'elements'),
+  ],
+  XML_PARTS_MAX: [
+    () => refusal(parseXml(`<testsuite>${'<a/>'.repeat(400_000)}</testsuite>`)),
+    UPLOAD_LIMITS.XML_PARTS_MAX.sentence(),
+  ],
+  XML_PARTS_PER_TEST: [
+    () => refusal(parseXml(`<testsuite>${testcases(1)}${'<a/>'.repeat(400_200)}</testsuite>`)),
+    UPLOAD_LIMITS.XML_PARTS_PER_TEST.sentence(),
+  ],
+  XML_ATTRIBUTES_MAX: [
+    () => refusal(parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)),
+    UPLOAD_LIMITS.XML_ATTRIBUTES_MAX.sentence(),
+  ],
+  XML_TOKEN_LENGTH_MAX: [
+    () => warning(parseXml(`<testsuite>${testcases(1)}<testcase name="${'x'.repeat(5 << 20)}"/></testsuite>`)),
+    UPLOAD_LIMITS.XML_TOKEN_LENGTH_MAX.sentence(),
+  ],
+  TRX_DEFINITIONS_MAX: [
+    () =>
+      ofReport(
+        trx,
+        `<TestRun><Results>${trxResults(1_100)}</Results><TestDefinitions>${Array.from({ length: 200_001 }, (_, i) => `<UnitTest id="${i}"><TestMethod/></UnitTest>`).join('')}</TestDefinitions></TestRun>`,
+      ),
+    UPLOAD_LIMITS.TRX_DEFINITIONS_MAX.sentence(),
+  ],
+  GO_EVENTS_MAX: [
+    () => ofReport(goTest, '{"Action":"output"}\n'.repeat(503_000)),
+    UPLOAD_LIMITS.GO_EVENTS_MAX.sentence(),
+  ],
+  GO_EVENTS_PER_TEST: [
+    () => ofReport(goTest, event('{"Action":"output"}\n'.repeat(600_000))),
+    UPLOAD_LIMITS.GO_EVENTS_PER_TEST.sentence(),
+  ],
+  GO_LINE_BYTES_MAX: [
+    () => warning(parse(goTest, event(`{"Action":"output","Output":"${'x'.repeat(4 << 20)}"}`))),
+    UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence('1 line'),
+  ],
+  JSON_PARTS_MAX: [
+    () => ofReport(playwright, `{"suites":[${'1,'.repeat(1_500_000)}1]}`),
+    UPLOAD_LIMITS.JSON_PARTS_MAX.sentence('report'),
+  ],
+  JSON_VALUE_BYTES_MAX: [
+    () => reason(spec(`{"x":"${'x'.repeat(17 << 20)}"}`)),
+    UPLOAD_LIMITS.JSON_VALUE_BYTES_MAX.sentence(),
+  ],
+  JSON_VALUE_PARTS_MAX: [
+    () => reason(spec('{},'.repeat(200_000).concat('{}'))),
+    UPLOAD_LIMITS.JSON_VALUE_PARTS_MAX.sentence(),
+  ],
+  SPANS_MAX: [() => refusal(spans(`${'{},'.repeat(200_000)}{}`)), UPLOAD_LIMITS.SPANS_MAX.sentence()],
+  SPAN_BYTES_MAX: [
+    () => reason(parseSpans({ spans: [{ name: 'x'.repeat(3 << 20) }] })),
+    UPLOAD_LIMITS.SPAN_BYTES_MAX.sentence(),
+  ],
+  SPAN_ATTRIBUTES_MAX: [
+    () => reason(spans(`{"attributes":[${'{},'.repeat(1_000)}{}]}`)),
+    UPLOAD_LIMITS.SPAN_ATTRIBUTES_MAX.sentence(),
+  ],
+  SPAN_JSON_VALUES_MAX: [
+    () => reason(spans(`{"x":[${'1,'.repeat(10_000)}1]}`)),
+    UPLOAD_LIMITS.SPAN_JSON_VALUES_MAX.sentence(),
+  ],
+  RESOURCE_BYTES_MAX: [
+    () => refusal(parseSpans({ resource: { text: 'x'.repeat(1 << 20) }, spans: [{}] })),
+    UPLOAD_LIMITS.RESOURCE_BYTES_MAX.sentence(),
+  ],
+  EXPORT_FIELDS_MAX: [
+    () => refusal(parseOtlp(Buffer.concat(Array<Buffer>(13).fill(protobufSpan(1_000_000))), 'protobuf')),
+    UPLOAD_LIMITS.EXPORT_FIELDS_MAX.sentence(),
+  ],
+  EXPORT_JSON_VALUES_MAX: [
+    () => refusal(spans(`${`{"x":[${'1,'.repeat(8_000)}1]},`.repeat(1_001)}{}`)),
+    UPLOAD_LIMITS.EXPORT_JSON_VALUES_MAX.sentence(),
+  ],
+  TEST_NAME_LENGTH_MAX: [
+    () => reason(parseSpans({ spans: [{ name: 'x'.repeat(10_001) }] })),
+    UPLOAD_LIMITS.TEST_NAME_LENGTH_MAX.sentence(),
+  ],
+  NAME_LENGTH_MAX: [
+    () => reason(parseSpans({ resource: { 'cicd.pipeline.name': 'x'.repeat(256) }, spans: [{}] })),
+    UPLOAD_LIMITS.NAME_LENGTH_MAX.sentence('pipeline name'),
+  ],
+  FAILURES_MAX: [
+    () => warning(parseXml(`<testsuite><testcase name="t">${'<failure/>'.repeat(101)}</testcase></testsuite>`)),
+    UPLOAD_LIMITS.FAILURES_MAX.sentence(),
+  ],
+  MESSAGE_BYTES_MAX: [
+    async () => (await failure(`<failure message="${'x'.repeat(65_537)}"/>`))?.message,
+    UPLOAD_LIMITS.MESSAGE_BYTES_MAX.sentence(65_537),
+  ],
+  STACKTRACE_BYTES_MAX: [
+    async () => (await failure(`<failure>${'x'.repeat(262_145)}</failure>`))?.stacktrace,
+    UPLOAD_LIMITS.STACKTRACE_BYTES_MAX.sentence(262_145),
+  ],
+  DETAIL_BYTES_MAX: [
+    async () => (await failure(`<failure type="${'x'.repeat(2_049)}"/>`))?.type,
+    UPLOAD_LIMITS.DETAIL_BYTES_MAX.sentence(2_049),
+  ],
+  ADDRESS_LENGTH_MAX: [
+    () => problemOf(withAbsoluteUrl(new Request(`http://ci/?${'x'.repeat(256 << 10)}`), 'http://ci')),
+    REQUEST_LIMITS.ADDRESS_LENGTH_MAX.sentence(),
+  ],
+  ARRAY_LENGTH_MAX: [
+    () => readQuery({ a: textsParameter(5, { description: '' }) }, 'a=1&'.repeat(256)).errors?.[0]?.msg,
+    REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence(),
+  ],
+  SEARCH_COST_MAX: [
+    () => refusal((async () => checkCost(['*a'.repeat(10_001)]))()),
+    REQUEST_LIMITS.SEARCH_COST_MAX.sentence(),
+  ],
+  JSON_BODY_BYTES_MAX: [
+    () => {
+      const headers = { 'content-type': 'application/json' };
+      const body = `"${'x'.repeat(10 << 20)}"`;
+      return refusal(readJsonBody(new Request('http://ci', { method: 'POST', body, headers }), text(0, 5)));
+    },
+    REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence(),
+  ],
+  REASON_LENGTH_MAX: [
+    () => text(0, limits.REASON_LENGTH_MAX).safeParse('x'.repeat(10_001)).error?.issues[0]?.message,
+    REQUEST_LIMITS.REASON_LENGTH_MAX.sentence(),
+  ],
+  METADATA_BYTES_MAX: [
+    () => metadataRejection({ x: 'x'.repeat(512 << 10) }),
+    REQUEST_LIMITS.METADATA_BYTES_MAX.sentence((512 << 10) + 8),
+  ],
+  METADATA_DEPTH_MAX: [
+    () => metadataRejection(JSON.parse(`${'['.repeat(33)}${']'.repeat(33)}`)),
+    REQUEST_LIMITS.METADATA_DEPTH_MAX.sentence(),
+  ],
+};
+
+test.each(Object.entries(BEYOND))('%s: its sentence is what the sender gets', async (_, [told, sentence]) => {
+  const length = sentence.startsWith('…') ? sentence.length : undefined;
+  const found = String(await told());
+  expect(length === undefined ? found : found.slice(-length)).toContain(sentence);
 });
 
-test('an export within the limits is taken', async () => {
+test('an export within the limits is taken, in both encodings', async () => {
   expect((await parseOtlp(Buffer.from(otlpJson({ spans: [{}] })), 'json')).rejections).toEqual([]);
+  expect((await parseOtlp(otlpProtobuf({ spans: [{}] }), 'protobuf')).rejections).toEqual([]);
 });

@@ -77,7 +77,7 @@ describe('JSON', () => {
     const spans = (list: string) => `{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`;
     const upload = await parseJson(spans(`{"x":[${'[],'.repeat(5_000_000)}[]]},{"name":"t"}`));
     expect(upload.rejections).toMatchObject([
-      { reason: expect.stringContaining('more than 1000 attributes'), count: 1 },
+      { reason: expect.stringContaining('more than 10000 JSON values'), count: 1 },
     ]);
     await expect(parseJson(spans(`{"x":[${'[],'.repeat(4_000)}[]]},`.repeat(2_000)))).rejects.toThrow(UploadTooLarge);
     await expect(parseJson(spans('{},'.repeat(300_000)))).rejects.toThrow(UploadTooLarge);

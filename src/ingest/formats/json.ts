@@ -6,6 +6,7 @@
  * Nesting, the number of parts that are visited, and the size of parsed values are bounded. A skipped value is only
  * measured.
  */
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
@@ -134,9 +135,7 @@ class JsonReader {
   /** Updates the path to the next part. */
   #enter(open: Open): void {
     if (++this.#partCount > JSON_PARTS_MAX)
-      throw new UploadTooLarge(
-        `The ${this.limits.what} holds more than ${JSON_PARTS_MAX} JSON values outside of its tests. Send it in several uploads.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.JSON_PARTS_MAX.sentence(this.limits.what));
     const last = this.#path.length - 1;
     if (open.isArray) this.#path[last] = Number(this.#path[last]) + 1;
     else {
@@ -200,17 +199,14 @@ class JsonReader {
   }
 
   #handOver(start: number, count = 1): void {
-    const { what, valuesMax, valuesTotalMax } = this.limits;
+    const { valuesMax, valuesTotalMax } = this.limits;
     const isByBytes = this.#at - start > JSON_VALUE_BYTES_MAX;
     if (isByBytes || count > valuesMax) {
       this.visitor.tooLarge(this.#path, isByBytes);
       return;
     }
     this.#valueCount += count;
-    if (this.#valueCount > valuesTotalMax)
-      throw new UploadTooLarge(
-        `The ${what} holds more than ${valuesTotalMax} JSON values. Send it in several requests.`,
-      );
+    if (this.#valueCount > valuesTotalMax) throw new UploadTooLarge(UPLOAD_LIMITS.EXPORT_JSON_VALUES_MAX.sentence());
     this.visitor.value(this.#path, this.#parsed(start, this.#at));
   }
 
@@ -252,7 +248,7 @@ class JsonReader {
   }
 
   #assertDepth(depth: number): void {
-    if (depth > DEPTH_MAX) throw new InvalidUpload(`The ${this.limits.what} nests values more than ${DEPTH_MAX} deep.`);
+    if (depth > DEPTH_MAX) throw new InvalidUpload(UPLOAD_LIMITS.DEPTH_MAX.sentence(this.limits.what, 'values'));
   }
 
   #cutShort(): Malformed {

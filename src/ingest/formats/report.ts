@@ -1,4 +1,5 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import {
   MESSAGE_BYTES_MAX,
   STACKTRACE_BYTES_MAX,
@@ -65,9 +66,7 @@ export class Report {
    */
   count(): void {
     if (++this.#seenCount > this.#executionsMax)
-      throw new UploadTooLarge(
-        `The upload holds more than ${this.#executionsMax} tests. Send its reports in several uploads.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(this.#executionsMax));
   }
 
   /** Tests so far. */
@@ -84,9 +83,7 @@ export class Report {
     const key = this.#keyOf(place);
     this.#namesLength += execution.name.length + key.length;
     if (this.#namesLength > UPLOAD_NAMES_LENGTH_MAX)
-      throw new UploadTooLarge(
-        `The names of the tests, with the suites around them, take more than ${UPLOAD_NAMES_LENGTH_MAX} characters. Shorten them, or send the report in several uploads.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.UPLOAD_NAMES_LENGTH_MAX.sentence());
     this.#kept.push({
       execution: { ...execution, source: this.#source, key, isQuarantined: false },
       offsetSeconds: this.#elapsedSeconds,

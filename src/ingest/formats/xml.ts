@@ -6,6 +6,7 @@
  * length of an attribute, which the parser joins from single characters. Large reports yield to the event loop between pieces.
  */
 import sax from 'sax';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import {
   DEPTH_MAX,
   XML_ATTRIBUTES_MAX,
@@ -81,7 +82,7 @@ class XmlReader {
     parser.onattribute = () => {
       this.#countPart();
       if (++this.#attributeCount > XML_ATTRIBUTES_MAX)
-        this.refuse(`an element has more than ${XML_ATTRIBUTES_MAX} attributes`);
+        throw new InvalidUpload(UPLOAD_LIMITS.XML_ATTRIBUTES_MAX.sentence());
     };
     parser.onopentag = ({ name, attributes }) => {
       handler.open(name, this.#withUnfit(attributes as Record<string, string>));
@@ -114,9 +115,7 @@ class XmlReader {
 
   #countPart(): void {
     if (++this.#partCount > XML_PARTS_MAX + this.handler.report.testCount * XML_PARTS_PER_TEST)
-      throw new UploadTooLarge(
-        `The report holds more than ${XML_PARTS_MAX} elements, attributes and character references, and ${XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`,
-      );
+      throw new UploadTooLarge(UPLOAD_LIMITS.XML_PARTS_MAX.sentence());
   }
 
   #withUnfit(attributes: Record<string, string>): Record<string, string> {
@@ -134,7 +133,8 @@ class XmlReader {
       );
     this.hasRoot = true;
     this.#countPart();
-    if (this.#openElements.push(name) > DEPTH_MAX) this.refuse(`it nests elements more than ${DEPTH_MAX} deep`);
+    if (this.#openElements.push(name) > DEPTH_MAX)
+      throw new InvalidUpload(UPLOAD_LIMITS.DEPTH_MAX.sentence('report', 'elements'));
   }
 
   #onError(error: Error): void {
@@ -162,7 +162,7 @@ class XmlReader {
     const where = `at line ${this.#parser.line + 1}${element === undefined ? '' : ` within <${element.slice(0, 100)}>`}`;
     return /^Unclosed root tag|^Unexpected end/.test(what)
       ? `is cut short ${where}`
-      : `is not well-formed XML ${where} (${what})`;
+      : `is not well-formed XML ${where} (${/^Max buffer length/.test(what) ? UPLOAD_LIMITS.XML_TOKEN_LENGTH_MAX.sentence() : what})`;
   }
 }
 

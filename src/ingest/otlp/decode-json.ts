@@ -9,7 +9,14 @@ import { InvalidUpload } from '../errors.ts';
 import { type JsonKind, type JsonPath, type JsonVisit, type JsonVisitor, readJson } from '../formats/json.ts';
 import { SpanBudget, tooManyOfResource } from './decode.ts';
 import { resourceOfJson, scopeOfJson, spanOfJson, WrongJson } from './json-span.ts';
-import { type AttributeTexts, type RefusedSpan, type Span, type SpanGroup, TOO_LARGE, TOO_MANY } from './span.ts';
+import {
+  type AttributeTexts,
+  type RefusedSpan,
+  type Span,
+  type SpanGroup,
+  TOO_LARGE,
+  TOO_MANY_VALUES,
+} from './span.ts';
 
 type OnSpan = (span: Span | RefusedSpan, group: SpanGroup) => void;
 
@@ -92,7 +99,7 @@ class ExportVisitor implements JsonVisitor {
 
   tooLarge(path: JsonPath, isByBytes: boolean): void {
     if (path.length !== 6) throw tooManyOfResource();
-    this.#add(isByBytes ? TOO_LARGE : TOO_MANY);
+    this.#add(isByBytes ? TOO_LARGE : TOO_MANY_VALUES);
   }
 
   #add(span: Span | RefusedSpan): void {

@@ -3,23 +3,20 @@
  * costs no more memory than its bytes and one span.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX, SPANS_MAX } from '../../domain/limits.ts';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { RESOURCE_BYTES_MAX, SPAN_BYTES_MAX, SPANS_MAX } from '../../domain/limits.ts';
 import { decoded, InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { ResourceSpansSchema, ScopeSpansSchema } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 import { type RefusedSpan, type Span, type SpanGroup, TOO_LARGE } from './span.ts';
 import { FieldBudget, WireReader } from './wire.ts';
 
-/** For a resource or scope; those of the clients take about 1 KiB. */
-const HEAD_BYTES_MAX = 1024 * 1024;
-
 /** Counts what is read, and refuses a request with more than any test run contains. */
 export class SpanBudget {
   #left = SPANS_MAX;
 
   take(): void {
-    if (--this.#left < 0)
-      throw new UploadTooLarge(`The export holds more than ${SPANS_MAX} spans. Send it in several requests.`);
+    if (--this.#left < 0) throw new UploadTooLarge(UPLOAD_LIMITS.SPANS_MAX.sentence());
   }
 }
 
@@ -56,7 +53,7 @@ function resourceOf(resourceSpans: Uint8Array, fields: FieldBudget): SpanGroup['
 }
 
 export const tooManyOfResource = (): InvalidUpload =>
-  new InvalidUpload(`The export describes a resource with more than ${SPAN_ATTRIBUTES_MAX} attributes.`);
+  new InvalidUpload(UPLOAD_LIMITS.SPAN_ATTRIBUTES_MAX.sentence('a resource'));
 
 function scopeOf(scopeSpans: Uint8Array, fields: FieldBudget): SpanGroup['scope'] {
   const bytes = headOf(scopeSpans, ScopeSpansSchema.field.scope.number, fields);
@@ -67,8 +64,7 @@ function scopeOf(scopeSpans: Uint8Array, fields: FieldBudget): SpanGroup['scope'
 function headOf(message: Uint8Array, fieldNumber: number, fields: FieldBudget): Uint8Array | undefined {
   let head: Uint8Array | undefined;
   for (const value of fieldsOf(message, fieldNumber, fields)) head = value;
-  if (head && head.length > HEAD_BYTES_MAX)
-    throw new InvalidUpload('The export describes a resource or scope with more than 1 MiB of attributes.');
+  if (head && head.length > RESOURCE_BYTES_MAX) throw new InvalidUpload(UPLOAD_LIMITS.RESOURCE_BYTES_MAX.sentence());
   return head;
 }
 

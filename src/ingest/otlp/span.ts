@@ -2,7 +2,8 @@
  * A span as far as tests need it. Both decoders read only these fields and these attributes: what else a span carries
  * costs no memory, and next to no time.
  */
-import { DETAIL_BYTES_MAX, SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX } from '../../domain/limits.ts';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { DETAIL_BYTES_MAX } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import { RUN_ATTRIBUTES } from './run.ts';
 
@@ -33,10 +34,9 @@ export interface RefusedSpan {
   refused: string;
 }
 
-export const TOO_LARGE: RefusedSpan = { refused: `a span is larger than ${SPAN_BYTES_MAX / 1024 / 1024} MiB` };
-export const TOO_MANY: RefusedSpan = {
-  refused: `a span has more than ${SPAN_ATTRIBUTES_MAX} attributes, events and links`,
-};
+export const TOO_LARGE: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_BYTES_MAX.sentence() };
+export const TOO_MANY: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_ATTRIBUTES_MAX.sentence() };
+export const TOO_MANY_VALUES: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_JSON_VALUES_MAX.sentence() };
 
 /** The attributes that say something about a test or its run. Others are not kept. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([

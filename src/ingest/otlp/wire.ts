@@ -4,6 +4,7 @@
  * attribute, which is two bytes on the wire and next to nothing after gzip.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { EXPORT_FIELDS_MAX, SPAN_ATTRIBUTES_MAX } from '../../domain/limits.ts';
 import { UploadTooLarge } from '../errors.ts';
 import {
@@ -61,10 +62,7 @@ export class FieldBudget {
   #left = EXPORT_FIELDS_MAX;
 
   take(): void {
-    if (--this.#left < 0)
-      throw new UploadTooLarge(
-        `The export holds more than ${EXPORT_FIELDS_MAX} attributes and other fields. Send it in several requests.`,
-      );
+    if (--this.#left < 0) throw new UploadTooLarge(UPLOAD_LIMITS.EXPORT_FIELDS_MAX.sentence());
   }
 }
 

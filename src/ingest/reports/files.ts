@@ -1,4 +1,6 @@
 /** The reports in a request: the body itself, or the files of a multipart form. Each may be compressed with gzip. */
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { FORM_PARTS_MAX } from '../../domain/limits.ts';
 import { type BodyLimits, gunzip } from '../body.ts';
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
@@ -8,9 +10,6 @@ export interface ReportFile {
   name: string | null;
   body: Uint8Array;
 }
-
-/** Parts of one form: far more than a job has reports, few enough to be taken apart. */
-const PARTS_MAX = 1_000;
 
 /** Sent by clients that do not set a type; `x-www-form-urlencoded` is curl's default. */
 const GENERIC_MEDIA_TYPES: ReadonlySet<string> = new Set([
@@ -85,7 +84,7 @@ function assertFewParts(body: Uint8Array, contentType: string): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   let parts = 0;
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length))
-    if (++parts > PARTS_MAX + 1) throw new InvalidUpload(`The form holds more than ${PARTS_MAX} parts.`);
+    if (++parts > FORM_PARTS_MAX + 1) throw new InvalidUpload(UPLOAD_LIMITS.FORM_PARTS_MAX.sentence());
 }
 
 /** Names tell the reports of a run apart: of two with the same name, one would count as the other sent again. */

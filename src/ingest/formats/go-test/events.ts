@@ -1,6 +1,7 @@
 /** Reads `go test -json` line by line. Other output in the same file is ignored. */
 import { z } from 'zod';
-import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST } from '../../../domain/limits.ts';
+import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
+import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST, GO_LINE_BYTES_MAX } from '../../../domain/limits.ts';
 import { UploadTooLarge } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { counted, type Report } from '../report.ts';
@@ -23,8 +24,6 @@ const eventSchema = z.object({
 });
 export type GoEvent = z.infer<typeof eventSchema>;
 
-/** Go splits output into much shorter events. */
-const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const LINES_PER_CLOCK_READING = 256;
 
 export interface ReadEvents {
@@ -51,18 +50,16 @@ export async function readEvents(
     if (++line % LINES_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
     // Anything else is output of a build, of `go: downloading`, or of a shell.
     if (bytes[start] !== OPEN_BRACE) continue;
-    const event = end - start > LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
+    const event = end - start > GO_LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
     if (event) {
       if (++eventCount > GO_EVENTS_MAX + report.testCount * GO_EVENTS_PER_TEST)
-        throw new UploadTooLarge(
-          `The report holds more than ${GO_EVENTS_MAX} events, and ${GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`,
-        );
+        throw new UploadTooLarge(UPLOAD_LIMITS.GO_EVENTS_MAX.sentence());
       read(event);
     } else if (isWhole) unreadableCount++;
     else cutAtLine = line;
   }
   if (unreadableCount > 0 && eventCount > 0)
-    report.warn(`${counted(unreadableCount, 'line')} of the report cannot be read as events, and so do not count.`);
+    report.warn(UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
   return { eventCount, cutAtLine };
 }
 

@@ -2,6 +2,7 @@
  * Finds the tests in a Playwright report: a suite contains specs and other suites, and the outermost suite is a file.
  */
 import { z } from 'zod';
+import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import { type Report, TOO_LONG_NAME } from '../report.ts';
 import { messageOf } from './failures.ts';
@@ -12,7 +13,6 @@ import { type Describes, describesWithin, executionOf, NO_DESCRIBES, type Place 
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LENGTH_MAX = 500;
 const UNREADABLE = 'the test is not described as Playwright does it';
-const TOO_LARGE = 'the test with its attachments and output is larger than 16 MiB or holds more than 200000 values';
 
 export class PlaywrightVisitor implements JsonVisitor {
   /** Whether the document has a list of suites, as every report does. */
@@ -78,10 +78,11 @@ export class PlaywrightVisitor implements JsonVisitor {
     return this.#describes.findLast((one) => one !== undefined) ?? NO_DESCRIBES;
   }
 
-  tooLarge(path: JsonPath): void {
+  tooLarge(path: JsonPath, isByBytes: boolean): void {
     if (path[0] !== 'suites') return;
     this.report.count();
-    this.report.reject(TOO_LARGE, '');
+    const { JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } = UPLOAD_LIMITS;
+    this.report.reject((isByBytes ? JSON_VALUE_BYTES_MAX : JSON_VALUE_PARTS_MAX).sentence(), '');
   }
 
   #readConfig(name: string | number | undefined, value: unknown): void {

@@ -2,6 +2,8 @@
  * From the elements of a TRX report to executions. A result refers to its test by id. The definition of the test, which
  * names its class, may come before or after the results, so executions are put together at the end.
  */
+import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
+import { TRX_DEFINITIONS_MAX } from '../../../domain/limits.ts';
 import type { Status } from '../../../domain/status.ts';
 import { UploadTooLarge } from '../../errors.ts';
 import type { ParsedFailure } from '../../upload.ts';
@@ -20,7 +22,6 @@ const RESULTS: ReadonlySet<string> = new Set([
   'ManualTestResult',
   'WebTestResult',
 ]);
-const DEFINITIONS_MAX = 200_000;
 /** How many errors outside tests the receipt shows. */
 const RUN_ERRORS_SHOWN_MAX = 5;
 const RUN_ERROR_LENGTH_MAX = 500;
@@ -135,8 +136,8 @@ export class TrxHandler implements XmlHandler {
   #define({ className = '', name = '', adapterTypeName }: XmlAttributes): void {
     const id = this.#definedId;
     if (id === null || this.#definitions.has(id)) return;
-    if (this.#definitions.size >= DEFINITIONS_MAX)
-      throw new UploadTooLarge(`The report defines more than ${DEFINITIONS_MAX} tests. Send it in several uploads.`);
+    if (this.#definitions.size >= TRX_DEFINITIONS_MAX)
+      throw new UploadTooLarge(UPLOAD_LIMITS.TRX_DEFINITIONS_MAX.sentence());
     this.#definitions.set(id, {
       className: withoutAssembly(className).slice(0, TOO_LONG_NAME),
       method: name.slice(0, TOO_LONG_NAME),

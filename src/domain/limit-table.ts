@@ -1,0 +1,253 @@
+/**
+ * Every limit of what is sent to the service: how much, of what, what becomes of more, and the sentence that says so.
+ * The code that holds to a limit takes its sentence from here, and docs/api.md shows the rows.
+ */
+import * as limits from './limits.ts';
+import { cutMark, tooLong } from './text.ts';
+
+/** What becomes of more: a status for the whole request, or what happens to the part. */
+type Beyond = 413 | 414 | 422 | string;
+
+interface Limit<About extends readonly unknown[]> {
+  most: number;
+  /** Of what, as a row of the documentation: "tests of an upload". */
+  of: string;
+  beyond: Beyond;
+  /** What the sender is told: a sentence, or for a part of an upload the reason in its receipt. */
+  sentence(...about: About): string;
+}
+
+const limit = <About extends readonly unknown[]>(
+  most: number,
+  of: string,
+  beyond: Beyond,
+  sentence: (...about: About) => string,
+): Limit<About> => ({ most, of, beyond, sentence });
+
+const MEBIBYTE = 1024 * 1024;
+const inMebibytes = (bytes: number): string => `${bytes / MEBIBYTE} MiB`;
+
+const tooManyXmlParts = () =>
+  `The report holds more than ${limits.XML_PARTS_MAX} elements, attributes and character references, and ${limits.XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`;
+const tooManyGoEvents = () =>
+  `The report holds more than ${limits.GO_EVENTS_MAX} events, and ${limits.GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
+const unpacksTooWell = () =>
+  `The body is more than ${limits.UNPACK_RATIO_MAX} times as large after decompression. Send it without compression, or in several requests.`;
+const cut = (bytes: number) => cutMark(bytes);
+
+/** What an upload may hold. */
+export const UPLOAD_LIMITS = {
+  UPLOAD_EXECUTIONS_MAX: limit(
+    limits.UPLOAD_EXECUTIONS_MAX,
+    'tests of an upload',
+    413,
+    (most = limits.UPLOAD_EXECUTIONS_MAX) =>
+      `The upload holds more than ${most} tests. Send it as several uploads, each with other reports or traces.`,
+  ),
+  UNPACK_RATIO_MAX: limit(
+    limits.UNPACK_RATIO_MAX,
+    'times its size that gzip may unpack to, beyond `UNPACKED_BYTES_ALWAYS`',
+    413,
+    unpacksTooWell,
+  ),
+  UNPACKED_BYTES_ALWAYS: limit(
+    limits.UNPACKED_BYTES_ALWAYS,
+    'bytes that gzip may always unpack to',
+    413,
+    unpacksTooWell,
+  ),
+  FORM_PARTS_MAX: limit(
+    limits.FORM_PARTS_MAX,
+    'parts of a form',
+    422,
+    () => `The form holds more than ${limits.FORM_PARTS_MAX} parts. Send its reports in several uploads.`,
+  ),
+  UPLOAD_NAMES_LENGTH_MAX: limit(
+    limits.UPLOAD_NAMES_LENGTH_MAX,
+    'characters of names and keys in a report',
+    413,
+    () =>
+      `The names of the tests, with the suites around them, take more than ${limits.UPLOAD_NAMES_LENGTH_MAX} characters. Shorten them, or send the report in several uploads.`,
+  ),
+  DEPTH_MAX: limit(
+    limits.DEPTH_MAX,
+    'levels of nesting in XML and JSON',
+    422,
+    (what: string, parts: string) => `The ${what} nests ${parts} more than ${limits.DEPTH_MAX} deep.`,
+  ),
+  XML_PARTS_MAX: limit(
+    limits.XML_PARTS_MAX,
+    'elements, attributes and references of an XML report (note 1)',
+    413,
+    tooManyXmlParts,
+  ),
+  XML_PARTS_PER_TEST: limit(limits.XML_PARTS_PER_TEST, 'of these, more for each test', 413, tooManyXmlParts),
+  XML_ATTRIBUTES_MAX: limit(
+    limits.XML_ATTRIBUTES_MAX,
+    'attributes of an element',
+    422,
+    () => `An element of the report has more than ${limits.XML_ATTRIBUTES_MAX} attributes.`,
+  ),
+  XML_TOKEN_LENGTH_MAX: limit(
+    limits.XML_TOKEN_LENGTH_MAX,
+    'characters of an attribute or comment',
+    'a warning; what came before is kept',
+    () => `an attribute or comment has more than ${limits.XML_TOKEN_LENGTH_MAX} characters`,
+  ),
+  TRX_DEFINITIONS_MAX: limit(
+    limits.TRX_DEFINITIONS_MAX,
+    'tests that a TRX report defines',
+    413,
+    () => `The report defines more than ${limits.TRX_DEFINITIONS_MAX} tests. Send it in several uploads.`,
+  ),
+  GO_EVENTS_MAX: limit(limits.GO_EVENTS_MAX, 'events of `go test -json` (note 1)', 413, tooManyGoEvents),
+  GO_EVENTS_PER_TEST: limit(limits.GO_EVENTS_PER_TEST, 'of these, more for each test', 413, tooManyGoEvents),
+  GO_LINE_BYTES_MAX: limit(
+    limits.GO_LINE_BYTES_MAX,
+    'bytes of a line of `go test -json`',
+    'a warning; the line does not count',
+    (lines: string) => `${lines} of the report cannot be read as events, and so do not count.`,
+  ),
+  JSON_PARTS_MAX: limit(
+    limits.JSON_PARTS_MAX,
+    'JSON values outside of tests',
+    413,
+    (what: string) =>
+      `The ${what} holds more than ${limits.JSON_PARTS_MAX} JSON values outside of its tests. Send it in several uploads.`,
+  ),
+  JSON_VALUE_BYTES_MAX: limit(
+    limits.JSON_VALUE_BYTES_MAX,
+    'bytes of a Playwright test or a span in JSON',
+    'the test is refused',
+    () => `the test with its attachments and output is larger than ${inMebibytes(limits.JSON_VALUE_BYTES_MAX)}`,
+  ),
+  JSON_VALUE_PARTS_MAX: limit(
+    limits.JSON_VALUE_PARTS_MAX,
+    'JSON values of a Playwright test',
+    'the test is refused',
+    () => `the test with its attachments and output holds more than ${limits.JSON_VALUE_PARTS_MAX} JSON values`,
+  ),
+  SPANS_MAX: limit(
+    limits.SPANS_MAX,
+    'resources, scopes and spans of an export',
+    413,
+    () => `The export holds more than ${limits.SPANS_MAX} resources, scopes and spans. Send it in several requests.`,
+  ),
+  SPAN_BYTES_MAX: limit(
+    limits.SPAN_BYTES_MAX,
+    'bytes of a span',
+    'the span is refused',
+    () => `a span is larger than ${inMebibytes(limits.SPAN_BYTES_MAX)}`,
+  ),
+  SPAN_ATTRIBUTES_MAX: limit(
+    limits.SPAN_ATTRIBUTES_MAX,
+    'attributes, events and links of a span or resource',
+    'the span is refused; 422',
+    (what = 'a span') =>
+      what === 'a span'
+        ? `a span has more than ${limits.SPAN_ATTRIBUTES_MAX} attributes, events and links`
+        : `The export describes ${what} with more than ${limits.SPAN_ATTRIBUTES_MAX} attributes.`,
+  ),
+  SPAN_JSON_VALUES_MAX: limit(
+    limits.SPAN_JSON_VALUES_MAX,
+    'JSON values of a span',
+    'the span is refused',
+    () => `a span holds more than ${limits.SPAN_JSON_VALUES_MAX} JSON values`,
+  ),
+  RESOURCE_BYTES_MAX: limit(
+    limits.RESOURCE_BYTES_MAX,
+    'bytes of a resource or scope',
+    422,
+    () =>
+      `The export describes a resource or scope with more than ${inMebibytes(limits.RESOURCE_BYTES_MAX)} of attributes.`,
+  ),
+  EXPORT_FIELDS_MAX: limit(
+    limits.EXPORT_FIELDS_MAX,
+    'fields of a protobuf export',
+    413,
+    () =>
+      `The export holds more than ${limits.EXPORT_FIELDS_MAX} attributes and other fields. Send it in several requests.`,
+  ),
+  EXPORT_JSON_VALUES_MAX: limit(
+    limits.EXPORT_JSON_VALUES_MAX,
+    'JSON values of all spans',
+    413,
+    () => `The export holds more than ${limits.EXPORT_JSON_VALUES_MAX} JSON values. Send it in several requests.`,
+  ),
+  TEST_NAME_LENGTH_MAX: limit(
+    limits.TEST_NAME_LENGTH_MAX,
+    'characters of the name of a test',
+    'the test is refused',
+    () => `the test name ${tooLong(limits.TEST_NAME_LENGTH_MAX)}`,
+  ),
+  NAME_LENGTH_MAX: limit(
+    limits.NAME_LENGTH_MAX,
+    'characters of pipeline, job, run, commit and branch',
+    'its tests are refused',
+    (what: string) => `the ${what} ${tooLong(limits.NAME_LENGTH_MAX)}`,
+  ),
+  FAILURES_MAX: limit(
+    limits.FAILURES_MAX,
+    'failed attempts of a test',
+    'a warning; the first are kept',
+    () =>
+      `An execution has more than ${limits.FAILURES_MAX} failed attempts: only the first ${limits.FAILURES_MAX} are kept.`,
+  ),
+  MESSAGE_BYTES_MAX: limit(limits.MESSAGE_BYTES_MAX, 'bytes of a message', 'cut, and marked', cut),
+  STACKTRACE_BYTES_MAX: limit(limits.STACKTRACE_BYTES_MAX, 'bytes of a stack trace', 'cut, and marked', cut),
+  DETAIL_BYTES_MAX: limit(
+    limits.DETAIL_BYTES_MAX,
+    'bytes of a path, a function, an exception type',
+    'cut, and marked',
+    cut,
+  ),
+};
+
+/** What other requests may hold, and what events may. */
+export const REQUEST_LIMITS = {
+  ADDRESS_LENGTH_MAX: limit(
+    limits.ADDRESS_LENGTH_MAX,
+    'characters of an address, percent-encoded',
+    414,
+    () =>
+      `The address of the request has more than ${limits.ADDRESS_LENGTH_MAX} characters. Ask for fewer names at once.`,
+  ),
+  ARRAY_LENGTH_MAX: limit(
+    limits.ARRAY_LENGTH_MAX,
+    'values of a repeated parameter',
+    422,
+    () => `is given more than ${limits.ARRAY_LENGTH_MAX} times`,
+  ),
+  SEARCH_COST_MAX: limit(
+    limits.SEARCH_COST_MAX,
+    'cost of all wildcards of a search (note 1)',
+    422,
+    () =>
+      `has wildcards that cost more than ${limits.SEARCH_COST_MAX} together: each * costs 1, and a value with ? costs its length for each * in it, at least its length; send fewer or simpler patterns`,
+  ),
+  JSON_BODY_BYTES_MAX: limit(
+    limits.JSON_BODY_BYTES_MAX,
+    'bytes of a JSON body',
+    413,
+    () => `The request body exceeds ${limits.JSON_BODY_BYTES_MAX} bytes: split it.`,
+  ),
+  REASON_LENGTH_MAX: limit(limits.REASON_LENGTH_MAX, 'characters of the reason of a quarantine', 422, () =>
+    tooLong(limits.REASON_LENGTH_MAX),
+  ),
+  METADATA_BYTES_MAX: limit(
+    limits.METADATA_BYTES_MAX,
+    'bytes of the metadata of an event as JSON',
+    'a dead letter',
+    (bytes: number) => `has ${bytes} bytes as JSON; at most ${limits.METADATA_BYTES_MAX} are kept`,
+  ),
+  METADATA_DEPTH_MAX: limit(
+    limits.METADATA_DEPTH_MAX,
+    'levels of that metadata',
+    'a dead letter',
+    () => `is nested deeper than ${limits.METADATA_DEPTH_MAX} levels`,
+  ),
+};
+
+/** A limit as a row of docs/api.md. */
+export const rowOf = (name: string, { most, of, beyond }: Omit<Limit<[]>, 'sentence'>): string =>
+  `| \`${name}\` | ${most.toLocaleString('en-US')} | ${of} | ${beyond} |`;
