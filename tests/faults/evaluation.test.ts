@@ -8,7 +8,7 @@ import { verify } from '../../src/maintenance/verify.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
-import { healthOf, type RunOf, runOf } from '../support/verdicts.ts';
+import { healthsOf, type RunOf, runOf } from '../support/verdicts.ts';
 
 const HOUR = 3_600_000;
 let stores: TestStores;
@@ -38,7 +38,7 @@ function breakingAt(clickhouse: ClickHouse, nth: number): ClickHouse & { hasBrok
 const NAMES = Array.from({ length: 12 }, (_, i) => `test ${i}`);
 const all = (status: 'passed' | 'failed', names = NAMES) => Object.fromEntries(names.map((name) => [name, status]));
 
-/** Blocks that are judged one after another. The last one makes an earlier run troubled, so that its failures no longer count. */
+/** Two blocks that are judged one after another. The second makes a run troubled, so that its failures no longer count. */
 const blocksOf = (repository: RunOf['repository']) => {
   const start = TEST_NOW - 12 * 24 * HOUR;
   const run = (runId: string, hours: number, results: RunOf['results'], source = runId) => ({
@@ -46,10 +46,12 @@ const blocksOf = (repository: RunOf['repository']) => {
     sources: [source],
   });
   return [
-    run('1', 0, all('passed')),
-    run('2', 10, all('failed', NAMES.slice(0, 6))),
-    run('3', 20, all('passed', NAMES.slice(0, 6))),
-    run('2', 10, all('failed', NAMES.slice(6)), 'second half'),
+    [
+      run('1', 0, all('passed')),
+      run('2', 10, all('failed', NAMES.slice(0, 6))),
+      run('3', 20, all('passed', NAMES.slice(0, 6))),
+    ],
+    [run('2', 10, all('failed', NAMES.slice(6)), 'second half')],
   ];
 };
 
@@ -65,13 +67,13 @@ test('whichever insert fails, the next evaluation ends where an uninterrupted on
       new Evaluator({ db: postgres.db, clickhouse: store, blocks, quarantines, log, pauseMs: 0 });
     const whole = evaluatorOn(clickhouse);
     const breaking = breakingAt(clickhouse, nth);
-    for (const [i, job] of blocksOf(repository).entries()) {
+    for (const [i, jobs] of blocksOf(repository).entries()) {
       const options = { repositoryId: recorded.id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
-      await ledger.write([prepareChunk(job, options)]);
+      await ledger.write(jobs.map((job) => prepareChunk(job, options)));
       const block = stored.at(-1);
       const touched = block?.touched.get(recorded.id) ?? new Map();
-      if (i === 3) {
-        expect(await healthOf(stores, repository, 'test 1')).toEqual(['broken']);
+      if (i === 1) {
+        expect((await healthsOf(stores, repository))['test 1']).toEqual(['broken']);
         await evaluatorOn(breaking)
           .evaluateTests(recorded.id, touched)
           .catch(() => {});
@@ -79,7 +81,7 @@ test('whichever insert fails, the next evaluation ends where an uninterrupted on
       await whole.evaluateTests(recorded.id, touched);
       await blocks.markEvaluated(block ? [block.blockId] : []);
     }
-    for (const name of NAMES) expect(await healthOf(stores, repository, name)).toEqual(['healthy']);
+    expect(await healthsOf(stores, repository)).toEqual(Object.fromEntries(NAMES.map((name) => [name, ['healthy']])));
     const report = await verify(stores, recorded.id);
     expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
     if (!breaking.hasBroken()) {

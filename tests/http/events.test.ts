@@ -192,7 +192,7 @@ describe('access', () => {
 });
 
 describe('pages', () => {
-  const BURST = 2_500;
+  const BURST = 2_010;
   const burst = uniqueRepository();
   const keys = Array.from({ length: BURST }, (_, i) => String(i));
   beforeAll(async () => {
@@ -234,7 +234,7 @@ describe('pages', () => {
           expect(back.reverse()).toEqual(there);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

@@ -79,7 +79,7 @@ describe('exactly once in effect', () => {
         const expected = new Set(parts.flat().map((row) => row.key));
         expect(await countOf(repository)).toBe(expected.size);
       }),
-      { numRuns: 6 },
+      { numRuns: 3 },
     );
   });
 

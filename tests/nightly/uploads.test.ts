@@ -10,4 +10,4 @@ beforeAll(async () => {
 });
 afterAll(() => uploads.close());
 
-test('a run of 50,000 tests in 20 jobs is exact', () => largeRunIsExact(uploads, 20));
+test('a run of 50,000 tests in 20 jobs is exact', () => largeRunIsExact(uploads, { jobs: 20, testsPerJob: 2_500 }));

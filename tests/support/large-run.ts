@@ -1,13 +1,14 @@
 import { expect } from 'bun:test';
 import { junitReport, type Receipt, type Uploads } from './gateway.ts';
 
-const TESTS_PER_JOB = 2_500;
-
 /** A run of many tests, reported by all of its jobs at once, is stored exactly. */
-export async function largeRunIsExact(uploads: Uploads, jobs: number): Promise<void> {
+export async function largeRunIsExact(
+  uploads: Uploads,
+  { jobs, testsPerJob }: { jobs: number; testsPerJob: number },
+): Promise<void> {
   const { base, owner, name } = uploads.repository();
   const sent = Array.from({ length: jobs }, (_, job) => {
-    const cases = Array.from({ length: TESTS_PER_JOB }, (_, i) => ({
+    const cases = Array.from({ length: testsPerJob }, (_, i) => ({
       name: `job ${job} > test ${i}`,
       inside: i % 100 === 0 ? '<failure/>' : '',
     }));
@@ -18,7 +19,7 @@ export async function largeRunIsExact(uploads: Uploads, jobs: number): Promise<v
   for (const url of urls)
     expect(await uploads.app.get<Receipt>(url)).toMatchObject({
       status: 'stored',
-      accepted: TESTS_PER_JOB,
+      accepted: testsPerJob,
       duplicate: 0,
     });
   const { clickhouse, repositories } = uploads.app.stores;
@@ -27,7 +28,7 @@ export async function largeRunIsExact(uploads: Uploads, jobs: number): Promise<v
      FROM ci.executions WHERE repository_id = {id: UUID}`,
     { id: (await repositories.find(owner, name))?.id ?? '' },
   );
-  const tests = jobs * TESTS_PER_JOB;
+  const tests = jobs * testsPerJob;
   expect(rows).toEqual([{ executions: tests, tests, failed: tests / 100 }]);
   await uploads.driver.verify();
 }

@@ -103,7 +103,8 @@ export async function startRedisCluster(): Promise<TestTopology> {
 
 export async function startSentinels(): Promise<TestTopology> {
   const password = 'p@ss/word';
-  const own = [`requirepass ${password}`, `masterauth ${password}`];
+  // By default a replica waits five seconds for others that want the same copy.
+  const own = [`requirepass ${password}`, `masterauth ${password}`, 'repl-diskless-sync-delay 0'];
   const master = await startOwn(own);
   const replica = await startOwn([...own, `replicaof 127.0.0.1 ${master.port}`]);
   const sentinel = await startServer('sentinel', await freePort(), [
