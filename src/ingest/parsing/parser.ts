@@ -50,12 +50,14 @@ export class Parser {
   async run(task: ParseTask, body: Uint8Array): Promise<Frame | ParserEnd> {
     await this.#ready;
     const startedAt = performance.now();
-    const cpuAtStart = usageOf(this.#child.pid)?.cpuSeconds ?? 0;
+    // Counts from the first look on: most tasks end before it.
+    let cpuAtStart: number | undefined;
     const watch = setInterval(() => {
-      const usage = usageOf(this.#child.pid);
       const seconds = (performance.now() - startedAt) / 1_000;
-      if ((usage?.residentBytes ?? 0) > this.limits.memoryBytesMax) this.#kill('memory');
-      else if ((usage?.cpuSeconds ?? 0) - cpuAtStart > this.limits.cpuSecondsMax) this.#kill('cpu time');
+      const cpuSeconds = cpuSecondsOf(this.#child.pid);
+      cpuAtStart ??= cpuSeconds;
+      if (this.residentBytes > this.limits.memoryBytesMax) this.#kill('memory');
+      else if (cpuSeconds - cpuAtStart > this.limits.cpuSecondsMax) this.#kill('cpu time');
       else if (seconds > this.limits.secondsMax) this.#kill('time');
     }, WATCH_MS);
     try {
@@ -79,7 +81,8 @@ export class Parser {
 
   /** 0 where it is not known. */
   get residentBytes(): number {
-    return usageOf(this.#child.pid)?.residentBytes ?? 0;
+    const kibibytes = /^VmRSS:\s+(\d+)/m.exec(proc(this.#child.pid, 'status'))?.[1];
+    return Number(kibibytes ?? 0) * 1_024;
   }
 
   /** Ends it at once. */
@@ -96,15 +99,18 @@ export class Parser {
 
 const TICKS_PER_SECOND = 100;
 
-/** What a process uses, on Linux; elsewhere only time limits apply. */
-function usageOf(pid: number): { residentBytes: number; cpuSeconds: number } | undefined {
+/** 0 where it is not known. */
+function cpuSecondsOf(pid: number): number {
+  const stat = proc(pid, 'stat');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+/** What Linux says about a process. Empty elsewhere, where only time limits apply. */
+function proc(pid: number, file: 'stat' | 'status'): string {
   try {
-    const kibibytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
-    return { residentBytes: Number(kibibytes ?? 0) * 1_024, cpuSeconds: ticks / TICKS_PER_SECOND };
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }
