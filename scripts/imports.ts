@@ -21,7 +21,7 @@ export const ALLOWED = {
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
   maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'evaluation'],
-  deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger'],
+  deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'maintenance'],
   workers: ['domain', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'evaluation', 'deps'],
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],

@@ -9,6 +9,7 @@ import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
+import { upgradeStates } from './maintenance/upgrade-states.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { ALWAYS_AGREED, type ClockAgreement, ClockWatch } from './postgres/clock-watch.ts';
@@ -110,6 +111,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       closers.add(() => background.close());
       await prepareClickHouse(clickhouse, config, base);
     }
+    await upgradeStates({ ...base, clickhouse });
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

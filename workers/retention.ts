@@ -25,15 +25,7 @@ import { Loop } from './loop.ts';
  * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may
  * briefly meet executions without their total, but never a total without its executions.
  */
-export const MONTHLY_TABLES = [
-  'catalog',
-  'flaky_verdicts',
-  'troubled_runs',
-  'runs',
-  'failures',
-  'executions',
-  'events',
-] as const;
+export const MONTHLY_TABLES = ['flaky_verdicts', 'troubled_runs', 'runs', 'failures', 'executions', 'events'] as const;
 
 const partitionSchema = z.object({ table: z.enum(MONTHLY_TABLES), id: z.string(), month: z.number() });
 type Partition = z.infer<typeof partitionSchema>;
@@ -87,7 +79,7 @@ export class Retention {
     await onPostgres(() =>
       db.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-        await moveBaselines(clickhouse, { db, tx }, startOfMonth(month));
+        await moveBaselines(clickhouse, tx, startOfMonth(month));
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);

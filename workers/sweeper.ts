@@ -1,5 +1,4 @@
 /** Finishes what a process that died left behind: blocks that are claimed but not stored, or stored but not evaluated. */
-import { touchedBy } from '../src/ledger/block.ts';
 import type { BlockStore } from '../src/ledger/blocks.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
@@ -9,9 +8,8 @@ import { Loop } from './loop.ts';
 const EVERY_MS = 5_000;
 /** The process that made a younger block is probably still at work on it; doing the work twice would be harmless. */
 const AGE_SECONDS = 20;
-/** How much one round takes up. Blocks that are evaluated together cost less, and memory. */
+/** How many one round takes up. The evaluator reads only as many at once as it has memory for. */
 const BLOCKS_MAX = 500;
-const EXECUTIONS_MAX = 500_000;
 
 export interface SweeperDeps {
   blocks: BlockStore;
@@ -38,24 +36,18 @@ export class Sweeper {
     const { blocks, ledger, evaluator, log } = this.deps;
     const leftBehind = await blocks.leftBehind(ageSeconds, BLOCKS_MAX);
     const found = leftBehind.filter(({ blockId }) => !evaluator.has(blockId));
-    let executions = 0;
     let taken = 0;
-    for (const { blockId, isStored, executions: size } of found) {
-      if (this.loop.isStopped || (taken > 0 && executions + size > EXECUTIONS_MAX)) break;
-      executions += size;
+    for (const { blockId, executions, isStored } of found) {
+      if (this.loop.isStopped) break;
       taken++;
       log.info({ block: blockId, isStored }, 'finishing a block that was left behind');
-      if (!isStored) {
-        // The ledger passes what it stores on to the evaluator.
-        await ledger.replay(blockId);
-        continue;
-      }
-      const lines = await blocks.lines(blockId);
-      if (lines !== undefined) evaluator.add({ blockId, touched: touchedBy(lines) });
+      // The ledger passes what it stores on to the evaluator.
+      if (isStored) evaluator.add({ blockId, executions });
+      else await ledger.replay(blockId);
     }
     if (taken > 0) await evaluator.loop.idle();
     // There are more than one round takes.
-    if (taken > 0 && (taken < found.length || leftBehind.length === BLOCKS_MAX)) this.loop.wake();
+    if (taken > 0 && leftBehind.length === BLOCKS_MAX) this.loop.wake();
     return taken;
   }
 }

@@ -1,6 +1,6 @@
 /** What one statement may take: time, memory, and a share of the connections. */
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
-import type { Shares, Turn } from './fair-queue.ts';
+import type { Shares, Turn } from '../fair-queue.ts';
 import { StatementRefused } from './trouble.ts';
 
 /** What a read on behalf of a request may take. The slowest ordinary ones take 0.1 s on 10,000,000 executions. */

@@ -11,10 +11,10 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
 import { Cluster } from './cluster.ts';
 import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
-import { FairQueue, type Turn } from './fair-queue.ts';
 import { overHttp } from './http.ts';
 import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
@@ -40,6 +40,9 @@ const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Values, or what gives them when the turn has come and the statement is about to be sent. */
+type LateValues<V> = V | (() => V);
+
 export interface ClickHouse {
   /**
    * Runs a named query and decodes its rows. On behalf of a request it takes its turn among those of other owners, and
@@ -47,7 +50,11 @@ export interface ClickHouse {
    * its reason and ends the query in the engine. Throws {@link StoreUnavailable} when there is no answer in time
    * (bounds.ts).
    */
-  select<P extends ParameterTypes, R>(query: Query<P, R>, params: NoInfer<ValuesOf<P>>, turn?: Turn): Promise<R[]>;
+  select<P extends ParameterTypes, R>(
+    query: Query<P, R>,
+    params: LateValues<NoInfer<ValuesOf<P>>>,
+    turn?: Turn,
+  ): Promise<R[]>;
   /** Runs a statement composed at run time (migrations, partitions, tests); the rows are not decoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
   /** Runs a statement that returns no rows. */
@@ -151,15 +158,16 @@ class Client implements ClickHouse {
 
   async select<P extends ParameterTypes, R>(
     query: Query<P, R>,
-    params: NoInfer<ValuesOf<P>>,
+    params: LateValues<NoInfer<ValuesOf<P>>>,
     turn?: Turn,
   ): Promise<R[]> {
     const bounds = boundsOf(turn, query.isLong);
     const sql = `${query.sql}\n${bounds.settings}`;
-    if (!turn) return this.#decoded(query, await this.#rows(query.name, sql, params, bounds));
+    const values = (): NoInfer<ValuesOf<P>> => (typeof params === 'function' ? params() : params);
+    if (!turn) return this.#decoded(query, await this.#rows(query.name, sql, values(), bounds));
     const onEnded = await this.stores.turns.take(turn);
     const limits = { ...bounds, signal: turn.signal, onEnded };
-    const rows = await this.#rows(query.name, sql, params, limits).catch((error) => {
+    const rows = await this.#rows(query.name, sql, values(), limits).catch((error) => {
       throw asRefusal(error);
     });
     return this.#decoded(query, rows);

@@ -13,7 +13,7 @@ const allTests = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() }),
 );
 
-interface TestGroup {
+export interface TestGroup {
   repositoryId: string;
   testIds: string[];
 }

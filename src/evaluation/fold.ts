@@ -3,31 +3,29 @@ import { z } from 'zod';
 import { comparePositions, type JudgedExecution, type Position } from '../domain/execution.ts';
 import { foldHealth, type HealthState, healthyState } from '../domain/health.ts';
 import { HEALTHS } from '../domain/status.ts';
-import { HOUR_MS } from '../domain/time.ts';
+import { DAY_MS } from '../domain/time.ts';
 
 /**
  * How far the checkpoint of an identity stays behind its newest execution. CI jobs of one run finish and arrive out of
- * order, and only what is older than the checkpoint costs a fold from the baseline. Less than a day, so that a test
- * that runs often reads little each time.
+ * order: what is older than the newest execution costs a fold from the checkpoint, and what is older than that one from
+ * the baseline.
  */
-const CHECKPOINT_LAG_MS = 6 * HOUR_MS;
+export const CHECKPOINT_LAG_MS = DAY_MS;
 
-const stateSchema = z.object({
-  health: z.enum(HEALTHS),
-  passingRuns: z.array(z.string()),
-  failingCommits: z.array(z.string()),
-  cleanPasses: z.number(),
-  cleanSince: z.number(),
-  cleanPassesNeeded: z.number(),
-  days: z.array(z.tuple([z.number(), z.number(), z.number()])),
-}) satisfies z.ZodType<HealthState>;
-
-const positionSchema = z.object({
-  finishedAt: z.number(),
-  runId: z.string(),
-  runAttempt: z.number(),
-  executionId: z.string().transform(BigInt),
-});
+/** A fold as a list without names: every run rewrites it for each of its tests. */
+const foldJson = z.tuple([
+  z.number(),
+  z.string(),
+  z.number(),
+  z.string(),
+  z.enum(HEALTHS),
+  z.array(z.string()),
+  z.array(z.string()),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.array(z.number()),
+]);
 
 export interface Fold {
   /** The last execution folded; null before the first. */
@@ -35,19 +33,61 @@ export interface Fold {
   state: HealthState;
 }
 
-const foldJson = z.object({ at: positionSchema, state: stateSchema });
-
 /** The stored form; empty before the first execution. */
 export function writeFold({ at, state }: Fold): string {
   if (at === null) return '';
-  const { finishedAt, runId, runAttempt, executionId } = at;
-  return JSON.stringify({ at: { finishedAt, runId, runAttempt, executionId: executionId.toString() }, state });
+  const stored: z.infer<typeof foldJson> = [
+    at.finishedAt,
+    at.runId,
+    at.runAttempt,
+    at.executionId.toString(),
+    state.health,
+    state.passingRuns,
+    state.failingCommits,
+    state.cleanPasses,
+    state.cleanSince,
+    state.cleanPassesNeeded,
+    state.days.flat(),
+  ];
+  return JSON.stringify(stored);
 }
 
 /** Reads what {@link writeFold} writes. */
-export const foldSchema = z
+export const foldSchema = z.string().transform((text): Fold => {
+  if (text === '') return beginning();
+  const [finishedAt, runId, runAttempt, executionId, ...state] = foldJson.parse(JSON.parse(text));
+  const [health, passingRuns, failingCommits, cleanPasses, cleanSince, cleanPassesNeeded, flat] = state;
+  const days: HealthState['days'] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) days.push([flat[i] ?? 0, flat[i + 1] ?? 0, flat[i + 2] ?? 0]);
+  return {
+    at: { finishedAt, runId, runAttempt, executionId: BigInt(executionId) },
+    state: { health, passingRuns, failingCommits, cleanPasses, cleanSince, cleanPassesNeeded, days },
+  };
+});
+
+/** Reads a fold as versions before 0.2.0 wrote it. */
+export const foldOfVersion1 = z
   .string()
-  .transform((text): Fold => (text === '' ? beginning() : foldJson.parse(JSON.parse(text))));
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(
+    z.object({
+      at: z.object({
+        finishedAt: z.number(),
+        runId: z.string(),
+        runAttempt: z.number(),
+        executionId: z.string().transform(BigInt),
+      }),
+      state: z.object({
+        health: z.enum(HEALTHS),
+        passingRuns: z.array(z.string()),
+        failingCommits: z.array(z.string()),
+        cleanPasses: z.number(),
+        cleanSince: z.number(),
+        cleanPassesNeeded: z.number(),
+        days: z.array(z.tuple([z.number(), z.number(), z.number()])),
+      }),
+    }),
+  );
 
 export const beginning = (): Fold => ({ at: null, state: healthyState() });
 

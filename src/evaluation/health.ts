@@ -1,14 +1,15 @@
 /**
- * The health of identities. A fold continues from its checkpoint, or starts over from its baseline when something
- * arrived behind the checkpoint.
+ * The health of identities. Almost always what is new finished after everything known, and the fold continues with it. If
+ * something arrived out of order, or an older verdict changed, the test is folded again from the newest checkpoint before
+ * that, with what ClickHouse has stored.
  */
 import { comparePositions } from '../domain/execution.ts';
 import type { HealthState } from '../domain/health.ts';
-import { beginning, continueFold, type Fold, isBehind } from './fold.ts';
+import { beginning, CHECKPOINT_LAG_MS, continueFold, type Fold, isBehind } from './fold.ts';
+import { placeOf, type TestNews } from './news.ts';
 import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
-  type HealthRow,
   type IdentifiedExecution,
   type Identity,
   identityKey,
@@ -26,54 +27,167 @@ export interface IdentityState extends Identity {
   newestAt: number;
 }
 
-export interface JudgedHealth {
-  /** The rows that changed. */
-  rows: HealthRow[];
-  /** Every identity of the tests. */
-  states: IdentityState[];
+/** The fold of an identity after everything that was evaluated, and when its newer checkpoint is (0: there is none). */
+export interface KnownFold extends Identity {
+  end: Fold;
+  checkpointAt: number;
+}
+
+/** Where a fold can start over, from old to new. */
+export interface Checkpoints extends Identity {
+  baseline: Fold;
+  older: Fold;
+  newer: Fold;
+}
+
+/** Reads and writes checkpoints, in the transaction of the evaluation. */
+export interface CheckpointStore {
+  read(testIds: readonly string[]): Promise<Checkpoints[]>;
+  write(rows: readonly Checkpoints[]): Promise<void>;
+  /** The newer checkpoint becomes the older one, and the given fold the newer one. */
+  advance(rows: readonly (Identity & { newer: Fold })[]): Promise<void>;
+}
+
+/** What changed about a test. */
+export interface TestChange {
+  /** All that changed, if it is all new; undefined if something changed about what was known. */
+  news: TestNews | undefined;
+  /** The earliest change; milliseconds since the epoch. */
+  since: number;
 }
 
 /**
- * Judges the health of every identity of these tests from what is stored.
+ * Folds what changed. Returns the folds that differ from the known ones, and keeps the checkpoints up to date.
  *
- * @param known the stored folds of these tests.
- * @param since when the first change of each test happened; milliseconds since the epoch.
  * @param changed verdicts that are not stored yet.
  */
 export async function judgeHealth(
-  store: EvaluationStore,
-  known: readonly HealthRow[],
-  since: ReadonlyMap<string, number>,
+  stores: { executions: EvaluationStore; checkpoints: CheckpointStore },
+  known: readonly KnownFold[],
+  tests: ReadonlyMap<string, TestChange>,
   changed: readonly Verdict[],
-): Promise<JudgedHealth> {
-  const folds = new Map(known.map((fold) => [identityKey(fold), fold]));
-  const { fromCheckpoint, fromBaseline } = splitByCheckpoint(known, since);
-  const { recent, older } = splitByRecency(fromCheckpoint);
-  const rows: HealthRow[] = [];
-  const states = new Map<string, IdentityState>(
-    known.map(({ testId, pipelineName, jobName, newestAt, checkpoint }) => [
-      identityKey({ testId, pipelineName, jobName }),
-      { testId, pipelineName, jobName, newestAt, state: checkpoint.state },
-    ]),
-  );
-  for (const [tests, start] of [
-    [recent, 'checkpoint'],
-    [older, 'checkpoint'],
-    [fromBaseline, 'baseline'],
-  ] as const) {
-    if (tests.size === 0) continue;
-    const testIds = [...tests.keys()];
-    const from = [...tests.values()].reduce((least, at) => Math.min(least, at));
-    const [executions, stored] = await Promise.all([store.history(testIds, from), store.storedVerdicts(testIds, from)]);
-    const verdicts = withChanges(stored, changed);
-    for (const [key, group] of Map.groupBy(executions, identityKey)) {
-      const { row, state } = healthOf(group, folds.get(key), start, verdicts);
-      if (row) rows.push(row);
-      if (state) states.set(key, state);
+): Promise<KnownFold[]> {
+  const byTest = Map.groupBy(known, (fold) => fold.testId);
+  const rules = new Map(changed.map(({ executionId, rule }) => [executionId, rule]));
+  const folds: KnownFold[] = [];
+  const advanced: (Identity & { newer: Fold })[] = [];
+  const outOfOrder = new Map<string, number>();
+  for (const [testId, change] of tests) {
+    const of = byTest.get(testId) ?? [];
+    if (change.news === undefined || !isInOrder(change.news, of)) {
+      outOfOrder.set(testId, change.since);
+      continue;
+    }
+    for (const fold of appended(change.news, testId, of, rules)) {
+      folds.push(fold.known);
+      if (fold.advance) advanced.push(fold.advance);
     }
   }
-  return { rows, states: [...states.values()] };
+  await stores.checkpoints.advance(advanced);
+  if (outOfOrder.size > 0) folds.push(...(await foldAgain(stores, byTest, outOfOrder, changed)));
+  return folds;
 }
+
+function isInOrder(news: TestNews, known: readonly KnownFold[]): boolean {
+  return known.every(({ end, ...identity }) => {
+    const executions = news.identities.get(placeOf(identity))?.executions ?? [];
+    return executions.every(
+      (execution) => execution.status === 'skipped' || end.at === null || comparePositions(execution, end.at) > 0,
+    );
+  });
+}
+
+interface Appended {
+  known: KnownFold;
+  advance?: Identity & { newer: Fold };
+}
+
+function appended(
+  news: TestNews,
+  testId: string,
+  known: readonly KnownFold[],
+  rules: ReadonlyMap<bigint, VerdictRule | undefined>,
+): Appended[] {
+  const byPlace = new Map(known.map((fold) => [placeOf(fold), fold]));
+  return [...news.identities].flatMap(([place, { pipelineName, jobName, executions }]) => {
+    const conclusive = executions.filter(({ status }) => status !== 'skipped');
+    if (conclusive.length === 0) return [];
+    const before = byPlace.get(place);
+    const end = continueFold(before?.end ?? beginning(), conclusive, verdictsOnNew(conclusive, rules)).end;
+    const finishedAt = end.at?.finishedAt ?? 0;
+    const identity = { testId, pipelineName, jobName };
+    if (!before?.end.at) return [{ known: { ...identity, end, checkpointAt: finishedAt } }];
+    if (finishedAt - before.checkpointAt < CHECKPOINT_LAG_MS)
+      return [{ known: { ...identity, end, checkpointAt: before.checkpointAt } }];
+    const checkpointAt = before.end.at.finishedAt;
+    return [{ known: { ...identity, end, checkpointAt }, advance: { ...identity, newer: before.end } }];
+  });
+}
+
+/** An execution that its source flags is flaky from the start, unless the verdict on it says otherwise. */
+function verdictsOnNew(
+  executions: readonly IdentifiedExecution[],
+  rules: ReadonlyMap<bigint, VerdictRule | undefined>,
+): Verdicts {
+  return verdictsOf(
+    executions.flatMap(({ executionId, isFlakyWithinRun }) => {
+      const rule = rules.has(executionId) ? rules.get(executionId) : isFlakyWithinRun ? 'within_run' : undefined;
+      return rule === undefined ? [] : [[executionId, rule] as const];
+    }),
+  );
+}
+
+async function foldAgain(
+  { executions: store, checkpoints }: { executions: EvaluationStore; checkpoints: CheckpointStore },
+  known: ReadonlyMap<string, readonly Identity[]>,
+  since: ReadonlyMap<string, number>,
+  changed: readonly Verdict[],
+): Promise<KnownFold[]> {
+  const stored = await checkpoints.read([...since.keys()]);
+  const restarts = new Map(stored.map((row) => [identityKey(row), row]));
+  const from = new Map(
+    [...since].map(([testId, at]) => {
+      const starts = (known.get(testId) ?? []).map((identity) => {
+        // Too young for a checkpoint.
+        const restart = restarts.get(identityKey(identity));
+        return restart ? (startOf(restart, at).at?.finishedAt ?? 0) : 0;
+      });
+      return [testId, Math.min(at, ...starts)];
+    }),
+  );
+  const folds: KnownFold[] = [];
+  const rewritten: Checkpoints[] = [];
+  const { recent, older } = splitByRecency(from);
+  for (const tests of [recent, older]) {
+    if (tests.size === 0) continue;
+    const testIds = [...tests.keys()];
+    const oldest = Math.min(...tests.values());
+    const [executions, verdicts] = await Promise.all([
+      store.history(testIds, oldest),
+      store.storedVerdicts(testIds, oldest),
+    ]);
+    const evidence = withChanges(verdicts, changed);
+    for (const [key, group] of Map.groupBy(executions, identityKey)) {
+      const [first] = group;
+      if (!first) continue;
+      const { testId, pipelineName, jobName } = first;
+      const identity = { testId, pipelineName, jobName };
+      const restart = restarts.get(key);
+      const start = restart ? startOf(restart, since.get(testId) ?? 0) : beginning();
+      const { end, checkpoint } = continueFold(start, group, evidence);
+      if (!end.at) continue;
+      const baseline = restart?.baseline ?? beginning();
+      rewritten.push({ ...identity, baseline, older: start, newer: checkpoint });
+      folds.push({ ...identity, end, checkpointAt: checkpoint.at?.finishedAt ?? 0 });
+    }
+  }
+  await checkpoints.write(rewritten);
+  return folds;
+}
+
+/** The newest place before the change. */
+const startOf = ({ baseline, older, newer }: Checkpoints, changedAt: number): Fold =>
+  [newer, older].find((fold) => fold.at !== null && !isBehind(fold, changedAt)) ?? baseline;
 
 function withChanges(stored: readonly StoredVerdict[], changed: readonly Verdict[]): Verdicts {
   const rules = new Map<bigint, VerdictRule>(stored.map(({ executionId, rule }) => [executionId, rule]));
@@ -81,43 +195,4 @@ function withChanges(stored: readonly StoredVerdict[], changed: readonly Verdict
     if (rule === undefined) rules.delete(executionId);
     else rules.set(executionId, rule);
   return verdictsOf(rules);
-}
-
-/**
- * Which tests continue from their checkpoints, and which start over because something arrived behind one of them; each
- * with the time from which its history is needed.
- */
-function splitByCheckpoint(
-  known: Iterable<{ testId: string; checkpoint: Fold; baseline: Fold }>,
-  since: ReadonlyMap<string, number>,
-): { fromCheckpoint: Map<string, number>; fromBaseline: Map<string, number> } {
-  const fromCheckpoint = new Map(since);
-  const fromBaseline = new Map<string, number>();
-  for (const { testId, checkpoint, baseline } of known) {
-    const changedAt = since.get(testId) ?? 0;
-    if (isBehind(checkpoint, changedAt))
-      fromBaseline.set(testId, Math.min(fromBaseline.get(testId) ?? Infinity, baseline.at?.finishedAt ?? 0));
-    else fromCheckpoint.set(testId, Math.min(fromCheckpoint.get(testId) ?? changedAt, checkpoint.at?.finishedAt ?? 0));
-  }
-  for (const testId of fromBaseline.keys()) fromCheckpoint.delete(testId);
-  return { fromCheckpoint, fromBaseline };
-}
-
-function healthOf(
-  executions: readonly IdentifiedExecution[],
-  known: HealthRow | undefined,
-  start: 'checkpoint' | 'baseline',
-  verdicts: Verdicts,
-): { row?: HealthRow; state?: IdentityState } {
-  const baseline = known?.baseline ?? beginning();
-  const from = known?.[start] ?? baseline;
-  const { end, checkpoint } = continueFold(from, executions, verdicts);
-  const [first] = executions;
-  if (!first || !end.at || (from.at && comparePositions(end.at, from.at) === 0 && start === 'checkpoint')) return {};
-  const { testId, pipelineName, jobName } = first;
-  const identity = { testId, pipelineName, jobName, newestAt: end.at.finishedAt };
-  return {
-    row: { ...identity, health: end.state.health, checkpoint, baseline },
-    state: { ...identity, state: end.state },
-  };
 }

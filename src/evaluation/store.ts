@@ -5,8 +5,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import type { Hold } from '../domain/infrastructure.ts';
-import { HEALTHS, type Health, STATUSES } from '../domain/status.ts';
-import { type Fold, foldSchema, writeFold } from './fold.ts';
+import { STATUSES } from '../domain/status.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {
@@ -99,30 +98,6 @@ const verdicts = defineQuery(
       rule: row.rule,
     })),
 );
-const folds = defineQuery(
-  'evaluation/folds',
-  tests,
-  z
-    .object({
-      test_id: z.string(),
-      pipeline_name: z.string(),
-      job_name: z.string(),
-      health: z.enum(HEALTHS),
-      newest_at_ms: z.number(),
-      checkpoint: foldSchema,
-      baseline: foldSchema,
-    })
-    .transform((row) => ({
-      testId: row.test_id,
-      pipelineName: row.pipeline_name,
-      jobName: row.job_name,
-      health: row.health,
-      newestAt: row.newest_at_ms,
-      checkpoint: row.checkpoint,
-      baseline: row.baseline,
-    })),
-);
-
 /** A test that failed: whether on the given commits, and how often since the given moment. */
 export interface FailingTest {
   testId: string;
@@ -158,14 +133,6 @@ export function verdictsOf(rows: Iterable<readonly [bigint, VerdictRule]>): Verd
   const heldBack = new Set<bigint>();
   for (const [id, rule] of rows) (isFlakyRule(rule) ? flaky : heldBack).add(id);
   return { flaky, heldBack };
-}
-
-export interface HealthRow extends Identity {
-  health: Health;
-  /** When its newest execution finished; milliseconds since the epoch. */
-  newestAt: number;
-  checkpoint: Fold;
-  baseline: Fold;
 }
 
 export class EvaluationStore {
@@ -228,11 +195,6 @@ export class EvaluationStore {
     });
   }
 
-  /** The stored fold of each identity of these tests. */
-  folds(testIds: string[]): Promise<HealthRow[]> {
-    return this.clickhouse.select(folds, { repository_id: this.repositoryId, test_ids: testIds });
-  }
-
   async writeVerdicts(rows: readonly Verdict[], version: number): Promise<void> {
     await this.#insert('ci.flaky_verdicts', version, rows, (row) => ({
       test_id: row.testId,
@@ -240,18 +202,6 @@ export class EvaluationStore {
       execution_id: row.executionId.toString(),
       is_flaky: isFlakyRule(row.rule),
       rule: row.rule ?? 'none',
-    }));
-  }
-
-  async writeHealth(rows: readonly HealthRow[], version: number): Promise<void> {
-    await this.#insert('ci.health', version, rows, (row) => ({
-      test_id: row.testId,
-      pipeline_name: row.pipelineName,
-      job_name: row.jobName,
-      health: row.health,
-      newest_at: timestamp(row.newestAt),
-      checkpoint: writeFold(row.checkpoint),
-      baseline: writeFold(row.baseline),
     }));
   }
 

@@ -9,12 +9,13 @@ import { dayOf, type Hold, holdsOf } from '../domain/infrastructure.ts';
 import { REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { TouchedTest } from '../ledger/block.ts';
+import type { KnownFold } from './health.ts';
+import type { TouchedTest } from './news.ts';
+
 import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
   type FailingTest,
-  type HealthRow,
   type IdentifiedExecution,
   identityKey,
   type Verdict,
@@ -25,7 +26,7 @@ import { type TroubledRuns, Troubles } from './troubles.ts';
 export interface JudgeOptions {
   troubledRuns: TroubledRuns;
   /** The stored folds of the touched tests, which show whether an execution arrived late. */
-  folds: readonly HealthRow[];
+  folds: readonly KnownFold[];
   isFlakyDetectionEnabled: boolean;
 }
 
@@ -142,9 +143,10 @@ async function judgeHolds(
     if (rule === 'pending') lookFrom(testId, finishedAt);
   const newestDay = Math.max(...days);
   for (const [testId, { since }] of touched) if (dayOf(since) <= newestDay) lookFrom(testId, since);
-  for (const { testId, newestAt } of folds) {
+  for (const { testId, end } of folds) {
     const since = touched.get(testId)?.since;
-    if (since !== undefined && since <= newestAt) lookFrom(testId, Math.max(start, since - TROUBLE_REACH_MS));
+    if (since !== undefined && end.at !== null && since <= end.at.finishedAt)
+      lookFrom(testId, Math.max(start, since - TROUBLE_REACH_MS));
   }
   if (from.size === 0) return [];
 
@@ -176,7 +178,7 @@ function withChanges(
 ): Map<string, TouchedTest> {
   const tests = new Map([...touched].map(([testId, test]) => [testId, { ...test, commits: [...test.commits] }]));
   for (const { testId, finishedAt, commit } of changed) {
-    const test = tests.get(testId) ?? { since: finishedAt, commits: [] };
+    const test = tests.get(testId) ?? { since: finishedAt, commits: [], news: undefined, isAgain: false };
     tests.set(testId, test);
     test.since = Math.min(test.since, finishedAt);
     if (!test.commits.includes(commit)) test.commits.push(commit);
@@ -216,7 +218,7 @@ async function judgeRepetitions(
   pass: JudgingPass,
   failing: readonly FailingTest[],
   since: ReadonlyMap<string, number>,
-  folds: readonly HealthRow[],
+  folds: readonly KnownFold[],
 ): Promise<void> {
   const foldsOf = Map.groupBy(folds, (fold) => fold.testId);
   const candidates = new Map(
@@ -249,11 +251,11 @@ async function judgeRepetitions(
  * Whether the checkpoints show more passes between the newest failure and what changed than a repetition can span. A
  * test that runs a thousand times a day and failed yesterday need not be read.
  */
-function isLongPast({ newestAt }: FailingTest, from: number, folds: readonly HealthRow[]): boolean {
+function isLongPast({ newestAt }: FailingTest, from: number, folds: readonly KnownFold[]): boolean {
   return (
     folds.length > 0 &&
     folds.every(
-      ({ checkpoint: { at, state } }) =>
+      ({ end: { at, state } }) =>
         at !== null &&
         newestAt <= at.finishedAt &&
         at.finishedAt < from &&

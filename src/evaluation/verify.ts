@@ -1,7 +1,6 @@
 /** Computes verdicts and health of every test from its executions and compares them with what is stored. */
-import { z } from 'zod';
+import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineLongQuery } from '../clickhouse/query.ts';
 import { dayOf } from '../domain/infrastructure.ts';
 import { judge } from '../domain/judge.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
@@ -9,25 +8,29 @@ import { isRecovered } from '../domain/quarantine-rules.ts';
 import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { Touched, TouchedTest } from '../ledger/block.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { newestBaseline } from '../postgres/health-checkpoints.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
-import { repositories } from '../postgres/schema.ts';
+import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
+import { deriveState } from './derived-state.ts';
 import { isSameEvidence, rulesOf } from './evaluate.ts';
-import { beginning, continueFold } from './fold.ts';
+import type { Fold } from './fold.ts';
 import type { IdentityState } from './health.ts';
+import { readGroups, readHistory } from './history.ts';
+import type { PendingTests } from './pending.ts';
 import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { RunStore, type TroubledRun } from './run-store.ts';
+import { groupDifferences, stateDifferences } from './state-differences.ts';
+import { StateStore } from './state-store.ts';
 import {
   EvaluationStore,
-  type HealthRow,
   type IdentifiedExecution,
+  type Identity,
   identityKey,
   isFlakyRule,
   type VerdictRule,
-  verdictsOf,
 } from './store.ts';
 import { judgeAllRuns, Troubles } from './troubles.ts';
 
@@ -36,16 +39,10 @@ import { judgeAllRuns, Troubles } from './troubles.ts';
  */
 const EDGE_MS = REPETITION_REACH_MS;
 
-const baselineEnd = defineLongQuery(
-  'verify/baseline_end',
-  { repository_id: 'UUID' },
-  z.object({ newest_at_ms: z.number() }),
-);
-
 /** The end of the newest month that a repository's baselines have moved past; far back when there is none. */
-async function lastMonthGone(clickhouse: ClickHouse, repositoryId: string): Promise<number> {
-  const [row] = await clickhouse.select(baselineEnd, { repository_id: repositoryId });
-  return row && row.newest_at_ms > 0 ? endOfMonth(row.newest_at_ms) : -TROUBLE_REACH_MS;
+async function lastMonthGone(db: Database, repositoryId: string): Promise<number> {
+  const newestAt = await onPostgres(() => newestBaseline(db, repositoryId));
+  return newestAt === null ? -TROUBLE_REACH_MS : endOfMonth(newestAt);
 }
 
 interface JudgementDeps {
@@ -62,7 +59,7 @@ interface JudgementDeps {
  */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: JudgementDeps,
-  pending: Touched,
+  pending: PendingTests,
   repositoryId?: string,
 ): Promise<string[]> {
   const settings = await onPostgres(() =>
@@ -71,17 +68,19 @@ export async function verifyJudgements(
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
   let current: { id: string; troubles: Troubles; open: Quarantine[]; waiting: ReadonlySet<string> } | undefined;
+  const shown = await testsWithExecutions(db, repositoryId);
   for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
+    for (const testId of testIds) shown.delete(`${id}/${testId}`);
     if (current?.id !== id) {
       const runs = new RunStore(clickhouse, id);
       const stored = await runs.troubled(0);
       const judged = await judgeAllRuns(runs);
       // Of a run just after a month that has left, the passes before it may have left with that month, so its stored
       // trouble stands.
-      const edge = (await lastMonthGone(clickhouse, id)) + TROUBLE_REACH_MS;
+      const edge = (await lastMonthGone(db, id)) + TROUBLE_REACH_MS;
       const different = differentRuns(judged, stored).filter(({ run }) => run.day * DAY_MS >= edge);
-      const tests = pending.get(id) ?? new Map<string, TouchedTest>();
-      const since = dayOf([...tests.values()].reduce((least, test) => Math.min(least, test.since), Number.MAX_VALUE));
+      const tests = pending.get(id) ?? new Map<string, number>();
+      const since = dayOf([...tests.values()].reduce((least, since) => Math.min(least, since), Number.MAX_VALUE));
       differences.push(...different.filter(({ run }) => run.day < since).map(({ sentence }) => sentence));
       const waiting = new Set(tests.keys());
       for (const { run } of different)
@@ -91,46 +90,76 @@ export async function verifyJudgements(
     }
     const { troubles, waiting } = current;
     const compared = testIds.filter((testId) => !waiting.has(testId));
-    const store = new EvaluationStore(clickhouse, id);
-    const found = await differencesOf(store, troubles, compared, isEnabled.get(id) ?? true);
+    const stores = { executions: new EvaluationStore(clickhouse, id), states: new StateStore(db, id) };
+    const deps = { clickhouse, repositoryId: id, ...stores };
+    const found = await differencesOf(deps, troubles, compared, isEnabled.get(id) ?? true);
     differences.push(...found.differences);
     const open = current.open.filter((quarantine) => compared.includes(quarantine.testId));
     differences.push(...(await recoveryDifferences(new QuarantineEvidenceStore(clickhouse, id), found.states, open)));
   }
+  for (const test of shown)
+    differences.push(`test ${test} is stored with executions, but none is retained on the default branch`);
   return differences;
 }
 
+/** Tests that insights show, as `repository/test`. */
+async function testsWithExecutions(db: Database, repositoryId?: string): Promise<Set<string>> {
+  const rows = await onPostgres(() =>
+    db
+      .selectDistinct({ repositoryId: identities.repositoryId, testId: identities.testId })
+      .from(identities)
+      .where(and(gt(identities.executions, 0), repositoryId ? eq(identities.repositoryId, repositoryId) : undefined)),
+  );
+  return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
+}
+
+interface VerifiedStores {
+  clickhouse: ClickHouse;
+  repositoryId: string;
+  executions: EvaluationStore;
+  states: StateStore;
+}
+
 async function differencesOf(
-  store: EvaluationStore,
+  { clickhouse, repositoryId, executions: store, states }: VerifiedStores,
   troubles: Troubles,
   testIds: string[],
   isFlakyDetectionEnabled: boolean,
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
-  const executions = await store.history(testIds, 0);
+  const history = await readHistory(clickhouse, repositoryId, testIds);
+  const groups = await readGroups(clickhouse, repositoryId, testIds);
   const fingerprints = await store.fingerprints(testIds, 0);
   const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
-  const stored = new Map((await store.folds(testIds)).map((row) => [identityKey(row), row]));
+  const stored = await states.readStates(testIds);
+  const baselines = new Map((await states.read(testIds)).map((row) => [identityKey(identityOf(row)), row.baseline]));
   const differences: string[] = [];
-  const states: IdentityState[] = [];
-  for (const [key, group] of Map.groupBy(executions, identityKey)) {
-    const [first] = group;
-    if (!first) continue;
-    const rules = rulesOf(judge(group, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled }));
-    for (const id of lostEvidence(group, stored.get(key))) keepStored(rules, id, storedRules.get(id));
-    for (const { executionId, testId } of group)
-      if (!isSameEvidence(rules.get(executionId), storedRules.get(executionId)))
-        differences.push(
-          `execution ${executionId} of test ${testId} is ${described(rules.get(executionId))}, but stored as ${described(storedRules.get(executionId))}`,
-        );
-    const row = stored.get(key);
-    const { end } = continueFold(row?.baseline ?? beginning(), group, verdictsOf(rules));
-    const { testId, pipelineName, jobName } = first;
-    states.push({ testId, pipelineName, jobName, newestAt: end.at?.finishedAt ?? 0, state: end.state });
-    if (!row) differences.push(`${key} is ${end.state.health}, but no health is stored`);
-    else if (row.health !== end.state.health)
-      differences.push(`${key} is ${end.state.health}, but stored as ${row.health}`);
+  const found: IdentityState[] = [];
+  for (const [testId, news] of history) {
+    const rules = new Map<bigint, VerdictRule>();
+    for (const { executions } of news.identities.values()) {
+      const conclusive = executions.filter(({ status }) => status !== 'skipped');
+      const [first] = conclusive;
+      if (!first) continue;
+      const judged = rulesOf(
+        judge(conclusive, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled }),
+      );
+      const baseline = baselines.get(identityKey(identityOf(first)));
+      for (const id of lostEvidence(conclusive, baseline)) keepStored(judged, id, storedRules.get(id));
+      for (const { executionId } of conclusive) {
+        const [is, was] = [judged.get(executionId), storedRules.get(executionId)];
+        if (is !== undefined) rules.set(executionId, is);
+        if (!isSameEvidence(is, was))
+          differences.push(
+            `execution ${executionId} of test ${testId} is ${described(is)}, but stored as ${described(was)}`,
+          );
+      }
+    }
+    const derived = deriveState(testId, news, rules, baselines);
+    found.push(...derived.states);
+    differences.push(...stateDifferences(derived, stored));
   }
-  return { differences, states };
+  differences.push(...groupDifferences(groups, await states.readGroups(testIds)));
+  return { differences, states: found };
 }
 
 async function recoveryDifferences(
@@ -145,6 +174,8 @@ async function recoveryDifferences(
   });
 }
 
+const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });
+
 const described = (rule: VerdictRule | undefined): string =>
   rule === undefined ? 'neither flaky nor held back' : isFlakyRule(rule) ? `flaky (${rule})` : 'held back';
 
@@ -157,8 +188,8 @@ function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: Verdict
  * Executions just after a month that has left. What decided on them may have left with it, so their stored verdicts
  * stand.
  */
-function lostEvidence(executions: readonly IdentifiedExecution[], stored: HealthRow | undefined): bigint[] {
-  const edge = stored?.baseline.at ? endOfMonth(stored.baseline.at.finishedAt) + EDGE_MS : 0;
+function lostEvidence(executions: readonly IdentifiedExecution[], baseline: Fold | undefined): bigint[] {
+  const edge = baseline?.at ? endOfMonth(baseline.at.finishedAt) + EDGE_MS : 0;
   return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
 }
 

@@ -2,7 +2,6 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Turn } from '../clickhouse/fair-queue.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
 import { EVENT_TYPE_ALIASES, EVENT_TYPES, eventTypeOf } from '../domain/events.ts';
@@ -10,6 +9,7 @@ import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { resolveWindow, type Window } from '../domain/window.ts';
+import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {

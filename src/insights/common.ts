@@ -3,17 +3,22 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
+import type { KnownTests } from './known-tests.ts';
 
 export interface InsightsDeps {
   clock: Clock;
   clickhouse: ClickHouse;
   repositories: RepositoryStore;
   db: Database;
+  knownTests: KnownTests;
+  /** The turns of searches by pattern. */
+  searches: FairQueue;
 }
 
 export const TAG = 'CI test insights';

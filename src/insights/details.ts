@@ -1,45 +1,18 @@
 /** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { defineQuery } from '../clickhouse/query.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
+import { newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
 import * as common from './common.ts';
+import type { KnownTest } from './known-tests.ts';
 
-/** Ratios cover this many days. */
-const RATIO_DAYS = 30;
 /** Shown as the author of a pull request whose account was deleted. */
 const GHOST = { id: 10_137, login: 'ghost' };
-
-const rowSchema = z.object({
-  identities: z.number(),
-  name: z.string(),
-  last_success_ms: z.number(),
-  last_failure_ms: z.number(),
-  last_status: z.enum(STATUSES).catch('skipped'),
-  last_framework: z.string(),
-  last_framework_version: z.string(),
-  last_language: z.string(),
-  last_filepath: z.string(),
-  last_function: z.string(),
-  passed: z.number(),
-  failed: z.number(),
-  flaky: z.number(),
-  healths: z.array(z.object({ health: z.enum(HEALTHS), newest_ms: z.int() })),
-  /** None or one. */
-  first_failure: z.array(z.object({ failed_ms: z.int(), commit: z.string() })),
-});
-type Row = z.infer<typeof rowSchema>;
-
-const details = defineQuery(
-  'insights/details',
-  { repository_id: 'UUID', test_id: 'UUID', since_ms: 'Int64' },
-  rowSchema,
-);
 
 const pullSchema = z
   .object({
@@ -92,45 +65,40 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
     params: common.testPath,
     responses: { 200: { description: 'The test.', schema: response } },
     isCoalesced: true,
-    handle: async ({ params: path, signal }) => {
+    handle: async ({ params: path }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [row] = await deps.clickhouse.select(
-        details,
-        {
-          repository_id: repository.id,
-          test_id: path.test_id,
-          since_ms: deps.clock.now() - RATIO_DAYS * DAY_MS,
-        },
-        { owner: path.owner, signal },
-      );
-      if (!row || row.identities === 0) throw common.unknownTest();
-      const [firstFailure] = row.first_failure;
+      const test = await deps.knownTests.get(repository, path.test_id);
+      const { firstFailure } = test;
       const pull = firstFailure?.commit
         ? await pullRequestMergedAs(deps.db, repository.id, firstFailure.commit)
         : undefined;
-      const conclusive = row.passed + row.failed;
+      const now = deps.clock.now();
+      const summaries = test.identities.map(({ summary }) => summary);
+      const { passed, failed } = recentCounts(summaries, now);
+      const conclusive = passed + failed;
       const share = (count: number): number => (conclusive === 0 ? 0 : count / conclusive);
+      const newest = newestOf(summaries);
       return {
         body: {
           repository: repository.name,
-          test_name: row.name,
+          test_name: test.name,
           test_id: path.test_id,
-          health_status: healthOf(row),
-          last_conclusion: row.last_status,
-          failure_ratio: share(row.failed),
-          flakiness_ratio: share(repository.flakyDetectionEnabled ? row.flaky : 0),
-          success_ratio: conclusive === 0 ? 0 : 1 - share(row.failed),
+          health_status: healthOf(test),
+          last_conclusion: newest?.status ?? 'skipped',
+          failure_ratio: share(failed),
+          flakiness_ratio: share(repository.flakyDetectionEnabled ? recentFlaky(test.flakyDays, now) : 0),
+          success_ratio: conclusive === 0 ? 0 : 1 - share(failed),
           flaky_detection_enabled: repository.flakyDetectionEnabled,
-          first_failure_at: timeOrNull(firstFailure?.failed_ms ?? 0),
+          first_failure_at: timeOrNull(firstFailure?.failedAt),
           first_failure_commit: firstFailure?.commit || null,
           first_failure_pull: pull ? summaryOf(pull) : null,
-          last_failure_at: timeOrNull(row.last_failure_ms),
-          last_success_at: timeOrNull(row.last_success_ms),
-          test_framework: row.last_framework || null,
-          test_framework_version: row.last_framework_version || null,
-          test_programming_language: row.last_language || null,
-          test_filepath: row.last_filepath || null,
-          test_function_name: row.last_function || null,
+          last_failure_at: timeOrNull(latest(summaries.map(({ lastFailureAt }) => lastFailureAt))),
+          last_success_at: timeOrNull(latest(summaries.map(({ lastSuccessAt }) => lastSuccessAt))),
+          test_framework: newest?.framework || null,
+          test_framework_version: newest?.frameworkVersion || null,
+          test_programming_language: newest?.language || null,
+          test_filepath: newest?.filepath || null,
+          test_function_name: newest?.function || null,
         },
       };
     },
@@ -140,13 +108,21 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
  * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
  * runs the test says nothing about it.
  */
-function healthOf({ healths }: Row) {
-  const newestMs = Math.max(...healths.map(({ newest_ms }) => newest_ms));
-  const recent = healths.filter(({ newest_ms }) => newest_ms > newestMs - HEALTH_RECENT_DAYS * DAY_MS);
+function healthOf({ identities }: KnownTest) {
+  const judged = identities.flatMap(({ health, summary: { lastSuccessAt, lastFailureAt } }) => {
+    const newestAt = latest([lastSuccessAt, lastFailureAt]);
+    return newestAt === null ? [] : [{ health, newestAt }];
+  });
+  const newestAt = Math.max(...judged.map((one) => one.newestAt));
+  const recent = judged.filter((one) => one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS);
   return worstHealth(recent.map(({ health }) => health));
 }
 
-const timeOrNull = (at: number): string | null => (at > 0 ? formatMoment(at) : null);
+const latest = (moments: readonly (number | null)[]): number | null =>
+  moments.reduce((newest, at) => (at !== null && (newest === null || at > newest) ? at : newest), null);
+
+const timeOrNull = (at: number | null | undefined): string | null =>
+  at === null || at === undefined ? null : formatMoment(at);
 
 const summaryOf = (pull: PullRequest) => ({
   id: pull.id,

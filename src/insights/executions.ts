@@ -2,52 +2,72 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import type { Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
+import { RepositoryBatches } from './batches.ts';
+import { byPlace } from './by-place.ts';
 import * as common from './common.ts';
-import { directionParameter, orderOf, readingOf } from './order.ts';
+import { directionParameter, type Order, orderOf, readingOf } from './order.ts';
+import { rowsBeyond } from './pages-in-memory.ts';
 import { checkedWindow, windowParameters } from './window.ts';
 
 const SORTS = ['executions_count', 'pipeline_name', 'job_name'] as const;
 
-const identitySchema = z.object({
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  executions_count: z.int(),
-  k0: z.int(),
-  k1: z.string(),
-  k2: z.string(),
-});
-const rowSchema = z.object({ known_name: z.string().nullable(), identities: z.array(identitySchema) });
+/** A test and the window that is asked for. */
+interface Asked {
+  testId: string;
+  window: Window;
+}
 
 const parameters = {
   repository_id: 'UUID',
-  test_id: 'UUID',
-  start_ms: 'Int64',
-  end_ms: 'Int64',
-  sort: 'String',
-  sign: 'Int64',
-  is_first: 'Bool',
-  k0: 'Int64',
-  k1: 'String',
-  k2: 'String',
-  rows: 'UInt32',
+  test_ids: 'Array(UUID)',
+  starts_ms: 'Array(Int64)',
+  ends_ms: 'Array(Int64)',
 } as const;
+/** `place` is that of the test in the parameters, from 1. */
+const rowSchema = z.object({
+  place: z.int(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  executions: z.int(),
+});
+const counts = defineQuery('insights/executions', parameters, rowSchema);
 
-const forward = defineQuery('insights/executions', parameters, rowSchema);
-const backward = defineQuery('insights/executions', parameters, rowSchema, 'backward');
+/** Reads how often tests ran, those that wait at the same time in one statement. */
+const countReads = ({ clickhouse }: common.InsightsDeps) =>
+  new RepositoryBatches<Asked, z.infer<typeof rowSchema>[]>(({ id, owner }) => async (take, signal) => {
+    const valuesOf = (asked: readonly Asked[]) => ({
+      repository_id: id,
+      test_ids: asked.map(({ testId }) => testId),
+      starts_ms: asked.map(({ window }) => window.start),
+      ends_ms: asked.map(({ window }) => window.end),
+    });
+    return byPlace(await clickhouse.select(counts, () => valuesOf(take()), { owner, signal }));
+  });
 
-interface Row extends z.infer<typeof identitySchema> {
+interface Row {
   test_name: string;
+  pipeline_name: string;
+  job_name: string;
+  executions_count: number;
 }
 type Key = [k0: number, k1: string, k2: string];
 
-const list: PagedList<Row, Key> = {
-  name: 'executions',
-  keySchema: z.tuple([z.int(), z.string(), z.string()]),
-  keyOf: ({ k0, k1, k2 }) => [k0, k1, k2],
-};
+/** Keys ascend in the order of the list: see {@link readingOf}. */
+function listOf(order: Order<(typeof SORTS)[number]>): PagedList<Row, Key> {
+  const { sign } = readingOf(order, { direction: 'next' });
+  return {
+    name: 'executions',
+    keySchema: z.tuple([z.int(), z.string(), z.string()]),
+    keyOf: ({ executions_count, pipeline_name, job_name }) => [
+      order.sort === 'executions_count' ? sign * executions_count : 0,
+      ...(order.sort === 'job_name' ? ([job_name, pipeline_name] as const) : ([pipeline_name, job_name] as const)),
+    ],
+  };
+}
 
 const response = z.object({
   ...common.pageFields,
@@ -64,7 +84,8 @@ const response = z.object({
 
 const executionsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/executions';
 
-export const mountExecutions = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountExecutions(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const reads = countReads(deps);
   mount(app, http, 'GET', executionsAddress, {
     operationId: 'listTestExecutions',
     tag: common.TAG,
@@ -94,30 +115,21 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
         window: (first = checkedWindow(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
+      const list = listOf(order);
       const page = await readPage(list, asked, async ({ window, key, perPage, direction }) => {
         const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-        const { isForward, sign } = readingOf(order, { direction });
-        const [k0, k1, k2] = key ?? [0, '', ''];
-        const [found] = await deps.clickhouse.select(
-          isForward ? forward : backward,
-          {
-            repository_id: repository.id,
-            test_id: path.test_id,
-            start_ms: window.start,
-            end_ms: window.end,
-            sort: order.sort,
-            sign,
-            is_first: key === null,
-            k0,
-            k1,
-            k2,
-            rows: perPage + 1,
-          },
-          { owner: path.owner, signal },
-        );
-        const testName = found?.known_name;
-        if (!testName) throw common.unknownTest();
-        return found.identities.map((identity) => ({ ...identity, test_name: testName }));
+        const [found, { name }] = await Promise.all([
+          reads.get(repository, { testId: path.test_id, window }, signal),
+          deps.knownTests.get(repository, path.test_id),
+        ]);
+        const rows = (found ?? []).map(({ pipeline_name, job_name, executions }) => ({
+          test_name: name,
+          pipeline_name,
+          job_name,
+          executions_count: executions,
+        }));
+        const { isForward } = readingOf(order, { direction });
+        return rowsBeyond(rows, list.keyOf, { key, isForward, limit: perPage + 1 });
       });
       return pageReply(page, 'executions', ({ test_name, pipeline_name, job_name, executions_count }) => ({
         test_id: path.test_id,
@@ -128,3 +140,4 @@ export const mountExecutions = (app: AnyElysia, http: Http, deps: common.Insight
       }));
     },
   });
+}

@@ -2,29 +2,19 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import { totalsOf } from '../domain/failure-group.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { newestFailureGroups } from '../postgres/failure-groups.ts';
 import * as common from './common.ts';
 
 /** A test with more groups has a message that no fingerprint normalises; the newest are shown. */
 const GROUPS_MAX = 1_000;
 const LATEST_EVENTS = 10;
 
-const groupsRow = z.object({
-  is_known: z.coerce.boolean(),
-  failure_groups: z.array(
-    z.object({
-      id: z.string(),
-      type: z.string(),
-      message: z.string(),
-      events: z.int(),
-      first_ms: z.int(),
-      last_ms: z.int(),
-    }),
-  ),
-});
 const groupRow = z.object({
   events: z.int(),
   first_ms: z.int(),
@@ -44,11 +34,6 @@ const groupRow = z.object({
   ),
 });
 
-const groups = defineQuery(
-  'insights/failures',
-  { repository_id: 'UUID', test_id: 'UUID', groups: 'UInt32' },
-  groupsRow,
-);
 const group = defineQuery(
   'insights/failure',
   { repository_id: 'UUID', test_id: 'UUID', failure_id: 'UUID', latest: 'UInt32' },
@@ -88,19 +73,21 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
     params: common.testPath,
     responses: { 200: { description: 'The failure groups.', schema: z.object({ failures: z.array(failureSchema) }) } },
     isCoalesced: true,
-    handle: async ({ params: path, signal }) => {
+    handle: async ({ params: path }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const parameters = { repository_id: repository.id, test_id: path.test_id, groups: GROUPS_MAX };
-      const [row] = await deps.clickhouse.select(groups, parameters, { owner: path.owner, signal });
-      if (!row?.is_known) throw common.unknownTest();
-      const failures = row.failure_groups.map(({ id, type, message, events, first_ms, last_ms }) => ({
-        id,
-        exception_type: type,
-        exception_message: message,
-        failure_count: events,
-        first_failure_at: formatMoment(first_ms),
-        last_failure_at: formatMoment(last_ms),
-      }));
+      await deps.knownTests.get(repository, path.test_id);
+      const groups = await onPostgres(() => newestFailureGroups(deps.db, repository.id, path.test_id, GROUPS_MAX));
+      const failures = groups.map(({ failureId, newest, ...group }) => {
+        const { failures: count, firstAt } = totalsOf(group);
+        return {
+          id: failureId,
+          exception_type: newest.exceptionType,
+          exception_message: newest.exceptionMessage,
+          failure_count: count,
+          first_failure_at: formatMoment(firstAt),
+          last_failure_at: formatMoment(newest.failedAt),
+        };
+      });
       return { body: { failures } };
     },
   });

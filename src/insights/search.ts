@@ -1,123 +1,34 @@
 /** Search of test identities by name. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Turn } from '../clickhouse/fair-queue.ts';
-import { defineQuery } from '../clickhouse/query.ts';
-import { costOf, planOf } from '../domain/glob.ts';
+import { costOf, globToLike, isGlob } from '../domain/glob.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { SEARCH_COST_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { executionsOf } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, noWindow, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
+import type { Repository } from '../postgres/repositories.ts';
+import {
+  type FoundIdentity,
+  keyOf,
+  SEARCH_SORTS,
+  type SearchKey,
+  searchTests,
+  type TestSearch,
+} from '../postgres/test-search.ts';
 import * as common from './common.ts';
-import { directionParameter, type Order, orderOf, readingOf } from './order.ts';
+import type { KnownTests } from './known-tests.ts';
+import { directionParameter, orderOf } from './order.ts';
+import { rowsBeyond } from './pages-in-memory.ts';
 
-const SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
-
-const rowSchema = z.object({
-  test_id: z.string(),
-  name: z.string(),
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  k0: z.int(),
-  k1: z.string(),
-  k2: z.string(),
-  k3: z.string(),
-});
-type Row = z.infer<typeof rowSchema>;
-
-const parameters = {
-  repository_id: 'UUID',
-  test_ids: 'Array(UUID)',
-  has_patterns: 'Bool',
-  has_like: 'Bool',
-  like: 'String',
-  has_texts: 'Bool',
-  prefixes: 'Array(String)',
-  suffixes: 'Array(String)',
-  inner: 'Array(String)',
-  firsts: 'Array(UInt32)',
-  sizes: 'Array(UInt32)',
-  has_expression: 'Bool',
-  expression: 'String',
-  is_all: 'Bool',
-  pipelines: 'Array(String)',
-  pipelines_excluded: 'Array(String)',
-  jobs: 'Array(String)',
-  jobs_excluded: 'Array(String)',
-  sort: 'String',
-  sign: 'Int64',
-  is_first: 'Bool',
-  k0: 'Int64',
-  k1: 'String',
-  k2: 'String',
-  k3: 'String',
-  rows: 'UInt32',
-} as const;
-
-const forward = defineQuery('insights/search', parameters, rowSchema);
-const backward = defineQuery('insights/search', parameters, rowSchema, 'backward');
-
-type Key = [k0: number, k1: string, k2: string, k3: string];
-
-const list: PagedList<Row, Key> = {
+const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<FoundIdentity, SearchKey> => ({
   name: 'search',
   keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
-  keyOf: ({ k0, k1, k2, k3 }) => [k0, k1, k2, k3],
-};
-
-interface SearchFilters extends Order<(typeof SORTS)[number]> {
-  testNames: string[];
-  pipelines: string[];
-  pipelinesExcluded: string[];
-  jobs: string[];
-  jobsExcluded: string[];
-}
-
-/** The identities whose names match, up to one more than a page. */
-function selectIdentities(
-  clickhouse: ClickHouse,
-  repositoryId: string,
-  filters: SearchFilters,
-  request: PageRequest<Key>,
-  turn: Turn,
-): Promise<Row[]> {
-  const { isForward, sign } = readingOf(filters, request);
-  const [k0, k1, k2, k3] = request.key ?? [0, '', '', ''];
-  const { isAll, names, like, expression, ...texts } = planOf(filters.testNames);
-  const hasTexts = texts.prefixes.length > 0;
-  return clickhouse.select(
-    isForward ? forward : backward,
-    {
-      repository_id: repositoryId,
-      test_ids: [...filters.testNames, ...names].map((name) => testIdOf(repositoryId, name)),
-      has_patterns: !isAll && (like !== undefined || expression !== undefined || hasTexts),
-      has_like: like !== undefined,
-      like: like ?? '',
-      has_texts: hasTexts,
-      ...texts,
-      has_expression: expression !== undefined,
-      expression: expression ?? '',
-      is_all: isAll,
-      pipelines: filters.pipelines,
-      pipelines_excluded: filters.pipelinesExcluded,
-      jobs: filters.jobs,
-      jobs_excluded: filters.jobsExcluded,
-      sort: filters.sort,
-      sign,
-      is_first: request.key === null,
-      k0,
-      k1,
-      k2,
-      k3,
-      rows: request.perPage + 1,
-    },
-    { ...turn, isHeavy: !isAll && (hasTexts || expression !== undefined) },
-  );
-}
+  keyOf: (found) => keyOf(search, found),
+});
 
 /** Throws 422 for patterns that cost too much. */
 export function checkCost(testNames: readonly string[]): void {
@@ -138,12 +49,54 @@ const response = z.object({
   ),
 });
 
-const toJson = ({ test_id, name, pipeline_name, job_name }: Row) => ({
+const toJson = ({ test_id, name, pipeline_name, job_name }: FoundIdentity) => ({
   test_id,
   test_name: name,
   pipeline_name,
   job_name,
 });
+
+/** Tests by their whole names, together with everything else that is asked about tests at the same time. */
+async function searchByNames(
+  knownTests: KnownTests,
+  repository: Repository,
+  search: TestSearch,
+): Promise<FoundIdentity[]> {
+  const tests = await Promise.all([...new Set(search.testIds)].map((testId) => knownTests.find(repository, testId)));
+  const { pipelines, pipelinesExcluded, jobs, jobsExcluded } = search;
+  const isAmong = (name: string, only: readonly string[], except: readonly string[]): boolean =>
+    (only.length === 0 || only.includes(name)) && !except.includes(name);
+  const found = tests.flatMap((test) =>
+    (test?.identities ?? [])
+      .filter(({ pipelineName }) => isAmong(pipelineName, pipelines, pipelinesExcluded))
+      .filter(({ jobName }) => isAmong(jobName, jobs, jobsExcluded))
+      .map(({ testId, pipelineName, jobName, summary }) => ({
+        test_id: testId,
+        name: test?.name ?? '',
+        pipeline_name: pipelineName,
+        job_name: jobName,
+        executions: executionsOf(summary),
+      })),
+  );
+  const isReversed = search.sort !== 'executions_count' && search.isDescending;
+  const { key, rows: limit, isBackward } = search;
+  return rowsBeyond(found, (row) => keyOf(search, row), { key, isForward: isBackward === isReversed, limit });
+}
+
+/** Takes its turn among those of other owners: a pattern may have to look at every name. */
+async function searchByPatterns(
+  { db, searches }: common.InsightsDeps,
+  { id, owner }: Repository,
+  search: TestSearch,
+  signal: AbortSignal | undefined,
+): Promise<FoundIdentity[]> {
+  const onEnded = await searches.take({ owner, signal });
+  try {
+    return await searchTests(db, id, search);
+  } finally {
+    onEnded();
+  }
+}
 
 const searchAddress = '/v1/ci/:owner/repositories/:repository_name/search/tests';
 
@@ -162,7 +115,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         example: ['Cart > *'],
         required: true,
       }),
-      sort: enumParameter(SORTS, {
+      sort: enumParameter(SEARCH_SORTS, {
         description: 'Defaults to the number of executions, highest first.',
         default: 'executions_count',
       }),
@@ -178,19 +131,34 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
       checkCost(query.test_name);
-      const filters: SearchFilters = {
+      const { sort, direction } = orderOf(query);
+      const filters = {
         testNames: query.test_name,
         pipelines: query.pipeline_name,
         pipelinesExcluded: query.pipeline_name_exclude,
         jobs: query.job_name,
         jobsExcluded: query.job_name_exclude,
-        ...orderOf(query),
+        sort,
+        direction,
       };
       const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
-      const turn = { owner: path.owner, signal };
+      const list = listOf({ sort, isDescending: direction === 'desc' });
       const page = await readPage(list, asked, async (request) => {
         const repository = await deps.repositories.find(path.owner, path.repository_name);
-        return repository ? selectIdentities(deps.clickhouse, repository.id, filters, request, turn) : [];
+        if (!repository) return [];
+        const { testNames, ...rest } = filters;
+        const search = {
+          ...rest,
+          testIds: testNames.map((name) => testIdOf(repository.id, name)),
+          patterns: testNames.filter(isGlob).map(globToLike),
+          isDescending: direction === 'desc',
+          isBackward: request.direction === 'previous',
+          key: request.key,
+          rows: request.perPage + 1,
+        };
+        return search.patterns.length === 0
+          ? searchByNames(deps.knownTests, repository, search)
+          : searchByPatterns(deps, repository, search, signal);
       });
       return pageReply(page, 'tests', toJson);
     },

@@ -1,36 +1,27 @@
 /** One statistic of a test as a time series. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import type { Turn } from '../clickhouse/fair-queue.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
+import type { Repository } from '../postgres/repositories.ts';
+import { RepositoryBatches } from './batches.ts';
+import { byPlace } from './by-place.ts';
 import * as common from './common.ts';
 import { checkedWindow, windowParameters } from './window.ts';
 
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const;
 type Stat = (typeof STATS)[number];
 
-const parameters = {
-  repository_id: 'UUID',
-  test_id: 'UUID',
-  start_ms: 'Int64',
-  end_ms: 'Int64',
-  width_ms: 'Int64',
-} as const;
-
-const statsRow = z.object({
-  is_known: z.coerce.boolean(),
-  buckets: z.array(z.object({ start_ms: z.int(), passed: z.int(), failed: z.int(), seconds: z.number() })),
-});
-const flakyRow = z.object({
-  is_known: z.coerce.boolean(),
-  buckets: z.array(z.object({ start_ms: z.int(), flaky: z.int() })),
-});
-type StatsBucket = z.infer<typeof statsRow>['buckets'][number];
+/** A test and the window that is asked for, cut into buckets of this width; milliseconds. */
+interface Asked {
+  testId: string;
+  window: Window;
+  width: number;
+}
 
 /** What one bucket adds to the statistic. */
 interface Bucket {
@@ -40,8 +31,35 @@ interface Bucket {
   executions: number;
 }
 
+const parameters = {
+  repository_id: 'UUID',
+  test_ids: 'Array(UUID)',
+  starts_ms: 'Array(Int64)',
+  ends_ms: 'Array(Int64)',
+  widths_ms: 'Array(Int64)',
+} as const;
+
+/** `place` is that of the test in the parameters, from 1. */
+const statsRow = z.object({
+  place: z.int(),
+  bucket_ms: z.int(),
+  passed: z.int(),
+  failed: z.int(),
+  seconds: z.number(),
+});
+type StatsRow = z.infer<typeof statsRow>;
+const flakyRow = z.object({ place: z.int(), bucket_ms: z.int(), flaky: z.int() });
+
 const stats = defineQuery('insights/stats', parameters, statsRow);
 const flakyStats = defineQuery('insights/flaky_stats', parameters, flakyRow);
+
+const valuesOf = (repositoryId: string, asked: readonly Asked[]): ValuesOf<typeof parameters> => ({
+  repository_id: repositoryId,
+  test_ids: asked.map(({ testId }) => testId),
+  starts_ms: asked.map(({ window }) => window.start),
+  ends_ms: asked.map(({ window }) => window.end),
+  widths_ms: asked.map(({ width }) => width),
+});
 
 const seriesOf = <V extends z.ZodType, S extends z.ZodType>(value: V, stat: S) =>
   z.object({
@@ -69,7 +87,8 @@ const EXAMPLE = {
 
 const statsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/stats/:stat';
 
-export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const readBuckets = bucketReads(deps);
   mount(app, http, 'GET', statsAddress, {
     operationId: 'getTestStat',
     tag: common.TAG,
@@ -97,48 +116,45 @@ export const mountStats = (app: AnyElysia, http: Http, deps: common.InsightsDeps
           },
         ]);
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const found = await readBuckets(
-        deps,
-        path.stat,
-        {
-          repository_id: repository.id,
-          test_id: path.test_id,
-          start_ms: window.start,
-          end_ms: window.end,
-          width_ms: width,
-        },
-        { owner: path.owner, signal },
-      );
+      const asked = { testId: path.test_id, window, width };
+      const [found] = await Promise.all([
+        readBuckets(repository, path.stat, asked, signal),
+        deps.knownTests.get(repository, path.test_id),
+      ]);
       const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
       return { body: series(path.stat, isJudged ? found : [], window, width) };
     },
   });
+}
 
-/** Throws 404 for an unknown test. */
-async function readBuckets(
-  deps: common.InsightsDeps,
-  stat: Stat,
-  values: ValuesOf<typeof parameters>,
-  turn: Turn,
-): Promise<Bucket[]> {
-  if (stat === 'flaky_count') {
-    const [row] = await deps.clickhouse.select(flakyStats, values, turn);
-    if (!row?.is_known) throw common.unknownTest();
-    return row.buckets.map(({ start_ms, flaky }) => ({ startMs: start_ms, amount: flaky, executions: flaky }));
-  }
-  const [row] = await deps.clickhouse.select(stats, values, turn);
-  if (!row?.is_known) throw common.unknownTest();
-  return row.buckets.map((bucket) => ({
-    startMs: bucket.start_ms,
-    amount: amountOf[stat](bucket),
-    executions: bucket.passed + bucket.failed,
-  }));
+/** Reads the buckets of tests, those that wait at the same time in one statement. */
+function bucketReads({ clickhouse }: common.InsightsDeps) {
+  const executions = new RepositoryBatches<Asked, StatsRow[]>(({ id, owner }) => async (take, signal) => {
+    const rows = await clickhouse.select(stats, () => valuesOf(id, take()), { owner, signal });
+    return byPlace(rows);
+  });
+  const flaky = new RepositoryBatches<Asked, z.infer<typeof flakyRow>[]>(({ id, owner }) => async (take, signal) => {
+    const rows = await clickhouse.select(flakyStats, () => valuesOf(id, take()), { owner, signal });
+    return byPlace(rows);
+  });
+  return async (repository: Repository, stat: Stat, asked: Asked, signal?: AbortSignal): Promise<Bucket[]> => {
+    if (stat === 'flaky_count') {
+      const rows = (await flaky.get(repository, asked, signal)) ?? [];
+      return rows.map((row) => ({ startMs: row.bucket_ms, amount: row.flaky, executions: row.flaky }));
+    }
+    const rows = (await executions.get(repository, asked, signal)) ?? [];
+    return rows.map((row) => ({
+      startMs: row.bucket_ms,
+      amount: amountOf[stat](row),
+      executions: row.passed + row.failed,
+    }));
+  };
 }
 
 const amountOf = {
-  success_count: ({ passed }: StatsBucket) => passed,
-  failure_count: ({ failed }: StatsBucket) => failed,
-  mean_duration: ({ seconds }: StatsBucket) => seconds,
+  success_count: ({ passed }: StatsRow) => passed,
+  failure_count: ({ failed }: StatsRow) => failed,
+  mean_duration: ({ seconds }: StatsRow) => seconds,
 };
 
 /** A count adds up; a mean is over all executions, not a mean of means. */

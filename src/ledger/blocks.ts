@@ -4,44 +4,91 @@
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { type Database, onPostgres } from '../postgres/client.ts';
+import { and, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 
 const decompress = promisify(zstdDecompress);
 
-export interface UnfinishedBlock {
+/** A stored block that is not evaluated yet. */
+export interface BlockLines {
   blockId: number;
-  executions: number;
-  /** Stored, but not evaluated. */
-  isStored: boolean;
+  lines: string;
+  /** The state of the tests counts it already: an evaluation was cut off. */
+  isCounted: boolean;
 }
 
 export class BlockStore {
   constructor(private readonly db: Database) {}
 
   /** Blocks older than `ageSeconds` that are not stored or not evaluated, oldest first. */
-  async leftBehind(ageSeconds: number, limit: number): Promise<UnfinishedBlock[]> {
-    return onPostgres(() =>
+  async leftBehind(
+    ageSeconds: number,
+    limit: number,
+  ): Promise<{ blockId: number; executions: number; isStored: boolean }[]> {
+    const rows = await onPostgres(() =>
       this.db
         .select({
           blockId: ingestBlocks.blockId,
           executions: ingestBlocks.executions,
-          isStored: sql<boolean>`stored_at is not null`,
+          storedAt: ingestBlocks.storedAt,
         })
         .from(ingestBlocks)
         .where(and(isNull(ingestBlocks.evaluatedAt), sql`created_at <= now() - make_interval(secs => ${ageSeconds})`))
         .orderBy(ingestBlocks.blockId)
         .limit(limit),
     );
+    return rows.map(({ storedAt, ...block }) => ({ ...block, isStored: storedAt !== null }));
   }
 
-  /** The lines of a block, or undefined once it is evaluated. */
-  async lines(blockId: number): Promise<string | undefined> {
-    const [block] = await onPostgres(() =>
-      this.db.select({ body: ingestBlocks.body }).from(ingestBlocks).where(eq(ingestBlocks.blockId, blockId)),
+  /** Blocks that are stored, but not evaluated, oldest first. */
+  async storedOnly(limit: number): Promise<number[]> {
+    const rows = await onPostgres(() =>
+      this.db
+        .select({ blockId: ingestBlocks.blockId })
+        .from(ingestBlocks)
+        .where(and(isNull(ingestBlocks.evaluatedAt), isNotNull(ingestBlocks.storedAt)))
+        .orderBy(ingestBlocks.blockId)
+        .limit(limit),
     );
-    return block?.body ? linesOf(block.body) : undefined;
+    return rows.map(({ blockId }) => blockId);
+  }
+
+  /** The lines of those blocks that are not evaluated yet. */
+  async lines(blockIds: readonly number[]): Promise<BlockLines[]> {
+    const rows = await onPostgres(() =>
+      this.db
+        .select({ blockId: ingestBlocks.blockId, body: ingestBlocks.body, countedAt: ingestBlocks.countedAt })
+        .from(ingestBlocks)
+        .where(and(inArray(ingestBlocks.blockId, [...blockIds]), isNull(ingestBlocks.evaluatedAt)))
+        .orderBy(ingestBlocks.blockId),
+    );
+    return Promise.all(
+      rows.map(async ({ blockId, body, countedAt }) => ({
+        blockId,
+        lines: await linesOf(body),
+        isCounted: countedAt !== null,
+      })),
+    );
+  }
+
+  /** Whether blocks that are not evaluated yet are counted. No other process changes that until the end of the transaction. */
+  async lockCounted(tx: Executor, blockIds: readonly number[]): Promise<ReadonlyMap<number, boolean>> {
+    const rows = await tx
+      .select({ blockId: ingestBlocks.blockId, countedAt: ingestBlocks.countedAt })
+      .from(ingestBlocks)
+      .where(and(inArray(ingestBlocks.blockId, [...blockIds]), isNull(ingestBlocks.evaluatedAt)))
+      .orderBy(ingestBlocks.blockId)
+      .for('update');
+    return new Map(rows.map(({ blockId, countedAt }) => [blockId, countedAt !== null]));
+  }
+
+  /** In the transaction that counts their executions. */
+  async markCounted(tx: Executor, blockIds: readonly number[]): Promise<void> {
+    await tx
+      .update(ingestBlocks)
+      .set({ countedAt: sql`now()` })
+      .where(and(inArray(ingestBlocks.blockId, [...blockIds]), isNull(ingestBlocks.countedAt)));
   }
 
   /** Nothing is left to do for these blocks, so their bodies are deleted. */

@@ -26,7 +26,7 @@ import { type Database, type Executor, isRefusedData, onPostgres, sqlState } fro
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
-import { lineOf, type Touched, touch, touchedBy } from './block.ts';
+import { lineOf } from './block.ts';
 import { linesOf } from './blocks.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
@@ -49,7 +49,7 @@ function refusalOf(error: unknown): string | null {
 
 export interface StoredBlock {
   blockId: number;
-  touched: Touched;
+  executions: number;
 }
 
 /** What became of one chunk. With an error, it is either unstorable or will be retried. */
@@ -58,7 +58,6 @@ export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 interface RecordedBlock {
   blockId: number;
   lines: string;
-  touched: Touched;
 }
 
 interface Claimed {
@@ -123,14 +122,9 @@ export class Ledger {
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
     const lines: string[] = [];
-    const touched: Touched = new Map();
     const receipts = chunks.map((chunk) => {
       const executions = unclaimed.of(chunk);
       if (executions.length > 0) lines.push(lineOf(chunk, executions));
-      if (chunk.isOnDefaultBranch)
-        for (const execution of executions)
-          if (execution.status !== 'skipped')
-            touch(touched, chunk.repositoryId, execution.testId, execution.finishedAt, chunk.run.commit ?? '');
       return receiptOf(chunk, executions.length);
     });
     const text = lines.map((line) => `${line}\n`).join('');
@@ -146,9 +140,7 @@ export class Ledger {
             .returning({ duplicate: uploadChunks.duplicate });
     const duplicates = added.reduce((sum, { duplicate }) => sum + duplicate, 0);
     const pending = [...unclaimed.duplicatesIn(unstored)];
-    return blockId === null
-      ? { pending, duplicates }
-      : { recorded: { blockId, lines: text, touched }, pending, duplicates };
+    return blockId === null ? { pending, duplicates } : { recorded: { blockId, lines: text }, pending, duplicates };
   }
 
   /**
@@ -172,15 +164,14 @@ export class Ledger {
           await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
           blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
-          const stored = { blockId, touched: known?.touched ?? touchedBy(lines) };
-          return { stored, executions: block.executions, bytes: Buffer.byteLength(lines) };
+          return { executions: block.executions, bytes: Buffer.byteLength(lines) };
         }),
       );
       if (!done) return;
       executionsStored.inc(done.executions);
       blockExecutions.observe(done.executions);
       blockBytes.observe(done.bytes);
-      this.deps.onStored?.(done.stored);
+      this.deps.onStored?.({ blockId, executions: done.executions });
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#retract(blockId);
       throw error;

@@ -1,7 +1,7 @@
 /**
  * Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that.
  */
-import { and, eq, isNotNull, isNull, lt } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
 import type { UploadStatus } from '../domain/status.ts';
@@ -9,7 +9,7 @@ import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { payloadOf } from '../postgres/dead-letters.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { deadLetters, uploadChunks } from '../postgres/schema.ts';
+import { deadLetters, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
 import type { Producer } from '../queue/producer.ts';
 import { chunkJobId, rejectionSchema, type testRunsSchema } from '../queue/test-runs.ts';
@@ -64,7 +64,10 @@ export class ReceiptStore {
     if (!repository) return null;
     const [chunks, letters] = await onPostgres(() =>
       Promise.all([
-        this.deps.db.select().from(uploadChunks).where(eq(uploadChunks.uploadId, uploadId)),
+        this.deps.db
+          .select({ ...getTableColumns(uploadChunks), isWaiting: isWaiting() })
+          .from(uploadChunks)
+          .where(eq(uploadChunks.uploadId, uploadId)),
         this.deps.db
           .select({ reason: deadLetters.reason, createdAt: deadLetters.createdAt })
           .from(deadLetters)
@@ -74,7 +77,8 @@ export class ReceiptStore {
     const own = chunks.filter((chunk) => chunk.repositoryId === repository.id);
     const [first] = own;
     if (!first) return null;
-    const isStored = own.length === first.chunkCount && own.every((chunk) => chunk.storedAt !== null);
+    const isStored =
+      own.length === first.chunkCount && own.every((chunk) => chunk.storedAt !== null && !chunk.isWaiting);
     const status = letters.length > 0 ? 'failed' : isStored ? 'stored' : 'queued';
     const isCounted = status !== 'queued';
     const sum = (of: (chunk: typeof uploadChunks.$inferSelect) => number): number =>
@@ -144,6 +148,16 @@ export class ReceiptStore {
     };
   }
 }
+
+/**
+ * Whether a block that holds executions of the chunk is not counted yet, so that some reads do not see them: its own, or
+ * an earlier one, of which the chunk has duplicates.
+ */
+const isWaiting = () => sql<boolean>`exists (
+  select 1 from ${ingestBlocks} as blocks
+  where blocks.evaluated_at is null and blocks.counted_at is null
+    and (blocks.block_id = ${uploadChunks.blockId}
+      or (${uploadChunks.duplicate} > 0 and blocks.created_at <= ${uploadChunks.storedAt})))`;
 
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();

@@ -61,8 +61,6 @@ export const RAW = [
 ] as const;
 
 export const DERIVED = [
-  { table: 'catalog', missing: defineStatement('repair/catalog', scope) },
-  { table: 'first_failures', missing: defineStatement('repair/first_failures', scope) },
   { table: 'runs', missing: defineStatement('repair/runs', scope) },
   { table: 'flaky_verdicts', missing: defineStatement('repair/flaky_verdicts', scope) },
 ] as const;

@@ -1,14 +1,12 @@
 /**
  * The tables that a SELECT derives from the executions. Each is defined once, in `sql/derived`: a rebuild inserts what
  * it gives, `verify` compares with it, and a test compares it with the materialized view that fills the table. Verdicts
- * of the evaluation, troubled runs and health are derived by rules that SQL cannot express (src/evaluation).
+ * of the evaluation, troubled runs and the state of tests are derived by rules that SQL cannot express (src/evaluation).
  */
 import { defineStatement } from '../clickhouse/query.ts';
 import { scope } from '../clickhouse/scope.ts';
 
 export const derived = {
-  catalog: defineStatement('derived/catalog', scope),
-  first_failures: defineStatement('derived/first_failures', scope),
   runs: defineStatement('derived/runs', scope),
   flaky_verdicts: defineStatement('derived/flaky_verdicts', scope),
 } as const;

@@ -1,6 +1,6 @@
 /**
- * Recomputes everything derived from the executions: which of them are on the default branch, the catalog, first failures,
- * failure groups, totals of runs, verdicts and health. Needed after a change of a default branch, of a rule or of the
+ * Recomputes everything derived from the executions: which of them are on the default branch, failure groups, totals of
+ * runs, verdicts and the state of tests. Needed after a change of a default branch, of a rule or of the
  * fingerprint, or when `verify` finds a difference.
  *
  * Partitions are filled in a second table and swapped in whole, so that a reader sees either the old one or the new one.
@@ -14,21 +14,20 @@ import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { reevaluate } from '../evaluation/evaluate.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
-import { QuarantineEvidenceStore } from '../evaluation/quarantine-evidence.ts';
-import { judgeQuarantines } from '../evaluation/quarantines.ts';
+import { oldestRetained, rederive } from '../evaluation/rederive.ts';
 import { RunStore } from '../evaluation/run-store.ts';
-import { EvaluationStore } from '../evaluation/store.ts';
 import { rejudgeRuns } from '../evaluation/troubles.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
+import { forgetStates } from '../postgres/test-states.ts';
 import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
 import { regroupFailures } from './regroup.ts';
+import { evaluateStoredBlocks } from './stored-blocks.ts';
 
 /** The current default branch of each repository. */
 const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
@@ -41,8 +40,6 @@ const misplacedExecutions = defineLongQuery(
 );
 const movedExecutions = defineStatement('maintenance/moved_executions', ofMonth);
 const movedFailures = defineStatement('maintenance/moved_failures', { month: 'UInt32' });
-const forgetHealth = defineStatement('maintenance/forget_health', { repository_ids: 'Array(UUID)' });
-const rememberedFirstFailures = defineStatement('maintenance/remembered_first_failures', {});
 
 export interface RebuildDeps {
   clickhouse: ClickHouse;
@@ -63,17 +60,15 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
   return onPostgres(() =>
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
+      await evaluateStoredBlocks(deps);
       const known = await tx.select().from(repositories);
       const branches = {
         repository_ids: known.map((repository) => repository.id),
         branches: known.map((repository) => repository.defaultBranch ?? ''),
       };
-      const moved = await moveToDefaultBranch(deps.clickhouse, branches);
+      const moved = await moveToDefaultBranch(deps, branches);
       deps.log.info({ moved }, 'executions moved on or off the default branch');
       const everything = scopeOf();
-      await replacePartitions(deps.clickhouse, 'catalog', 'table', derived.catalog(everything));
-      const firstFailures = [derived.first_failures(everything), rememberedFirstFailures({})];
-      await replacePartitions(deps.clickhouse, 'first_failures', 'table', ...firstFailures);
       await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
       const regrouped = await regroupFailures(deps.clickhouse, fingerprintVersion);
       await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
@@ -83,24 +78,12 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
           await rejudgeRuns(new RunStore(deps.clickhouse, id), await drawVersion(deps.postgres.db));
         });
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
+      const retainedSince = await oldestRetained(deps.clickhouse);
       let tests = 0;
-      for await (const { repositoryId, testIds } of testsOnDefaultBranches(deps.clickhouse)) {
-        await deps.postgres.db.transaction(async (evaluation) => {
-          await lockEvaluation(evaluation, repositoryId);
-          const stores = {
-            executions: new EvaluationStore(deps.clickhouse, repositoryId),
-            runs: new RunStore(deps.clickhouse, repositoryId),
-          };
-          const identities = await reevaluate(stores, testIds, {
-            isFlakyDetectionEnabled: enabled.get(repositoryId) ?? true,
-            version: await drawVersion(deps.postgres.db),
-          });
-          // Recovery follows from the executions. New quarantines are left to the next run of a test.
-          const { quarantines } = deps;
-          const evidence = new QuarantineEvidenceStore(deps.clickhouse, repositoryId);
-          await judgeQuarantines({ repositoryId, mode: 'off', quarantines, evidence }, identities);
-        });
-        tests += testIds.length;
+      for await (const group of testsOnDefaultBranches(deps.clickhouse)) {
+        const isFlakyDetectionEnabled = enabled.get(group.repositoryId) ?? true;
+        await rederive({ ...deps, db: deps.postgres.db }, group, { isFlakyDetectionEnabled, retainedSince });
+        tests += group.testIds.length;
       }
       return { moved, tests, regrouped };
     }),
@@ -108,17 +91,21 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
 }
 
 /** Rewrites the partitions with wrongly marked executions. Returns the number of these executions. */
-async function moveToDefaultBranch(clickhouse: ClickHouse, branches: ValuesOf<typeof branchesOf>): Promise<number> {
+async function moveToDefaultBranch(
+  { clickhouse, postgres: { db } }: RebuildDeps,
+  branches: ValuesOf<typeof branchesOf>,
+): Promise<number> {
   const wrong = await clickhouse.select(misplacedExecutions, { ...branches, is_every_month: true, month: 0 });
+  const retainedSince = await oldestRetained(clickhouse);
+  for (const repositoryId of new Set(wrong.flatMap((row) => row.repositories)))
+    await db.transaction(async (evaluation) => {
+      await lockEvaluation(evaluation, repositoryId);
+      await forgetStates(evaluation, repositoryId, retainedSince);
+    });
   for (const { month } of wrong) {
     const executions = movedExecutions({ ...branches, is_every_month: false, month });
     await replacePartitions(clickhouse, 'executions', 'partitions', executions);
     await replacePartitions(clickhouse, 'failures', 'partitions', movedFailures({ month }));
-  }
-  const repositoryIds = [...new Set(wrong.flatMap((row) => row.repositories))];
-  if (repositoryIds.length > 0) {
-    const { sql, params } = forgetHealth({ repository_ids: repositoryIds });
-    await clickhouse.command(sql, params);
   }
   return wrong.reduce((sum, row) => sum + row.executions, 0);
 }

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { scope, scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { readPending } from '../evaluation/pending.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
-import { readPending } from '../ledger/pending.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -25,11 +25,6 @@ const CHECKS = [
   {
     name: 'failures: as many as their executions report',
     query: defineLongQuery('verify/failures', scope, difference),
-  },
-  { name: 'catalog: totals and newest executions', query: defineLongQuery('verify/catalog', scope, difference) },
-  {
-    name: 'first failures: no retained failure is earlier',
-    query: defineLongQuery('verify/first_failures', scope, difference),
   },
   { name: 'runs: totals of each day', query: defineLongQuery('verify/runs', scope, difference) },
 ];
@@ -93,8 +88,8 @@ async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyR
     );
   add('failure groups: as their fingerprints say', groups);
   add(
-    'verdicts, health and recovery: as the rules say',
-    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.touched, repositoryId),
+    'verdicts, state of tests and recovery: as the rules say',
+    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.tests, repositoryId),
   );
   const [stored] = await clickhouse.select(storedExecutions, {});
   return {

@@ -21,6 +21,7 @@ import {
 import { DEFAULT_BRANCH_SOURCES } from '../domain/default-branch.ts';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
+import { HEALTHS } from '../domain/status.ts';
 
 export const schema = pgSchema('ci_insights');
 
@@ -68,6 +69,123 @@ export const installation = schema.table('installation', {
   createdAt: moment('created_at').notNull().defaultNow(),
 });
 
+/**
+ * Every test that ever ran on a default branch. Written once, so the index of names is not touched by results. Its first
+ * failure outlives retention.
+ */
+export const tests = schema.table(
+  'tests',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    name: text().notNull(),
+    firstFailedAt: moment('first_failed_at'),
+    /** As text: ids go up to 2^64. */
+    firstFailedExecution: text('first_failed_execution'),
+    firstFailedCommit: text('first_failed_commit'),
+    /** Flaky executions by UTC day, of the days that a ratio asks for: [day, executions] pairs. */
+    flakyDays: jsonb('flaky_days').notNull().default([]),
+  },
+  (table) => [
+    // By repository first: the lookup of every read, and the key to spread the table by.
+    primaryKey({ columns: [table.repositoryId, table.testId] }),
+    // Search by pattern. Both columns in one index, so that names of other repositories cost nothing.
+    // Without a list of pending names, which every search would read.
+    index('tests_name').using('gin', table.repositoryId, sql`${table.name} gin_trgm_ops`).with({ fastupdate: false }),
+  ],
+);
+
+/**
+ * The current state of each identity (test, pipeline, CI job), written by the evaluation. Its health outlives retention.
+ * Every run rewrites the rows of its tests, so they are small: lists are JSON as text, flat and without names, which
+ * costs a tenth of what jsonb does.
+ */
+export const identities = schema.table(
+  'identities',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    /** How the name of the test begins: the order of as many executions. An index cannot hold names of 10,000 characters. */
+    nameStart: text('name_start').notNull(),
+    /** Retained executions, and the same by month: YYYYMM, executions, YYYYMM, … */
+    executions: bigint({ mode: 'number' }).notNull(),
+    months: text().notNull(),
+    /** Of the UTC days that a ratio asks for: day, passed, failed, day, … */
+    days: text().notNull(),
+    /** Milliseconds since the epoch; null if it never happened, or only in months that have left. */
+    lastSuccessMs: bigint('last_success_ms', { mode: 'number' }),
+    lastFailureMs: bigint('last_failure_ms', { mode: 'number' }),
+    /** The newest execution, as far as insights show it; null when its month has left. */
+    newest: text(),
+    health: text({ enum: HEALTHS }).notNull(),
+    /** The fold of its health after every execution (src/evaluation/fold.ts), and when its newer checkpoint is. */
+    fold: text().notNull(),
+    checkpointMs: bigint('checkpoint_ms', { mode: 'number' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
+    // The first page of "most executions first", without reading every identity of the repository.
+    index('identities_executions').on(
+      table.repositoryId,
+      table.executions.desc().nullsFirst(),
+      sql`${table.nameStart} collate "C"`,
+    ),
+  ],
+);
+
+/**
+ * Where the fold of an identity continues when something arrives behind its end: from a checkpoint some hours or days
+ * back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run
+ * rewrites.
+ */
+export const healthCheckpoints = schema.table(
+  'health_checkpoints',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    /** Empty until a month has left. */
+    baseline: text().notNull().default(''),
+    /** One to two days back, and up to one. Empty for the beginning. */
+    older: text().notNull().default(''),
+    newer: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] })],
+);
+
+/** The failure groups of each test, with the texts of their newest failure. */
+export const failureGroups = schema.table(
+  'failure_groups',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    failureId: uuid('failure_id').notNull(),
+    /** Of each retained month: YYYYMM, failures, the first of them in milliseconds since the epoch, YYYYMM, … */
+    months: text().notNull(),
+    /** The newest failure; of several at the same time, that of the greatest execution and attempt. */
+    lastMs: bigint('last_ms', { mode: 'number' }).notNull(),
+    lastExecution: text('last_execution').notNull(),
+    lastAttempt: integer('last_attempt').notNull(),
+    exceptionType: text('exception_type').notNull(),
+    exceptionMessage: text('exception_message').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.failureId] })],
+);
+
+/**
+ * Upgrades of what older versions stored that take more than a migration: how far each is, so that one that was cut off
+ * continues.
+ */
+export const upgrades = schema.table('upgrades', {
+  name: text().primaryKey(),
+  /** The upgrade's own mark of what is done; null before the first. */
+  position: text(),
+  finishedAt: moment('finished_at'),
+});
+
 /** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 
@@ -103,7 +221,9 @@ export const ingestBlocks = schema.table(
     createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */
     storedAt: moment('stored_at'),
-    /** Verdicts and health of its tests are written. */
+    /** `identities` and `failure_groups` count its executions. */
+    countedAt: moment('counted_at'),
+    /** Verdicts on its executions are written, too. */
     evaluatedAt: moment('evaluated_at'),
   },
   (table) => [

@@ -99,8 +99,9 @@ function recordStatements(deps: Deps): { last: (() => Promise<unknown>) | undefi
   const { clickhouse } = deps;
   const select = clickhouse.select.bind(clickhouse);
   clickhouse.select = (query, params) => {
-    recorded.last = () => clickhouse.rows(query.sql, params);
-    return select(query, params);
+    const values = typeof params === 'function' ? params() : params;
+    recorded.last = () => clickhouse.rows(query.sql, values);
+    return select(query, values);
   };
   return recorded;
 }

@@ -91,19 +91,19 @@ test('a read whose client has gone is aborted, in ClickHouse too, and logged as 
   await lonely.stores.repositories.record({ host: 'github.com', owner, name });
   lonely.app.listen({ hostname: '127.0.0.1', port: 0 });
   try {
-    await server.fault({ kind: 'stall', matching: 'insights/search', ms: 60_000 });
+    await server.fault({ kind: 'stall', matching: 'events/log', ms: 60_000 });
     const client = new AbortController();
-    const path = `/v1/ci/${owner}/repositories/${name}/search/tests?test_name=*`;
+    const path = `/v1/repos/${owner}/${name}/logs`;
     const read = fetch(`http://127.0.0.1:${lonely.app.server?.port}${path}`, {
       headers: { authorization: `Bearer ${lonely.adminToken}` },
       signal: client.signal,
     });
-    await server.untilSeen('insights/search');
+    await server.untilSeen('events/log');
     client.abort();
     await expect(read).rejects.toThrow();
     while (lines.length === 0) await Bun.sleep(10);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { operation: 'searchTests', status: 499, msg: 'request' },
+      { operation: 'listEvents', status: 499, msg: 'request' },
     ]);
   } finally {
     await lonely.app.stop(true);

@@ -1,8 +1,10 @@
 /** Quarantines and recoveries by the evaluation, on real stores. */
 import { describe, expect, test } from 'bun:test';
-import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
+import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
 import type { Quarantine } from '../../src/postgres/quarantines.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -182,8 +184,20 @@ describe('auto-quarantine', () => {
           pauseMs: 0,
         }),
     );
-    const touched = new Map([[testIdOf(id, 'sums'), { since: course.at - DAY_MS, commits: [] }]]);
-    await Promise.all(evaluators.map((evaluator) => evaluator.evaluateTests(id, touched)));
+    const stored: StoredBlock[] = [];
+    const ledger = new Ledger({
+      db: postgres.db,
+      clickhouse,
+      clock: stores.clock,
+      onStored: (block) => stored.push(block),
+    });
+    const given = { repository, runId: 'last', at: course.at + HOUR_MS, receivedAt: course.at + HOUR_MS };
+    const job = runOf({ ...given, results: { sums: 'passed' } });
+    await ledger.write([
+      prepareChunk(job, { repositoryId: id, defaultBranch: 'main', now: given.at, retentionDays: 90 }),
+    ]);
+    const blockIds = stored.map(({ blockId }) => blockId);
+    await Promise.all(evaluators.map((evaluator) => evaluator.evaluate(blockIds)));
     expect(await course.open()).toHaveLength(1);
     await driver.settle();
     const events = await clickhouse.rows(

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { identities, tests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -47,8 +48,9 @@ test('after a change of the default branch, executions, totals, verdicts and hea
 test('damaged tables are whole again', async () => {
   const { stores, driver } = ingest;
   await driver.ingest(runAt(1, '1', { a: 'failed', b: 'passed' }));
-  await stores.clickhouse.command('TRUNCATE TABLE ci.catalog');
-  await stores.clickhouse.command('TRUNCATE TABLE ci.health');
+  await stores.clickhouse.command('TRUNCATE TABLE ci.runs');
+  await stores.postgres.db.delete(identities);
+  await stores.postgres.db.update(tests).set({ firstFailedAt: null });
   await expect(driver.verify()).rejects.toThrow();
   await rebuild(stores);
   await driver.verify();

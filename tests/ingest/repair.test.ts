@@ -17,9 +17,7 @@ const MONTH_OF: Record<string, string> = {
   executions: 'toYYYYMM(finished_at)',
   failures: 'toYYYYMM(failed_at)',
   flaky_verdicts: 'toYYYYMM(finished_at)',
-  catalog: 'toYYYYMM(month)',
   runs: 'toYYYYMM(day)',
-  first_failures: MONTHS[0] as string,
 };
 
 let stores: TestStores;

@@ -4,6 +4,7 @@ import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
+import { identities } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { Sweeper } from '../../workers/sweeper.ts';
@@ -56,11 +57,9 @@ describe('what is on its way', () => {
     await store([job(repository, '2', ['a', 'b'])]);
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 1, executions: 6 });
 
-    await stores.clickhouse.command(
-      'ALTER TABLE ci.health DELETE WHERE test_id IN (SELECT test_id FROM ci.executions) SETTINGS mutations_sync = 2',
-    );
+    await stores.postgres.db.delete(identities);
     // Those of c and d; a and b will be judged anyway.
-    expect((await differencesOf()).filter((one) => one.includes('no health is stored'))).toHaveLength(2);
+    expect((await differencesOf()).filter((one) => one.includes('ran, but is not stored'))).toHaveLength(2);
     while ((await driver.sweeper.sweep(0)) > 0);
     expect((await verify(stores)).pendingBlocks).toBe(0);
   });
@@ -150,7 +149,18 @@ describe('a backlog of blocks that wait for their evaluation', () => {
     const { postgres, clickhouse, quarantines, log } = ingest.stores;
     const { db } = postgres;
     // Of several repositories, on a ClickHouse that takes its time: evaluated to the end, it would take twenty seconds.
-    await store(Array.from({ length: 8 }, (_, i) => job(uniqueRepository(), String(i), names)));
+    const failed = Object.fromEntries(names.map((name) => [name, 'failed' as const]));
+    await store(
+      Array.from({ length: 8 }, (_, i) =>
+        runOf({
+          repository: uniqueRepository(),
+          runId: String(i),
+          at: TEST_NOW,
+          receivedAt: TEST_NOW,
+          results: failed,
+        }),
+      ),
+    );
     const slow = {
       ...clickhouse,
       select: async (...query: Parameters<typeof clickhouse.select>) => {
@@ -167,7 +177,7 @@ describe('a backlog of blocks that wait for their evaluation', () => {
     const startedAt = performance.now();
     await Promise.all([evaluator.loop.stop(), sweeper.loop.stop(), swept]);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect((await verify(ingest.stores)).pendingBlocks).toBe(8);
+    expect((await verify(ingest.stores)).pendingBlocks).toBeGreaterThanOrEqual(7);
     while ((await ingest.driver.sweeper.sweep(0)) > 0);
     expect(await verify(ingest.stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
   });

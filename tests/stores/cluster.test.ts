@@ -15,12 +15,12 @@ const MADE_AT_RUN_TIME = [
   'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
   'DROP TABLE IF EXISTS ci.executions_rebuild SYNC',
   'CREATE TABLE ci.executions_rebuild AS ci.executions',
-  'CREATE TABLE ci.health_rebuild AS ci.health',
+  'CREATE TABLE ci.flaky_verdicts_rebuild AS ci.flaky_verdicts',
   "ALTER TABLE ci.executions REPLACE PARTITION ID '202611' FROM ci.executions_rebuild",
   "ALTER TABLE ci.executions DROP PARTITION ID '202611'",
   'ALTER TABLE ci.health DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2',
   'CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String) ENGINE = MergeTree ORDER BY (test_id, from_id)',
-  'TRUNCATE TABLE ci.catalog',
+  'TRUNCATE TABLE ci.runs',
   'INSERT INTO ci.runs_rebuild SETTINGS insert_deduplicate = 0 SELECT * FROM ci.runs',
 ];
 

@@ -1,4 +1,7 @@
 /** What the evaluation has written about the tests of one repository. */
+import { and, eq } from 'drizzle-orm';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
+import { identities, tests } from '../../src/postgres/schema.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import type { TestStores, uniqueRepository } from './stores.ts';
 
@@ -9,16 +12,16 @@ async function idOf(stores: TestStores, repository: Repository): Promise<string>
 }
 
 /** The health of each identity, by test; identities of one test by job. */
-export async function healthsOf(stores: TestStores, repository: Repository): Promise<Record<string, string[]>> {
-  const rows = await stores.clickhouse.rows(
-    `SELECT name, health FROM ci.health AS h FINAL
-     INNER JOIN (SELECT test_id, any(test_name) AS name FROM ci.executions WHERE repository_id = {id: UUID} GROUP BY test_id) AS t
-       ON t.test_id = h.test_id
-     WHERE h.repository_id = {id: UUID} ORDER BY name, h.job_name`,
-    { id: await idOf(stores, repository) },
-  );
-  const byTest = Map.groupBy(rows as { name: string; health: string }[], ({ name }) => name);
-  return Object.fromEntries([...byTest].map(([name, found]) => [name, found.map(({ health }) => health)]));
+export async function healthsOf({ postgres }: TestStores, repository: Repository): Promise<Record<string, string[]>> {
+  const { host, owner, name } = repository;
+  const rows = await postgres.db
+    .select({ name: tests.name, health: identities.health })
+    .from(identities)
+    .innerJoin(tests, and(eq(tests.repositoryId, identities.repositoryId), eq(tests.testId, identities.testId)))
+    .where(eq(identities.repositoryId, repositoryIdOf(host, owner, name)))
+    .orderBy(tests.name, identities.jobName);
+  const byTest = Map.groupBy(rows, (row) => row.name);
+  return Object.fromEntries([...byTest].map(([test, found]) => [test, found.map(({ health }) => health)]));
 }
 
 /** The health of each identity of a test, by job. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { FairQueue, type Shares, type Turn } from '../../src/clickhouse/fair-queue.ts';
 import { ReadRefused } from '../../src/errors.ts';
+import { FairQueue, type Shares, type Turn } from '../../src/fair-queue.ts';
 
 const SHARES: Shares = {
   atOnce: 4,

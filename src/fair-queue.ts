@@ -3,7 +3,7 @@
  * down the others. Those who wait are served in turn, owner by owner. Searches that match many patterns have a smaller share,
  * so that they do not slow down other reads of their owner either. Waiting is bounded, in number and in time.
  */
-import { ReadRefused } from '../errors.ts';
+import { ReadRefused } from './errors.ts';
 
 export interface Shares {
   /** Statements that run at once: of all owners, and of one. */

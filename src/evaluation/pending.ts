@@ -1,14 +1,17 @@
 /** What blocks bring that are not stored or not evaluated yet. */
 import { asc, eq, isNull } from 'drizzle-orm';
+import { linesOf } from '../ledger/blocks.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
-import { mergeTouched, namesIn, type Touched, touchedBy } from './block.ts';
-import { linesOf } from './blocks.ts';
+import { addNews, conclusiveOf, type News, namesIn } from './news.ts';
+
+/** Since when a test is to be judged, in milliseconds since the epoch, by repository id, then by test id. */
+export type PendingTests = Map<string, Map<string, number>>;
 
 export interface Pending {
   blocks: number;
   /** What is to be judged. */
-  touched: Touched;
+  tests: PendingTests;
   /** Ids of the tests and runs in blocks that are not stored, or only in some of the tables. */
   arriving: ReadonlySet<string>;
 }
@@ -22,7 +25,7 @@ export async function readPending(db: Database): Promise<Pending> {
       .where(isNull(ingestBlocks.evaluatedAt))
       .orderBy(asc(ingestBlocks.blockId)),
   );
-  const touched: Touched = new Map();
+  const tests: PendingTests = new Map();
   const arriving = new Set<string>();
   for (const { blockId } of blocks) {
     const [block] = await onPostgres(() =>
@@ -34,8 +37,21 @@ export async function readPending(db: Database): Promise<Pending> {
     // Evaluated meanwhile.
     if (!block?.body) continue;
     const lines = await linesOf(block.body);
-    mergeTouched(touched, touchedBy(lines));
+    addPending(tests, lines);
     if (block.storedAt === null) for (const name of namesIn(lines)) arriving.add(name);
   }
-  return { blocks: blocks.length, touched, arriving };
+  return { blocks: blocks.length, tests, arriving };
+}
+
+function addPending(pending: PendingTests, lines: string): void {
+  const news: News = new Map();
+  addNews(news, lines);
+  for (const [repositoryId, tests] of news) {
+    const known = pending.get(repositoryId) ?? new Map<string, number>();
+    pending.set(repositoryId, known);
+    for (const [testId, test] of tests) {
+      const since = conclusiveOf(test).reduce((least, { finishedAt }) => Math.min(least, finishedAt), Infinity);
+      known.set(testId, Math.min(since, known.get(testId) ?? Infinity));
+    }
+  }
 }

@@ -1,0 +1,91 @@
+/** In sentences, where the stored state of tests differs from the one that the executions give. */
+import { totalsOf } from '../domain/failure-group.ts';
+import { executionsOf } from '../domain/test-state.ts';
+import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
+import type { IdentityRecord } from '../postgres/test-states.ts';
+import type { DerivedState } from './derived-state.ts';
+import { foldSchema } from './fold.ts';
+import type { TestStates } from './state-store.ts';
+import { identityKey } from './store.ts';
+
+export function stateDifferences({ test, identities }: DerivedState, stored: TestStates): string[] {
+  const { testId } = test;
+  const known = stored.tests.get(testId);
+  if (!known) return [`test ${testId} ran, but is not stored`];
+  const differences: string[] = [];
+  if (known.name !== test.name) differences.push(`test ${testId} is called ${test.name}, but stored as ${known.name}`);
+  const [first, remembered] = [test.firstFailure, known.firstFailure];
+  // An earlier one than any that is retained may be remembered.
+  if (first && (!remembered || first.failedAt < remembered.failedAt))
+    differences.push(
+      `test ${testId} first failed at ${first.failedAt}, but ${remembered?.failedAt ?? 'never'} is stored`,
+    );
+  const flaky = new Map(known.flakyDays);
+  for (const [day, executions] of test.flakyDays)
+    if (flaky.get(day) !== executions)
+      differences.push(
+        `test ${testId} was flaky ${executions} times on day ${day}, but ${flaky.get(day) ?? 0} is stored`,
+      );
+  const firstDay = test.flakyDays[0]?.[0] ?? Number.MAX_SAFE_INTEGER;
+  const derivedDays = new Map(test.flakyDays);
+  for (const [day, executions] of known.flakyDays)
+    if (day >= firstDay && executions > 0 && !derivedDays.has(day))
+      differences.push(`test ${testId} was not flaky on day ${day}, but ${executions} times is stored`);
+  const records = new Map(
+    stored.identities.filter((record) => record.testId === testId).map((record) => [keyOf(record), record]),
+  );
+  for (const identity of identities) {
+    const record = records.get(keyOf(identity));
+    records.delete(keyOf(identity));
+    if (!record) differences.push(`${keyOf(identity)} ran, but is not stored`);
+    else differences.push(...identityDifferences(identity, record));
+  }
+  for (const [key, { summary }] of records)
+    if (executionsOf(summary) > 0) differences.push(`${key} is stored, but no execution is retained`);
+  return differences;
+}
+
+function identityDifferences(derived: IdentityRecord, stored: IdentityRecord): string[] {
+  const [is, was] = [described(derived), described(stored)];
+  return is === was ? [] : [`${keyOf(derived)} is ${is}, but stored as ${was}`];
+}
+
+/** What insights show of an identity, and what its next fold continues from. */
+const described = ({ summary, health, fold }: IdentityRecord): string =>
+  JSON.stringify([
+    health,
+    [...summary.months].sort(([one], [other]) => one - other),
+    summary.days,
+    summary.lastSuccessAt,
+    summary.lastFailureAt,
+    summary.newest && Object.entries(summary.newest).map(String).sort(),
+    // Passes before the oldest retained month count in one and may be missing in the other.
+    foldSchema.parse(fold).at?.executionId.toString() ?? null,
+  ]);
+
+export function groupDifferences(
+  derived: readonly FailureGroupRecord[],
+  stored: readonly FailureGroupRecord[],
+): string[] {
+  const groups = new Map(stored.map((group) => [groupKey(group), group]));
+  const differences: string[] = [];
+  for (const group of derived) {
+    const record = groups.get(groupKey(group));
+    groups.delete(groupKey(group));
+    const [is, was] = [describedGroup(group), record ? describedGroup(record) : 'missing'];
+    if (is !== was) differences.push(`failure group ${groupKey(group)} is ${is}, but stored as ${was}`);
+  }
+  for (const key of groups.keys()) differences.push(`failure group ${key} is stored, but has no failure`);
+  return differences;
+}
+
+const describedGroup = (group: FailureGroupRecord): string =>
+  JSON.stringify([
+    totalsOf(group),
+    [...group.months].sort(([one], [other]) => one - other),
+    { ...group.newest, executionId: group.newest.executionId.toString() },
+  ]);
+
+const groupKey = ({ testId, failureId }: FailureGroupRecord): string => `${testId}/${failureId}`;
+const keyOf = ({ testId, pipelineName, jobName }: IdentityRecord): string =>
+  identityKey({ testId, pipelineName, jobName });

@@ -1,0 +1,101 @@
+/** The failure groups of tests, kept up to date by the evaluation. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { FailureGroup } from '../domain/failure-group.ts';
+import type { Executor } from './client.ts';
+import { failureGroups } from './schema.ts';
+import { triplesOf } from './test-states.ts';
+
+export interface FailureGroupRecord extends FailureGroup {
+  testId: string;
+  failureId: string;
+}
+
+const row = z
+  .object({
+    test_id: z.string(),
+    failure_id: z.string(),
+    months: z.string(),
+    last_ms: z.number(),
+    last_execution: z.string(),
+    last_attempt: z.number(),
+    exception_type: z.string(),
+    exception_message: z.string(),
+  })
+  .transform(
+    (found): FailureGroupRecord => ({
+      testId: found.test_id,
+      failureId: found.failure_id,
+      months: new Map(
+        triplesOf(z.array(z.number()).parse(JSON.parse(found.months))).map(([month, failures, firstAt]) => [
+          month,
+          { failures, firstAt },
+        ]),
+      ),
+      newest: {
+        failedAt: found.last_ms,
+        executionId: BigInt(found.last_execution),
+        attempt: found.last_attempt,
+        exceptionType: found.exception_type,
+        exceptionMessage: found.exception_message,
+      },
+    }),
+  );
+
+export async function readFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<FailureGroupRecord[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
+      exception_message
+    from ${failureGroups} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+  return rows.map((found) => row.parse(found));
+}
+
+/** The groups of a test, those with the newest failures first. */
+export async function newestFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  testId: string,
+  limit: number,
+): Promise<FailureGroupRecord[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
+      exception_message
+    from ${failureGroups} where repository_id = ${repositoryId} and test_id = ${testId}
+    order by last_ms desc, failure_id limit ${limit}`);
+  return rows.map((found) => row.parse(found));
+}
+
+export async function writeFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  groups: readonly FailureGroupRecord[],
+): Promise<void> {
+  if (groups.length === 0) return;
+  const column = <T>(of: (group: FailureGroupRecord) => T) => sql.param(groups.map(of));
+  await tx.execute(sql`
+    insert into ${failureGroups} (repository_id, test_id, failure_id, months, last_ms, last_execution, last_attempt,
+      exception_type, exception_message)
+    select ${repositoryId}, * from unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ failureId }) => failureId)}::uuid[],
+      ${column(({ months }) => JSON.stringify([...months].flatMap(([month, { failures, firstAt }]) => [month, failures, firstAt])))}::text[],
+      ${column(({ newest }) => newest.failedAt)}::bigint[],
+      ${column(({ newest }) => newest.executionId.toString())}::text[],
+      ${column(({ newest }) => newest.attempt)}::int[], ${column(({ newest }) => newest.exceptionType)}::text[],
+      ${column(({ newest }) => newest.exceptionMessage)}::text[])
+    on conflict (repository_id, test_id, failure_id) do update set months = excluded.months, last_ms = excluded.last_ms,
+      last_execution = excluded.last_execution, last_attempt = excluded.last_attempt,
+      exception_type = excluded.exception_type, exception_message = excluded.exception_message`);
+}
+
+export async function forgetFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<void> {
+  await tx.execute(sql`
+    delete from ${failureGroups} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+}

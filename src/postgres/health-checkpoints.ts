@@ -1,0 +1,84 @@
+/** Where the folds of identities can start over. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Executor } from './client.ts';
+import { healthCheckpoints } from './schema.ts';
+import type { Identity } from './test-states.ts';
+
+/** Stored folds (src/evaluation/fold.ts), empty for the beginning. */
+export interface CheckpointRecord extends Identity {
+  baseline: string;
+  older: string;
+  newer: string;
+}
+
+const row = z
+  .object({
+    test_id: z.string(),
+    pipeline_name: z.string(),
+    job_name: z.string(),
+    baseline: z.string(),
+    older: z.string(),
+    newer: z.string(),
+  })
+  .transform(
+    ({ test_id, pipeline_name, job_name, ...folds }): CheckpointRecord => ({
+      testId: test_id,
+      pipelineName: pipeline_name,
+      jobName: job_name,
+      ...folds,
+    }),
+  );
+
+export async function readCheckpoints(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<CheckpointRecord[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, baseline, older, newer from ${healthCheckpoints}
+    where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+  return rows.map((found) => row.parse(found));
+}
+
+export async function writeCheckpoints(
+  tx: Executor,
+  repositoryId: string,
+  records: readonly CheckpointRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const column = <T>(of: (record: CheckpointRecord) => T) => sql.param(records.map(of));
+  await tx.execute(sql`
+    insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, baseline, older, newer)
+    select ${repositoryId}, * from unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
+      ${column(({ jobName }) => jobName)}::text[], ${column(({ baseline }) => baseline)}::text[],
+      ${column(({ older }) => older)}::text[], ${column(({ newer }) => newer)}::text[])
+    on conflict (repository_id, test_id, pipeline_name, job_name) do update set baseline = excluded.baseline,
+      older = excluded.older, newer = excluded.newer`);
+}
+
+/** The newer checkpoint becomes the older one, and the given one the newer. */
+export async function advanceCheckpoints(
+  tx: Executor,
+  repositoryId: string,
+  records: readonly (Identity & { newer: string })[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const column = <T>(of: (record: Identity & { newer: string }) => T) => sql.param(records.map(of));
+  await tx.execute(sql`
+    insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, newer)
+    select ${repositoryId}, * from unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
+      ${column(({ jobName }) => jobName)}::text[], ${column(({ newer }) => newer)}::text[])
+    on conflict (repository_id, test_id, pipeline_name, job_name) do update set older = health_checkpoints.newer,
+      newer = excluded.newer`);
+}
+
+/** The newest execution in the baselines of a repository, in milliseconds since the epoch; null if there is none. */
+export async function newestBaseline(tx: Executor, repositoryId: string): Promise<number | null> {
+  const { rows } = await tx.execute<{ newest: number | null }>(sql`
+    select max((baseline::jsonb ->> 0)::float8) as newest from ${healthCheckpoints}
+    where repository_id = ${repositoryId} and baseline <> ''`);
+  return rows[0]?.newest ?? null;
+}

@@ -1,0 +1,235 @@
+/**
+ * The current state of tests: names, first failures, and what the evaluation knows of each identity. Read and written
+ * whole under the repository's evaluation lock, so that nothing is added to a state that another process has replaced.
+ */
+import { and, eq, gte, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { HEALTHS, type Health, STATUSES } from '../domain/status.ts';
+import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
+import type { Executor } from './client.ts';
+import { failureGroups, healthCheckpoints, identities, tests } from './schema.ts';
+
+/** The series of executions that a health describes. */
+export interface Identity {
+  testId: string;
+  pipelineName: string;
+  jobName: string;
+}
+
+export interface FirstFailure {
+  /** Milliseconds since the epoch. */
+  failedAt: number;
+  executionId: bigint;
+  /** Empty when unknown. */
+  commit: string;
+}
+
+export interface TestState {
+  testId: string;
+  name: string;
+  firstFailure: FirstFailure | null;
+  /** Flaky executions by UTC day (days since the epoch). */
+  flakyDays: readonly (readonly [day: number, executions: number])[];
+}
+
+export interface IdentityRecord extends Identity {
+  summary: IdentitySummary;
+  health: Health;
+  /** The fold of its health after every execution, as stored (src/evaluation/fold.ts). */
+  fold: string;
+  /** When its newer checkpoint is; milliseconds since the epoch, 0 without one. */
+  checkpointAt: number;
+}
+
+const moment = z.number().nullable();
+const newest = z
+  .tuple([z.number(), z.string(), z.enum(STATUSES), z.string(), z.string(), z.string(), z.string(), z.string()])
+  .transform(([finishedAt, executionId, status, framework, frameworkVersion, language, filepath, fn]) => ({
+    finishedAt,
+    executionId: BigInt(executionId),
+    status,
+    framework,
+    frameworkVersion,
+    language,
+    filepath,
+    function: fn,
+  }));
+const numbers = z.array(z.number());
+const json = (text: string): unknown => JSON.parse(text);
+const identityRow = z.object({
+  test_id: z.string(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  months: z.string(),
+  days: z.string(),
+  success_ms: moment,
+  failure_ms: moment,
+  newest: z.string().nullable(),
+  health: z.enum(HEALTHS),
+  fold: z.string(),
+  checkpoint_ms: z.number(),
+});
+const testRow = z.object({
+  test_id: z.string(),
+  name: z.string(),
+  failed_ms: moment,
+  execution: z.string().nullable(),
+  commit: z.string().nullable(),
+  flaky_days: z.array(z.tuple([z.number(), z.number()])),
+});
+
+/** Milliseconds since the epoch, as a number that JSON carries exactly. */
+const ms = (column: unknown) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+
+export async function readTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<TestState[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
+      first_failed_commit as commit, flaky_days
+    from ${tests} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+  return rows.map((row) => {
+    const { test_id, name, failed_ms, execution, commit, flaky_days } = testRow.parse(row);
+    return {
+      testId: test_id,
+      name,
+      firstFailure:
+        failed_ms === null ? null : { failedAt: failed_ms, executionId: BigInt(execution ?? 0), commit: commit ?? '' },
+      flakyDays: flaky_days,
+    };
+  });
+}
+
+export async function readIdentities(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<IdentityRecord[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, months, days, last_success_ms::float8 as success_ms,
+      last_failure_ms::float8 as failure_ms, newest, health, fold,
+      checkpoint_ms::float8 as checkpoint_ms
+    from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+  return rows.map((row) => {
+    const found = identityRow.parse(row);
+    return {
+      testId: found.test_id,
+      pipelineName: found.pipeline_name,
+      jobName: found.job_name,
+      summary: {
+        months: new Map(pairsOf(numbers.parse(json(found.months)))),
+        days: triplesOf(numbers.parse(json(found.days))),
+        lastSuccessAt: found.success_ms,
+        lastFailureAt: found.failure_ms,
+        newest: found.newest === null ? null : newest.parse(json(found.newest)),
+      },
+      health: found.health,
+      fold: found.fold,
+      checkpointAt: found.checkpoint_ms,
+    };
+  });
+}
+
+/** A flat list of numbers as pairs. */
+function pairsOf(flat: readonly number[]): [number, number][] {
+  const pairs: [number, number][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i] ?? 0, flat[i + 1] ?? 0]);
+  return pairs;
+}
+
+/** A flat list of numbers in threes. */
+export function triplesOf(flat: readonly number[]): [number, number, number][] {
+  const triples: [number, number, number][] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) triples.push([flat[i] ?? 0, flat[i + 1] ?? 0, flat[i + 2] ?? 0]);
+  return triples;
+}
+
+/** Records tests, or replaces their first failure and flaky days. In order of id: all processes lock rows alike. */
+export async function writeTests(tx: Executor, repositoryId: string, states: readonly TestState[]): Promise<void> {
+  if (states.length === 0) return;
+  const rows = [...states].sort((a, b) => (a.testId < b.testId ? -1 : 1));
+  const column = <T>(of: (state: TestState) => T) => sql.param(rows.map(of));
+  await tx.execute(sql`
+    insert into ${tests} (repository_id, test_id, name, first_failed_at, first_failed_execution, first_failed_commit,
+      flaky_days)
+    select ${repositoryId}, * from unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ name }) => name)}::text[],
+      ${column(({ firstFailure }) => dateOf(firstFailure?.failedAt ?? null))}::timestamptz[],
+      ${column(({ firstFailure }) => firstFailure?.executionId.toString() ?? null)}::text[],
+      ${column(({ firstFailure }) => firstFailure?.commit ?? null)}::text[],
+      ${column(({ flakyDays }) => JSON.stringify(flakyDays))}::jsonb[])
+    on conflict (repository_id, test_id) do update set name = excluded.name, first_failed_at = excluded.first_failed_at,
+      first_failed_execution = excluded.first_failed_execution, first_failed_commit = excluded.first_failed_commit,
+      flaky_days = excluded.flaky_days`);
+}
+
+/** Records identities, or replaces what is known of them, except how the name begins. */
+export async function writeIdentities(
+  tx: Executor,
+  repositoryId: string,
+  records: readonly IdentityRecord[],
+  nameOf: (testId: string) => string,
+): Promise<void> {
+  if (records.length === 0) return;
+  const column = <T>(of: (record: IdentityRecord) => T) => sql.param(records.map(of));
+  await tx.execute(sql`
+    insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, months, days,
+      last_success_ms, last_failure_ms, newest, health, fold, checkpoint_ms)
+    select ${repositoryId}, * from unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
+      ${column(({ jobName }) => jobName)}::text[], ${column(({ testId }) => startOf(nameOf(testId)))}::text[],
+      ${column(({ summary }) => executionsOf(summary))}::bigint[],
+      ${column(({ summary }) => JSON.stringify([...summary.months].flat()))}::text[],
+      ${column(({ summary }) => JSON.stringify(summary.days.flat()))}::text[],
+      ${column(({ summary }) => summary.lastSuccessAt)}::bigint[],
+      ${column(({ summary }) => summary.lastFailureAt)}::bigint[],
+      ${column(({ summary }) => newestJson(summary.newest))}::text[], ${column(({ health }) => health)}::text[],
+      ${column(({ fold }) => fold)}::text[], ${column(({ checkpointAt }) => checkpointAt)}::bigint[])
+    on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
+      months = excluded.months, days = excluded.days, last_success_ms = excluded.last_success_ms,
+      last_failure_ms = excluded.last_failure_ms, newest = excluded.newest, health = excluded.health,
+      fold = excluded.fold, checkpoint_ms = excluded.checkpoint_ms`);
+}
+
+const NAME_START_LENGTH = 64;
+
+/** In characters, not halves of them. */
+const startOf = (name: string): string =>
+  name.length <= NAME_START_LENGTH
+    ? name
+    : [...name.slice(0, 2 * NAME_START_LENGTH)].slice(0, NAME_START_LENGTH).join('');
+
+/** Removes the identities of some tests; their checkpoints stay. */
+export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
+  await tx.execute(sql`
+    delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+}
+
+/**
+ * Forgets everything that a repository's executions show, because others will count. First failures from before what is
+ * retained stay.
+ */
+export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
+  await tx.delete(identities).where(eq(identities.repositoryId, repositoryId));
+  await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
+  await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));
+  await tx
+    .update(tests)
+    .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })
+    .where(and(eq(tests.repositoryId, repositoryId), gte(tests.firstFailedAt, new Date(retainedSince))));
+  await tx.update(tests).set({ flakyDays: [] }).where(eq(tests.repositoryId, repositoryId));
+}
+
+const dateOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+const newestJson = (execution: IdentitySummary['newest']): string | null =>
+  execution === null
+    ? null
+    : JSON.stringify([
+        execution.finishedAt,
+        execution.executionId.toString(),
+        execution.status,
+        execution.framework,
+        execution.frameworkVersion,
+        execution.language,
+        execution.filepath,
+        execution.function,
+      ]);

@@ -1,0 +1,44 @@
+/** What a receipt promises: once it says that an upload is stored, every read shows it. */
+import { expect, test } from 'bun:test';
+import { BlockEvaluation } from '../../src/evaluation/block-evaluation.ts';
+import { BlockStore } from '../../src/ledger/blocks.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { makeJob } from '../support/jobs.ts';
+import { uniqueRepository } from '../support/stores.ts';
+
+const ingest = setUpIngest();
+
+test('an upload is queued until its block is counted, and so is another upload of the same', async () => {
+  const { postgres, clickhouse, clock, quarantines, repositories, receipts } = ingest.stores;
+  const repository = uniqueRepository();
+  const { id } = await repositories.record(repository);
+  const job = (uploadId: string) =>
+    makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 'a' }], uploadId, source: 'the same' });
+  const first = job(Bun.randomUUIDv7());
+  const second = job(Bun.randomUUIDv7());
+  const ledger = new Ledger({ db: postgres.db, clickhouse, clock });
+  const options = { repositoryId: id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
+  for (const one of [first, second]) await ledger.write([prepareChunk(one, options)]);
+
+  const statuses = () =>
+    Promise.all(
+      [first, second].map(async ({ upload_id }) => {
+        const receipt = await receipts.find(repository.owner, repository.name, upload_id);
+        return [receipt?.status, receipt?.accepted, receipt?.duplicate];
+      }),
+    );
+  expect(await statuses()).toEqual([
+    ['queued', null, null],
+    ['queued', null, null],
+  ]);
+
+  const blocks = new BlockStore(postgres.db);
+  await new BlockEvaluation({ db: postgres.db, clickhouse, blocks, quarantines }).run(await blocks.storedOnly(10));
+  expect(await statuses()).toEqual([
+    ['stored', 1, 0],
+    ['stored', 0, 1],
+  ]);
+});

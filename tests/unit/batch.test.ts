@@ -1,0 +1,106 @@
+/** Reads that wait at the same time become one; every caller gets its own value, or its own error. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { Batch } from '../../src/batch.ts';
+
+/** A load that answers when it is told to. */
+function controlled() {
+  const runs: { keys: number[]; signal: AbortSignal; answer(): void; fail(): void }[] = [];
+  const batch = new Batch<number, string>((take, signal) => {
+    const keys = take();
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    const answer = () => resolve(keys.map((key) => `value of ${key}`));
+    runs.push({ keys, signal, answer, fail: () => reject(new Error('the store is down')) });
+    return promise;
+  });
+  return { batch, runs };
+}
+
+describe('a batch', () => {
+  test('sends a lone read at once, and what arrives meanwhile together', async () => {
+    const { batch, runs } = controlled();
+    const first = batch.get(1);
+    const others = [batch.get(2), batch.get(3), batch.get(2)];
+    expect(runs.map(({ keys }) => keys)).toEqual([[1]]);
+    runs[0]?.answer();
+    expect(await first).toBe('value of 1');
+    await Bun.sleep(0);
+    expect(runs.map(({ keys }) => keys)).toEqual([[1], [2, 3, 2]]);
+    runs[1]?.answer();
+    expect(await Promise.all(others)).toEqual(['value of 2', 'value of 3', 'value of 2']);
+  });
+
+  test('fails for those that it was read for, and works for the next', async () => {
+    const { batch, runs } = controlled();
+    const failing = batch.get(1);
+    const later = batch.get(2);
+    runs[0]?.fail();
+    await expect(failing).rejects.toThrow('the store is down');
+    await Bun.sleep(0);
+    runs[1]?.answer();
+    expect(await later).toBe('value of 2');
+  });
+
+  test('ends the read when the last caller that waits for it has gone, and not before', async () => {
+    const { batch, runs } = controlled();
+    const callers = [new AbortController(), new AbortController()];
+    const blocking = batch.get(0);
+    const reads = callers.map((caller, i) => batch.get(i, caller.signal));
+    runs[0]?.answer();
+    await blocking;
+    await Bun.sleep(0);
+    callers[0]?.abort();
+    await expect(reads[0] as Promise<unknown>).rejects.toThrow();
+    expect(runs[1]?.signal.aborted).toBe(false);
+    callers[1]?.abort();
+    await expect(reads[1] as Promise<unknown>).rejects.toThrow();
+    expect(runs[1]?.signal.aborted).toBe(true);
+  });
+
+  test('reads what arrives before its keys are taken', async () => {
+    const turn = Promise.withResolvers<void>();
+    const taken: number[][] = [];
+    const batch = new Batch<number, number>(async (take) => {
+      await turn.promise;
+      const keys = take();
+      taken.push(keys);
+      return keys;
+    });
+    const reads = [batch.get(1), batch.get(2)];
+    turn.resolve();
+    expect(await Promise.all(reads)).toEqual([1, 2]);
+    expect(taken).toEqual([[1, 2]]);
+  });
+
+  test('gives every caller the value of its key, however they arrive and in whatever sizes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ key: fc.nat(5), wait: fc.nat(3), leaves: fc.boolean() }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (reads, sizeMax) => {
+          const batch = new Batch<number, number>(
+            async (take) => {
+              await Promise.resolve();
+              const keys = take();
+              expect(keys.length).toBeLessThanOrEqual(sizeMax);
+              await Promise.resolve();
+              return keys.map((key) => key * 10);
+            },
+            { sizeMax },
+          );
+          await Promise.all(
+            reads.map(async ({ key, wait, leaves }) => {
+              for (let i = 0; i < wait; i++) await Promise.resolve();
+              const caller = new AbortController();
+              const read = batch.get(key, caller.signal);
+              if (leaves) {
+                caller.abort();
+                await expect(read).rejects.toThrow();
+              } else expect(await read).toBe(key * 10);
+            }),
+          );
+        },
+      ),
+    );
+  });
+});
