@@ -68,7 +68,8 @@ describe('ClickHouse over HTTP', () => {
   });
 
   test('parameters too long for a URL arrive, for reads and for commands', async () => {
-    const names = Array.from({ length: 255 }, (_, i) => `${i} ${"'\\\t\n☃"} `.padEnd(10_000, 'ä'));
+    // Two megabytes in a URL.
+    const names = Array.from({ length: 40 }, (_, i) => `${i} ${"'\\\t\n☃"} `.padEnd(10_000, 'ä'));
     const [row] = await clickhouse.rows('SELECT {names: Array(String)} AS names', { names });
     expect(row).toEqual({ names });
     await clickhouse.command(

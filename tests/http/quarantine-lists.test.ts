@@ -123,7 +123,7 @@ describe('freshness', () => {
 
   test('no reader of a process sees an older list after a newer one while both processes write', async () => {
     const { repository, base } = await repositoryOf();
-    const WRITES = 60;
+    const WRITES = 30;
     let isWriting = true;
     const readers = [app, hearing, deaf].flatMap((process) => {
       // Shared by the readers of one process: an answer that begins after another ended must not be older.
@@ -253,7 +253,7 @@ describe('pages', () => {
         const { last = '' } = linksOf(await app.request(first));
         expect((await walk(last, 'prev')).reverse().flat()).toEqual(expected);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 

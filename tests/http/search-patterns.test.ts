@@ -40,7 +40,7 @@ test('several patterns of any characters find the names that the rule says', asy
       const names = await found(globs);
       expect(names.filter((name) => name.length < 100)).toEqual(expected.sort());
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

@@ -174,7 +174,7 @@ describe('pages', () => {
         const first = await app.get<Found>(linksOf(response).first ?? '');
         expect(first.tests).toEqual(whole.slice(0, Number(query.per_page)));
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

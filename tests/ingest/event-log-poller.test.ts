@@ -1,3 +1,3 @@
 import { testFollowingTheLog } from '../support/log-poller.ts';
 
-testFollowingTheLog(6_000);
+testFollowingTheLog(3_000);

@@ -110,7 +110,7 @@ test('whichever parts of two blocks are there, a repair makes each execution cou
       expect(row).toEqual({ stored: 75, different: 75 });
       await driver.verify();
     }),
-    { numRuns: 3 },
+    { numRuns: 2 },
   );
 });
 

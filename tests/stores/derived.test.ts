@@ -69,7 +69,7 @@ describe('derived tables', () => {
           expect(sorted(await stores.clickhouse.rows(stored(table), { repository_id: id }))).toEqual(sorted(given));
         }
       }),
-      { numRuns: 8 },
+      { numRuns: 4 },
     );
   });
 
