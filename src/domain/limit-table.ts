@@ -29,6 +29,8 @@ const inMebibytes = (bytes: number): string => `${bytes / MEBIBYTE} MiB`;
 
 const tooManyXmlParts = () =>
   `The report holds more than ${limits.XML_PARTS_MAX} elements, attributes and character references, and ${limits.XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`;
+const tooMuchMarkup = () =>
+  `The tags of the report, without text and values, take more than ${limits.XML_MARKUP_LENGTH_MAX} characters, and ${limits.XML_MARKUP_LENGTH_PER_TEST} more for each test. Send it in several uploads.`;
 const tooManyGoEvents = () =>
   `The report holds more than ${limits.GO_EVENTS_MAX} events, and ${limits.GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
 const unpacksTooWell = () =>
@@ -82,6 +84,18 @@ export const UPLOAD_LIMITS = {
     tooManyXmlParts,
   ),
   XML_PARTS_PER_TEST: limit(limits.XML_PARTS_PER_TEST, 'of these, more for each test', 413, tooManyXmlParts),
+  XML_MARKUP_LENGTH_MAX: limit(
+    limits.XML_MARKUP_LENGTH_MAX,
+    'characters of tags and references of an XML report (note 1)',
+    413,
+    tooMuchMarkup,
+  ),
+  XML_MARKUP_LENGTH_PER_TEST: limit(
+    limits.XML_MARKUP_LENGTH_PER_TEST,
+    'of these, more for each test',
+    413,
+    tooMuchMarkup,
+  ),
   XML_ATTRIBUTES_MAX: limit(
     limits.XML_ATTRIBUTES_MAX,
     'attributes of an element',
@@ -90,9 +104,9 @@ export const UPLOAD_LIMITS = {
   ),
   XML_TOKEN_LENGTH_MAX: limit(
     limits.XML_TOKEN_LENGTH_MAX,
-    'characters of an attribute or comment',
+    'characters of an attribute',
     'a warning; what came before is kept',
-    () => `an attribute or comment has more than ${limits.XML_TOKEN_LENGTH_MAX} characters`,
+    () => `an attribute has more than ${limits.XML_TOKEN_LENGTH_MAX} characters`,
   ),
   TRX_DEFINITIONS_MAX: limit(
     limits.TRX_DEFINITIONS_MAX,

@@ -36,7 +36,7 @@ export const UPLOAD_EXECUTIONS_MAX = 100_000;
 const MEBIBYTE = 1024 * 1024;
 
 /** Of what a gzip body may unpack to: so many times its size, or this much, whichever is more. Reports take 10 to 50. */
-export const UNPACK_RATIO_MAX = 100;
+export const UNPACK_RATIO_MAX = 64;
 export const UNPACKED_BYTES_ALWAYS = 32 * MEBIBYTE;
 
 /** Names around a test, in UTF-16 units, before its key names them by a digest. Stored claims depend on it. */
@@ -46,6 +46,9 @@ export const UPLOAD_NAMES_LENGTH_MAX = 64 * MEBIBYTE;
 /** What a report may be made of: so much, and so much more for each test in it. */
 export const XML_PARTS_MAX = 400_000;
 export const XML_PARTS_PER_TEST = 200;
+/** Characters of tags, references and the like, without text and values: what the parser looks at one by one. */
+export const XML_MARKUP_LENGTH_MAX = 16 * MEBIBYTE;
+export const XML_MARKUP_LENGTH_PER_TEST = 4_096;
 export const GO_EVENTS_MAX = 500_000;
 export const GO_EVENTS_PER_TEST = 2_000;
 
@@ -76,7 +79,7 @@ export const FORM_PARTS_MAX = 1_000;
 export const DEPTH_MAX = 100;
 export const XML_ATTRIBUTES_MAX = 200;
 /**
- * Of an attribute or comment, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
+ * Of an attribute, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
  */
 export const XML_TOKEN_LENGTH_MAX = 4 * MEBIBYTE;
 /** Of a JSON value that is parsed as a whole. */

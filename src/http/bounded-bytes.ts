@@ -28,8 +28,21 @@ export async function* boundedBytes(
   }
 }
 
-export async function joinedBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const list: Uint8Array[] = [];
-  for await (const chunk of chunks) list.push(chunk);
-  return list.length === 1 && list[0] ? list[0] : Buffer.concat(list);
+/**
+ * @param expected how many there probably are: room for them is made once, where lists of pieces would need it twice.
+ *   Memory that is not written to is not taken, so it may be too much.
+ */
+export async function joinedBytes(chunks: AsyncIterable<Uint8Array>, expected = 0): Promise<Uint8Array> {
+  const room = new Uint8Array(expected);
+  let length = 0;
+  const beyond: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    if (beyond.length === 0 && length + chunk.length <= room.length) {
+      room.set(chunk, length);
+      length += chunk.length;
+    } else beyond.push(chunk);
+  }
+  const [only] = beyond;
+  if (length === 0 && only && beyond.length === 1) return only;
+  return beyond.length === 0 ? room.subarray(0, length) : Buffer.concat([room.subarray(0, length), ...beyond]);
 }

@@ -80,7 +80,10 @@ export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): 
   try {
     await pipeline(counted, createGunzip(), async (unpacked: AsyncIterable<Uint8Array>) => {
       const bounded = boundedBytes(unpacked, limits.unpackedBytesMax, () => unpackedTooLarge(limits));
-      body = await joinedBytes(withinRatio(bounded, () => packedBytes));
+      body = await joinedBytes(
+        withinRatio(bounded, () => packedBytes),
+        statedLength(chunks, limits),
+      );
     });
     return body;
   } catch (error) {
@@ -92,6 +95,15 @@ export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): 
       },
     );
   }
+}
+
+/** What the last four bytes of gzip say that it unpacks to, if that is allowed. */
+function statedLength(chunks: Chunks, { unpackedBytesMax }: BodyLimits): number {
+  const packed = Array.isArray(chunks) && chunks.length === 1 ? chunks[0] : undefined;
+  if (!(packed instanceof Uint8Array) || packed.length < 4) return 0;
+  const stated = new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
+  const most = Math.min(unpackedBytesMax, Math.max(UNPACKED_BYTES_ALWAYS, packed.length * UNPACK_RATIO_MAX));
+  return stated <= most ? stated : 0;
 }
 
 /** What a few KiB of gzip may become takes seconds to read, and nothing is in it: no report packs so well. */

@@ -35,8 +35,13 @@ const taskOf = (input: ParseTask['input'], isGzip = false): ParseTask => ({
 const junitTask = (isGzip = false): ParseTask =>
   taskOf({ kind: 'report', format: 'junit', contentType: null, query: { run_id: '1', branch: 'main' } }, isGzip);
 const small = (): [ParseTask, Uint8Array] => [junitTask(), Buffer.from(junitReport([{ name: 'a' }, { name: 'b' }]))];
-/** Takes about a second to find that there is nothing in it. */
-const blanks = (mebibytes = 40): [ParseTask, Uint8Array] => [junitTask(), Buffer.alloc(mebibytes * MEBIBYTE, ' ')];
+/** Takes about a second. */
+const many = (): [ParseTask, Uint8Array] => [
+  junitTask(),
+  Buffer.from(`<testsuite>${'<testcase name="t" classname="c"/>'.repeat(100_000)}</testsuite>`),
+];
+/** Large, with nothing in it. */
+const blanks = (mebibytes: number): [ParseTask, Uint8Array] => [junitTask(), Buffer.alloc(mebibytes * MEBIBYTE, ' ')];
 
 const parserPids = (): number[] =>
   processTree(process.pid)
@@ -82,9 +87,9 @@ test.each([
   ['time', { secondsMax: 0.5 }, 'takes longer than 0.5 s to read'],
 ])(
   'an upload that takes too much %s is refused with a sentence, and the next one is read',
-  async (_, limits, sentence) => {
+  async (what, limits, sentence) => {
     const { parse } = open({ ...limits, size: 1 });
-    const refused = await parse(...blanks(120));
+    const refused = await parse(...(what === 'memory' ? blanks(120) : many()));
     expect(refused).toMatchObject({
       outcome: 'refused',
       why: 'too large',
@@ -98,11 +103,11 @@ test('a parser that is killed is replaced, and its upload is read by the next on
   const { parse } = open({ size: 1 });
   await parse(...small());
   const [before] = parserPids();
-  const slow = parse(...blanks(15));
+  const slow = parse(...many());
   const waiting = parse(...small());
   await Bun.sleep(100);
   process.kill(before ?? 0, 'SIGKILL');
-  expect(await slow).toMatchObject({ outcome: 'refused', sentence: expect.stringContaining('holds no element') });
+  expect(await slow).toMatchObject({ outcome: 'parsed', executions: 100_000 });
   expect(await waiting).toMatchObject({ outcome: 'parsed', executions: 2 });
   expect(parserPids()).not.toContain(before);
 });
@@ -110,7 +115,7 @@ test('a parser that is killed is replaced, and its upload is read by the next on
 test('an upload that kills every parser is refused, and does not go round for ever', async () => {
   const { parse } = open({ size: 1 });
   await parse(...small());
-  const slow = parse(...blanks());
+  const slow = parse(...many());
   const reaper = setInterval(() => {
     for (const pid of parserPids()) process.kill(pid, 'SIGKILL');
   }, 20);

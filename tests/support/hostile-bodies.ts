@@ -3,6 +3,7 @@
  * tests in it do not need.
  */
 import { gzipSync } from 'node:zlib';
+import { randomFrom } from './random.ts';
 
 export interface HostileBody {
   name: string;
@@ -41,6 +42,23 @@ const exported = (resource: Uint8Array, spans: Uint8Array): Uint8Array =>
 const spansOf = (count: number, ...fields: Uint8Array[]): Uint8Array =>
   Buffer.concat(Array.from({ length: count }, (_, i) => span(i, ...fields)));
 const jsonSpans = (spans: string): Uint8Array => text('{"resourceSpans":[{"scopeSpans":[{"spans":[', spans, ']}]}]}');
+
+/** Lines of a log that gzip packs almost as well as it may. */
+function packable(length: number): string {
+  const random = randomFrom(1);
+  const line = 'a line of a log that says what happens, again and again\n'.repeat(6);
+  const parts: string[] = [];
+  for (let made = 0; made < length; made += line.length + 4)
+    parts.push(
+      line,
+      Math.floor(random() * 65_536)
+        .toString(16)
+        .padStart(4, '0'),
+    );
+  return parts.join('');
+}
+/** What 1 MiB may unpack to. */
+const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   {
@@ -91,6 +109,58 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         '<testsuite>',
         `<testcase name="t"><failure message="${'&amp;'.repeat(800_000)}"/></testcase>`.repeat(25),
         '</testsuite>',
+      ),
+  },
+  {
+    name: '60 MiB of output of a test',
+    parser: 'junit',
+    make: () =>
+      text('<testsuite><testcase name="t"><system-out>', packable(UNPACKED), '</system-out></testcase></testsuite>'),
+  },
+  {
+    name: '60 MiB of CDATA',
+    parser: 'junit',
+    make: () =>
+      text(
+        '<testsuite><testcase name="t"><failure><![CDATA[',
+        packable(UNPACKED),
+        ']]></failure></testcase></testsuite>',
+      ),
+  },
+  {
+    name: '60 MiB of comments',
+    parser: 'junit',
+    make: () => text('<testsuite>', packable(UNPACKED).replaceAll(/[\s\S]{20000}/g, '<!--$&-->'), '</testsuite>'),
+  },
+  {
+    name: '60 MiB of attributes',
+    parser: 'junit',
+    make: () =>
+      text('<testsuite>', `<testcase name="t" message="${packable(UNPACKED / 25)}"/>`.repeat(25), '</testsuite>'),
+  },
+  {
+    name: '16 MiB of blanks in tags',
+    parser: 'junit',
+    make: () => text('<testsuite>', `<a${' '.repeat(200)}/>`.repeat(150_000), '</testsuite>'),
+  },
+  {
+    name: '60 MiB of lines that are no events',
+    parser: 'go-test',
+    make: () => text(packable(UNPACKED), '\n{"Action":"pass","Package":"p","Test":"T"}\n'),
+  },
+  {
+    name: '60 MiB of text that is not read',
+    parser: 'playwright',
+    make: () => text('{"x":"', packable(UNPACKED).replaceAll('\n', ' '), '","suites":[]}'),
+  },
+  {
+    name: '60 MiB of text in spans',
+    parser: 'json',
+    make: () =>
+      jsonSpans(
+        Array(60)
+          .fill(`{"name":"${packable(UNPACKED / 60).replaceAll('\n', ' ')}"}`)
+          .join(','),
       ),
   },
   {

@@ -84,8 +84,8 @@ const problemOf = (outcome: Request | HttpProblem) => (outcome instanceof HttpPr
 /** For each limit: what a sender is told beyond it, and the sentence that it should be. */
 const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [() => unknown, string]> = {
   UPLOAD_EXECUTIONS_MAX: [
-    () => refusal(parseXml(`<testsuite>${testcases(100_001)}</testsuite>`)),
-    UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(),
+    () => refusal(parseXml(`<testsuite>${testcases(11)}</testsuite>`, { executionsMax: 10 })),
+    UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(10),
   ],
   UNPACK_RATIO_MAX: [
     () => refusal(gunzip([gzipSync(Buffer.alloc(40 << 20))])),
@@ -117,6 +117,14 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
   XML_PARTS_PER_TEST: [
     () => refusal(parseXml(`<testsuite>${testcases(1)}${'<a/>'.repeat(400_200)}</testsuite>`)),
     UPLOAD_LIMITS.XML_PARTS_PER_TEST.sentence(),
+  ],
+  XML_MARKUP_LENGTH_MAX: [
+    () => refusal(parseXml(`<testsuite>${`<a${' '.repeat(100)}/>`.repeat(170_000)}</testsuite>`)),
+    UPLOAD_LIMITS.XML_MARKUP_LENGTH_MAX.sentence(),
+  ],
+  XML_MARKUP_LENGTH_PER_TEST: [
+    () => refusal(parseXml(`<testsuite>${testcases(1)}<a${' '.repeat(17_000_000)}/></testsuite>`)),
+    UPLOAD_LIMITS.XML_MARKUP_LENGTH_PER_TEST.sentence(),
   ],
   XML_ATTRIBUTES_MAX: [
     () => refusal(parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)),

@@ -2,14 +2,16 @@
  * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs
  * are refused, and with them custom entities.
  *
- * Everything that a small body could blow up is bounded: nesting, elements, attributes, character references, and the
- * length of an attribute, which the parser joins from single characters. Large reports yield to the event loop between pieces.
+ * Everything that a small body could blow up is bounded: nesting, elements, attributes, character references, the length
+ * of an attribute and that of tags. Large reports yield to the event loop between pieces.
  */
 import sax from 'sax';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import {
   DEPTH_MAX,
   XML_ATTRIBUTES_MAX,
+  XML_MARKUP_LENGTH_MAX,
+  XML_MARKUP_LENGTH_PER_TEST,
   XML_PARTS_MAX,
   XML_PARTS_PER_TEST,
   XML_TOKEN_LENGTH_MAX,
@@ -17,6 +19,7 @@ import {
 import { InvalidUpload, UploadTooLarge } from '../errors.ts';
 import { TimeSlice } from '../time-slice.ts';
 import type { Report } from './report.ts';
+import { XmlFeed } from './xml-feed.ts';
 import { decodedPieces } from './xml-text.ts';
 
 export type XmlAttributes = Readonly<Record<string, string>>;
@@ -62,10 +65,13 @@ export async function readXml(body: Uint8Array, report: XmlReport, handler: XmlH
 class XmlReader {
   hasRoot = false;
   readonly #parser: sax.SAXParser;
+  readonly #feed: XmlFeed;
   readonly #openElements: string[] = [];
   /** Elements, attributes and character references. */
   #partCount = 0;
   #attributeCount = 0;
+  /** Of everything that sax looks at. */
+  #markupLength = 0;
   /** Characters that make the attributes of the open tag unfit to be names. */
   readonly #unfit = new Map<string, string>();
 
@@ -78,6 +84,7 @@ class XmlReader {
     const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: false, position: true };
     const parser = sax.parser(true, options);
     this.#parser = parser;
+    this.#feed = new XmlFeed(parser, (length) => this.#countMarkup(length));
     parser.onopentagstart = ({ name }) => this.#open(name);
     parser.onattribute = () => {
       this.#countPart();
@@ -100,7 +107,7 @@ class XmlReader {
 
   write(text: string): void {
     for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) this.#countPart();
-    this.#parser.write(text);
+    this.#feed.write(text);
     // Passes text on before it grows long.
     this.#parser.flush();
   }
@@ -116,6 +123,12 @@ class XmlReader {
   #countPart(): void {
     if (++this.#partCount > XML_PARTS_MAX + this.handler.report.testCount * XML_PARTS_PER_TEST)
       throw new UploadTooLarge(UPLOAD_LIMITS.XML_PARTS_MAX.sentence());
+  }
+
+  #countMarkup(length: number): void {
+    this.#markupLength += length;
+    if (this.#markupLength > XML_MARKUP_LENGTH_MAX + this.handler.report.testCount * XML_MARKUP_LENGTH_PER_TEST)
+      throw new UploadTooLarge(UPLOAD_LIMITS.XML_MARKUP_LENGTH_MAX.sentence());
   }
 
   #withUnfit(attributes: Record<string, string>): Record<string, string> {

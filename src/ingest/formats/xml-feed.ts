@@ -1,0 +1,107 @@
+/**
+ * Feeds text to sax, which looks at every character for 20 to 80 ns. What takes most of a report (text, CDATA, comments
+ * and the values of attributes) is found by its end instead, a whole run at a time, and put where sax would have
+ * collected it. sax sees the rest as it is.
+ */
+import sax from 'sax';
+
+/** So much at a time of what sax has to look at: then it may have come to a run. */
+const STEP_LENGTH = 256;
+const CDATA_START = '<![CDATA[';
+const CDATA_END = ']]>';
+const COMMENT_START = '<!--';
+const COMMENT_END = '--';
+
+/** State of sax that its types leave out. */
+interface SaxState {
+  state: number;
+  sawRoot: boolean;
+  closedRoot: boolean;
+  /** The quote that ends the value of the attribute. */
+  q: string;
+  textNode: string;
+  cdata: string;
+  attribValue: string;
+  line: number;
+  position: number;
+}
+
+const { STATE } = sax as unknown as { STATE: Readonly<Record<string, number>> };
+
+export class XmlFeed {
+  readonly #state: SaxState;
+  #text = '';
+  /** Where each character comes next in the text, as far as it was looked for. */
+  readonly #next = new Map<string, number>();
+
+  /** @param onMarkup told how many characters sax is about to look at */
+  constructor(
+    private readonly parser: sax.SAXParser,
+    private readonly onMarkup: (length: number) => void,
+  ) {
+    this.#state = parser as unknown as SaxState;
+  }
+
+  write(text: string): void {
+    this.#text = text;
+    this.#next.clear();
+    for (let at = 0; at < text.length; ) at = this.#takeRun(at) ?? this.#step(at);
+  }
+
+  /** Takes the run that begins here, and returns its end; undefined if there is none. */
+  #takeRun(at: number): number | undefined {
+    const state = this.#state;
+    const text = this.#text;
+    let end = at;
+    if (state.state === STATE.TEXT && state.sawRoot && !state.closedRoot) {
+      end = Math.min(this.#nextOf('<', at), this.#nextOf('&', at));
+      if (end > at) state.textNode += text.slice(at, end);
+    } else if (state.state === STATE.ATTRIB_VALUE_QUOTED) {
+      end = Math.min(this.#nextOf(state.q, at), this.#nextOf('&', at));
+      if (end > at) state.attribValue += text.slice(at, end);
+    } else if (state.state === STATE.CDATA) {
+      end = this.#endBefore(CDATA_END, at);
+      if (end > at) state.cdata += text.slice(at, end);
+      // What a comment says is of no use.
+    } else if (state.state === STATE.COMMENT) end = this.#endBefore(COMMENT_END, at);
+    if (end === at) return undefined;
+    state.position += end - at;
+    for (let line = this.#nextOf('\n', at); line < end; line = this.#nextOf('\n', line + 1)) state.line++;
+    // sax checks how long a value has grown when it is given something.
+    if (end === text.length) this.parser.write('');
+    return end;
+  }
+
+  /** Where the text of a run ends; what may be the beginning of its end is left to sax. */
+  #endBefore(mark: string, at: number): number {
+    const found = this.#text.indexOf(mark, at);
+    return found >= 0 ? found : Math.max(at, this.#text.length - mark.length + 1);
+  }
+
+  /** Lets sax look at what comes, as far as the next run can begin; returns where that is. */
+  #step(at: number): number {
+    const text = this.#text;
+    const end = Math.min(this.#stepEnd(at), at + STEP_LENGTH, text.length);
+    this.onMarkup(end - at);
+    this.parser.write(text.slice(at, end));
+    return end;
+  }
+
+  #stepEnd(at: number): number {
+    const text = this.#text;
+    const { state } = this.#state;
+    if (state === STATE.TEXT && text.startsWith(CDATA_START, at)) return at + CDATA_START.length;
+    if (state === STATE.TEXT && text.startsWith(COMMENT_START, at)) return at + COMMENT_START.length;
+    if (text[at] === '&') return this.#nextOf(';', at) + 1;
+    return Math.min(this.#nextOf('"', at), this.#nextOf("'", at), this.#nextOf('>', at)) + 1;
+  }
+
+  #nextOf(character: string, at: number): number {
+    const known = this.#next.get(character);
+    if (known !== undefined && known >= at) return known;
+    const found = this.#text.indexOf(character, at);
+    const next = found < 0 ? this.#text.length : found;
+    this.#next.set(character, next);
+    return next;
+  }
+}
