@@ -1,29 +1,21 @@
 /** Details and statistics of tests that were ingested as a producer would send them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
-import { at, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
+import { at, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let app: TestApp;
-let fixture: InsightsFixture;
-
-beforeAll(async () => {
-  app = await openTestApp();
-  fixture = await ingestHistory(app.stores);
-});
-afterAll(() => fixture.close());
+const insights = setUpInsights(ingestHistory);
 
 describe('details', () => {
   test('hold every field, as seen on the default branch', async () => {
-    const details = await app.get(fixture.test(NAME));
+    const details = await insights.app.get(insights.fixture.test(NAME));
     expect(details).toEqual({
-      repository: fixture.repository.name,
+      repository: insights.fixture.repository.name,
       test_name: NAME,
-      test_id: testIdOf(fixture.id, NAME),
+      test_id: testIdOf(insights.fixture.id, NAME),
       health_status: 'broken',
       last_conclusion: 'skipped',
       failure_ratio: 0.5,
@@ -49,12 +41,14 @@ describe('details', () => {
   });
 
   test('owner and repository are case-insensitive and shown in canonical case', async () => {
-    const shouted = fixture.test(NAME).replace(fixture.repository.name, fixture.repository.name.toUpperCase());
-    expect(await app.get(shouted)).toMatchObject({ repository: fixture.repository.name });
+    const shouted = insights.fixture
+      .test(NAME)
+      .replace(insights.fixture.repository.name, insights.fixture.repository.name.toUpperCase());
+    expect(await insights.app.get(shouted)).toMatchObject({ repository: insights.fixture.repository.name });
   });
 
   test('a test that was only skipped is healthy, with ratios of 0', async () => {
-    expect(await app.get(fixture.test('only skipped'))).toMatchObject({
+    expect(await insights.app.get(insights.fixture.test('only skipped'))).toMatchObject({
       health_status: 'healthy',
       last_conclusion: 'skipped',
       failure_ratio: 0,
@@ -69,7 +63,7 @@ describe('details', () => {
   });
 
   test('a flaky execution counts towards flakiness and as a success', async () => {
-    expect(await app.get(fixture.test('flaky'))).toMatchObject({
+    expect(await insights.app.get(insights.fixture.test('flaky'))).toMatchObject({
       health_status: 'flaky',
       last_conclusion: 'passed',
       success_ratio: 1,
@@ -88,13 +82,13 @@ describe('details', () => {
         '/stats/flaky_count',
         '/stats/mean_duration',
       ])
-        expect([below, (await app.request(fixture.test(name, below))).status]).toEqual([below, 404]);
+        expect([below, (await insights.app.request(insights.fixture.test(name, below))).status]).toEqual([below, 404]);
   });
 
   test('ratios cover 30 days, and only passed and failed executions', async () => {
-    app.stores.clock.set(TEST_NOW + 28 * DAY + 20 * HOUR);
-    const details = await app.get(fixture.test(NAME));
-    app.stores.clock.set(TEST_NOW);
+    insights.app.stores.clock.set(TEST_NOW + 28 * DAY + 20 * HOUR);
+    const details = await insights.app.get(insights.fixture.test(NAME));
+    insights.app.stores.clock.set(TEST_NOW);
     // The run of 50 hours ago has left the window.
     expect(details).toMatchObject({ success_ratio: 1, failure_ratio: 0, health_status: 'broken' });
   });
@@ -109,7 +103,7 @@ interface Series {
 describe('statistics', () => {
   const window = { start: iso(at(60)), end: iso(TEST_NOW) };
   const stat = (name: string, which: string, query: Record<string, string> = window) =>
-    app.get<Series>(fixture.test(name, `/stats/${which}`, query));
+    insights.app.get<Series>(insights.fixture.test(name, `/stats/${which}`, query));
 
   test('counts add up to the value, bucket by bucket', async () => {
     for (const [which, value] of [
@@ -160,9 +154,9 @@ describe('statistics', () => {
   });
 
   test('a + that arrives as a space is read as +', async () => {
-    const path = fixture.test(NAME, '/stats/success_count');
+    const path = insights.fixture.test(NAME, '/stats/success_count');
     const local = (moment: number) => `${iso(moment + HOUR).slice(0, 19)}+01:00`;
-    expect(await app.get<Series>(`${path}?start=${local(at(50))}&end=${local(at(5) + 1_000)}`)).toMatchObject({
+    expect(await insights.app.get<Series>(`${path}?start=${local(at(50))}&end=${local(at(5) + 1_000)}`)).toMatchObject({
       value: 2,
     });
   });

@@ -1,5 +1,5 @@
 /** The event log as clients read it. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -13,10 +13,10 @@ import {
   makeEventsJob,
   type ShownEvent,
 } from '../support/events.ts';
-import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { IngestDriver } from '../support/ingest.ts';
+import { linksOf } from '../support/http.ts';
+import { setUpApp } from '../support/ingest.ts';
 import { explainable } from '../support/queries.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -32,20 +32,15 @@ const EVENTS: [hoursAgo: number, event: EventInput][] = [
 ];
 
 const repository = uniqueRepository();
-let stores: TestStores;
-let app: TestApp;
-let driver: IngestDriver;
+const service = setUpApp();
 beforeAll(async () => {
-  stores = await openTestStores();
-  app = await openTestApp();
-  driver = new IngestDriver(stores);
+  const { stores, driver } = service;
   for (const [hoursAgo, event] of EVENTS) {
     stores.clock.set(TEST_NOW - hoursAgo * HOUR);
     await stores.producers.of(prEvents).add(makeEventsJob(repository, [event]));
     await driver.settle();
   }
 });
-afterAll(() => driver.stop());
 
 interface Log {
   size: number;
@@ -58,7 +53,7 @@ const iso = (hoursAgo: number): string => new Date(TEST_NOW - hoursAgo * HOUR).t
 const read = async (query: Record<string, string | string[]> = {}) => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, one);
-  return app.get<Log>(logOf(repository, `?${search}`));
+  return service.app.get<Log>(logOf(repository, `?${search}`));
 };
 const names = async (query: Record<string, string | string[]> = {}) => (await read(query)).events.map(nameOf);
 
@@ -81,14 +76,14 @@ describe('windows', () => {
   test('time zones are read, even if a + arrives as a space', async () => {
     const zoned = (zone: string) => `${new Date(TEST_NOW - 2 * HOUR + HOUR).toISOString().slice(0, 19)}${zone}`;
     for (const from of [zoned('%2B01:00'), zoned('+01:00'), zoned('%2B0100')]) {
-      const { events } = await app.get<Log>(logOf(repository, `?received_from=${from}`));
+      const { events } = await service.app.get<Log>(logOf(repository, `?received_from=${from}`));
       expect(events.map(nameOf)).toEqual(['latest', 'queue.pause.create']);
     }
   });
 
   test('a window is at most 93 days long', async () => {
     expect(await names({ received_from: iso(93 * 24) })).toHaveLength(5);
-    const tooLong = await app.request(
+    const tooLong = await service.app.request(
       logOf(repository, `?received_from=${new Date(TEST_NOW - 93 * DAY - 1).toISOString()}`),
     );
     expect(tooLong.status).toBe(422);
@@ -112,7 +107,7 @@ describe('windows', () => {
     'cursor=abc',
     Array.from({ length: 256 }, (_, i) => `pull_request=${i + 1}`).join('&'),
   ])('?%s is 422', async (query) => {
-    expect((await app.request(logOf(repository, `?${query}`))).status).toBe(422);
+    expect((await service.app.request(logOf(repository, `?${query}`))).status).toBe(422);
   });
 });
 
@@ -141,7 +136,7 @@ describe('filters', () => {
 });
 
 test('the OpenAPI document has one schema per type of event, discriminated by `type`', async () => {
-  const document = (await (await app.request('/docs/json', { token: null })).json()) as {
+  const document = (await (await service.app.request('/docs/json', { token: null })).json()) as {
     components: {
       schemas: Record<
         string,
@@ -167,27 +162,27 @@ test('the OpenAPI document has one schema per type of event, discriminated by `t
 
 describe('access', () => {
   test('a ci key may not read the log, an admin key of the owner may, and one of another owner may not', async () => {
-    const statusOf = async (token: string) => (await app.request(logOf(repository), { token })).status;
-    expect(await statusOf(await app.makeKey({ scope: 'ci', owner: repository.owner }))).toBe(403);
-    expect(await statusOf(await app.makeKey({ scope: 'admin', owner: repository.owner }))).toBe(200);
-    expect(await statusOf(await app.makeKey({ scope: 'admin', owner: 'somebody-else' }))).toBe(403);
+    const statusOf = async (token: string) => (await service.app.request(logOf(repository), { token })).status;
+    expect(await statusOf(await service.app.makeKey({ scope: 'ci', owner: repository.owner }))).toBe(403);
+    expect(await statusOf(await service.app.makeKey({ scope: 'admin', owner: repository.owner }))).toBe(200);
+    expect(await statusOf(await service.app.makeKey({ scope: 'admin', owner: 'somebody-else' }))).toBe(403);
     const listed = { scope: 'admin', owner: repository.owner, repositories: ['another'] } as const;
-    expect(await statusOf(await app.makeKey({ ...listed, repositories: [...listed.repositories] }))).toBe(404);
+    expect(await statusOf(await service.app.makeKey({ ...listed, repositories: [...listed.repositories] }))).toBe(404);
   });
 
   test('a repository that was never written to has an empty log', async () => {
-    const log = await app.get<Log>(logOf(uniqueRepository()));
+    const log = await service.app.get<Log>(logOf(uniqueRepository()));
     expect(log).toEqual({ size: 0, per_page: 10, events: [] });
   });
 
   test('the log of a repository holds no events of others', async () => {
     const other = uniqueRepository();
-    await stores.producers.of(prEvents).add(makeEventsJob(other, [labelled('theirs')]));
-    await driver.settle();
-    stores.clock.at += 1;
-    expect((await app.get<Log>(logOf(other))).events.map(keyOfShown)).toEqual(['theirs']);
+    await service.stores.producers.of(prEvents).add(makeEventsJob(other, [labelled('theirs')]));
+    await service.driver.settle();
+    service.stores.clock.at += 1;
+    expect((await service.app.get<Log>(logOf(other))).events.map(keyOfShown)).toEqual(['theirs']);
     expect(await names({ received_from: iso(1), received_to: iso(0) })).toEqual(['latest']);
-    stores.clock.set(TEST_NOW);
+    service.stores.clock.set(TEST_NOW);
   });
 });
 
@@ -197,22 +192,22 @@ describe('pages', () => {
   const keys = Array.from({ length: BURST }, (_, i) => String(i));
   beforeAll(async () => {
     // All in the same millisecond except the last ten.
-    stores.clock.set(TEST_NOW - HOUR);
+    service.stores.clock.set(TEST_NOW - HOUR);
     for (let i = 0; i < BURST; i += 500) {
       const part = keys.slice(i, i + 500).map((key) => labelled(key, { pull_request: 1 + (Number(key) % 3) }));
-      if (i + 500 >= BURST) stores.clock.at += 1;
-      await stores.producers.of(prEvents).add(makeEventsJob(burst, part));
-      await driver.settle();
+      if (i + 500 >= BURST) service.stores.clock.at += 1;
+      await service.stores.producers.of(prEvents).add(makeEventsJob(burst, part));
+      await service.driver.settle();
     }
-    stores.clock.set(TEST_NOW);
+    service.stores.clock.set(TEST_NOW);
   });
 
   test('thousands of events in the same millisecond are each seen once, in order, forwards and backwards', async () => {
     const first = logOf(burst, '?per_page=97');
-    const forwards = (await followPages(app, first, 'next')).flat();
+    const forwards = (await followPages(service.app, first, 'next')).flat();
     expect(forwards.map(keyOfShown)).toEqual([...keys].reverse());
-    const { last = '' } = linksOf(await app.request(first));
-    const backwards = await followPages(app, last, 'prev');
+    const { last = '' } = linksOf(await service.app.request(first));
+    const backwards = await followPages(service.app, last, 'prev');
     expect(backwards.reverse().flat()).toEqual(forwards);
   });
 
@@ -226,11 +221,11 @@ describe('pages', () => {
           let url = logOf(burst, `?per_page=${perPage}${filter}`);
           const there: ShownEvent[][] = [];
           for (let i = 0; i <= turns; i++) {
-            const response = await app.request(url);
+            const response = await service.app.request(url);
             there.push(((await response.json()) as Log).events);
             if (i < turns) url = linksOf(response).next ?? '';
           }
-          const back = await followPages(app, url, 'prev');
+          const back = await followPages(service.app, url, 'prev');
           expect(back.reverse()).toEqual(there);
         },
       ),
@@ -241,33 +236,33 @@ describe('pages', () => {
   test('events that arrive meanwhile move no page, because the cursor keeps the window', async () => {
     const moving = uniqueRepository();
     const add = async (key: string) => {
-      await stores.producers.of(prEvents).add(makeEventsJob(moving, [labelled(key)]));
-      await driver.settle();
-      stores.clock.at += 10;
+      await service.stores.producers.of(prEvents).add(makeEventsJob(moving, [labelled(key)]));
+      await service.driver.settle();
+      service.stores.clock.at += 10;
     };
     for (const key of ['a', 'b', 'c', 'd', 'e']) await add(key);
     const seen: string[] = [];
     for (let url: string | undefined = logOf(moving, '?per_page=2'); url !== undefined; ) {
-      const response = await app.request(url);
+      const response = await service.app.request(url);
       seen.push(...((await response.json()) as Log).events.map(keyOfShown));
       url = linksOf(response).next;
       await add(`meanwhile ${seen.length}`);
     }
     expect(seen).toEqual(['e', 'd', 'c', 'b', 'a']);
-    stores.clock.set(TEST_NOW);
+    service.stores.clock.set(TEST_NOW);
   });
 
   test('a cursor belongs to its filters and its window', async () => {
-    const { next = '' } = linksOf(await app.request(logOf(burst, '?per_page=5&pull_request=1')));
+    const { next = '' } = linksOf(await service.app.request(logOf(burst, '?per_page=5&pull_request=1')));
     const cursor = new URL(next).searchParams.get('cursor') ?? '';
     for (const query of ['', 'pull_request=2&', `received_from=${iso(2)}&pull_request=1&`])
-      expect((await app.request(logOf(burst, `?${query}cursor=${cursor}`))).status).toBe(422);
-    const remembered = await app.get<Log>(logOf(burst, `?pull_request=1&cursor=${cursor}`));
+      expect((await service.app.request(logOf(burst, `?${query}cursor=${cursor}`))).status).toBe(422);
+    const remembered = await service.app.get<Log>(logOf(burst, `?pull_request=1&cursor=${cursor}`));
     expect(remembered.per_page).toBe(5);
   });
 
   test('a page is read in key order, within the time of the window, and stops when it is full', async () => {
-    const { id = '' } = (await stores.repositories.find(burst.owner, burst.name)) ?? {};
+    const { id = '' } = (await service.stores.repositories.find(burst.owner, burst.name)) ?? {};
     const literals = {
       repository_id: `'${id}'`,
       from_ms: String(TEST_NOW - DAY),
@@ -280,7 +275,7 @@ describe('pages', () => {
       types: '[]',
     };
     const statement = explainable('events/log', { variant: 'backward', literals });
-    const plan = JSON.stringify(await stores.clickhouse.rows(`EXPLAIN indexes = 1, actions = 1 ${statement}`));
+    const plan = JSON.stringify(await service.stores.clickhouse.rows(`EXPLAIN indexes = 1, actions = 1 ${statement}`));
     expect(plan).toContain('InReverseOrder');
     expect(plan).toContain('received_at');
     // LimitBy below the inner Limit would read the whole window before it returns a row.
@@ -290,24 +285,24 @@ describe('pages', () => {
   test('an event that was inserted twice, as after restoring a backup, is shown once', async () => {
     const twice = uniqueRepository();
     const keysOfTwice = Array.from({ length: 25 }, (_, i) => String(i));
-    await stores.producers.of(prEvents).add(
+    await service.stores.producers.of(prEvents).add(
       makeEventsJob(
         twice,
         keysOfTwice.map((key) => labelled(key)),
       ),
     );
-    await driver.settle();
-    const { id = '' } = (await stores.repositories.find(twice.owner, twice.name)) ?? {};
-    await stores.clickhouse.command(
+    await service.driver.settle();
+    const { id = '' } = (await service.stores.repositories.find(twice.owner, twice.name)) ?? {};
+    await service.stores.clickhouse.command(
       'INSERT INTO ci.events SETTINGS insert_deduplicate = 0 SELECT * FROM ci.events WHERE repository_id = {id: UUID}',
       { id },
     );
-    stores.clock.at += 1;
+    service.stores.clock.at += 1;
     for (const perPage of [1, 7, 24, 25, 100]) {
       const first = logOf(twice, `?per_page=${perPage}`);
-      const pages = await followPages(app, first, 'next');
+      const pages = await followPages(service.app, first, 'next');
       expect(pages.flat().map(keyOfShown)).toEqual([...keysOfTwice].reverse());
     }
-    stores.clock.set(TEST_NOW);
+    service.stores.clock.set(TEST_NOW);
   });
 });

@@ -1,21 +1,14 @@
 /** Failures and executions of tests that were ingested as a producer would send them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { at, type InsightsFixture, ingestHistory, iso, NAME } from '../support/insights.ts';
+import { linksOf } from '../support/http.ts';
+import { at, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY = 24 * HOUR_MS;
 
-let app: TestApp;
-let fixture: InsightsFixture;
-
-beforeAll(async () => {
-  app = await openTestApp();
-  fixture = await ingestHistory(app.stores);
-});
-afterAll(() => fixture.close());
+const insights = setUpInsights(ingestHistory);
 
 interface Failures {
   failures: { id: string; failure_count: number; exception_message: string }[];
@@ -23,7 +16,7 @@ interface Failures {
 
 describe('failures', () => {
   test('are grouped by exception type and fingerprint, with the newest message and both times', async () => {
-    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
+    const { failures } = await insights.app.get<Failures>(insights.fixture.test(NAME, '/failures'));
     expect(failures).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f-]{14}5/),
@@ -37,9 +30,9 @@ describe('failures', () => {
   });
 
   test('a group shows its newest events first', async () => {
-    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
-    const one = await app.get<{ latest_events: Record<string, unknown>[] }>(
-      fixture.test(NAME, `/failures/${failures[0]?.id}`),
+    const { failures } = await insights.app.get<Failures>(insights.fixture.test(NAME, '/failures'));
+    const one = await insights.app.get<{ latest_events: Record<string, unknown>[] }>(
+      insights.fixture.test(NAME, `/failures/${failures[0]?.id}`),
     );
     expect(one).toMatchObject({ ...failures[0] });
     expect(one.latest_events).toEqual([
@@ -63,18 +56,20 @@ describe('failures', () => {
   });
 
   test('a failure without an exception says so', async () => {
-    const { failures } = await app.get<Failures>(fixture.test('flaky', '/failures'));
+    const { failures } = await insights.app.get<Failures>(insights.fixture.test('flaky', '/failures'));
     expect(failures).toMatchObject([
       { exception_type: 'unknown', exception_message: '(none reported)', failure_count: 1 },
     ]);
   });
 
   test('a test without failures has an empty list; an unknown failure is 404, even one of another test', async () => {
-    expect(await app.get(fixture.test('only skipped', '/failures'))).toEqual({ failures: [] });
-    const { failures } = await app.get<Failures>(fixture.test(NAME, '/failures'));
-    expect((await app.request(fixture.test('flaky', `/failures/${failures[0]?.id}`))).status).toBe(404);
-    const unknown = failureIdOf(testIdOf(fixture.id, NAME), 1, 'nothing', 'like it');
-    expect((await app.request(fixture.test(NAME, `/failures/${unknown}`))).status).toBe(404);
+    expect(await insights.app.get(insights.fixture.test('only skipped', '/failures'))).toEqual({ failures: [] });
+    const { failures } = await insights.app.get<Failures>(insights.fixture.test(NAME, '/failures'));
+    expect((await insights.app.request(insights.fixture.test('flaky', `/failures/${failures[0]?.id}`))).status).toBe(
+      404,
+    );
+    const unknown = failureIdOf(testIdOf(insights.fixture.id, NAME), 1, 'nothing', 'like it');
+    expect((await insights.app.request(insights.fixture.test(NAME, `/failures/${unknown}`))).status).toBe(404);
   });
 });
 
@@ -87,8 +82,8 @@ interface Executions {
 describe('executions', () => {
   test('are counted per pipeline and CI job in the window, including skipped ones', async () => {
     const query = { start: iso(at(60)), end: iso(TEST_NOW) };
-    const identity = { test_id: testIdOf(fixture.id, NAME), test_name: NAME, pipeline_name: 'CI' };
-    expect(await app.get<Executions>(fixture.test(NAME, '/executions', query))).toEqual({
+    const identity = { test_id: testIdOf(insights.fixture.id, NAME), test_name: NAME, pipeline_name: 'CI' };
+    expect(await insights.app.get<Executions>(insights.fixture.test(NAME, '/executions', query))).toEqual({
       size: 2,
       per_page: 10,
       executions: [
@@ -96,9 +91,13 @@ describe('executions', () => {
         { ...identity, job_name: 'e2e', executions_count: 1 },
       ] as Executions['executions'],
     });
-    const byJob = await app.get<Executions>(fixture.test(NAME, '/executions', { ...query, sort: 'job_name' }));
+    const byJob = await insights.app.get<Executions>(
+      insights.fixture.test(NAME, '/executions', { ...query, sort: 'job_name' }),
+    );
     expect(byJob.executions.map(({ job_name }) => job_name)).toEqual(['e2e', 'unit']);
-    const counted = await app.get<Executions>(fixture.test(NAME, '/executions', { ...query, direction: 'asc' }));
+    const counted = await insights.app.get<Executions>(
+      insights.fixture.test(NAME, '/executions', { ...query, direction: 'asc' }),
+    );
     expect(counted.executions.map(({ job_name }) => job_name)).toEqual(['e2e', 'unit']);
   });
 
@@ -108,28 +107,28 @@ describe('executions', () => {
       { start: '0001-01-01T00:00:00Z', end: '2001-01-01T00:00:00Z' },
       { start: '9998-01-01T00:00:00Z', end: '9999-12-31T23:59:59Z' },
     ] as Record<string, string>[])
-      expect(await app.get<Executions>(fixture.test(NAME, '/executions', query))).toEqual({
+      expect(await insights.app.get<Executions>(insights.fixture.test(NAME, '/executions', query))).toEqual({
         size: 0,
         per_page: 10,
         executions: [],
       });
     const all = { start: '0001-01-01T00:00:00Z', end: '9999-12-31T23:59:59Z' };
-    expect((await app.get<Executions>(fixture.test(NAME, '/executions', all))).size).toBe(2);
+    expect((await insights.app.get<Executions>(insights.fixture.test(NAME, '/executions', all))).size).toBe(2);
   });
 
   test('a window that ends now by default does not move between pages', async () => {
-    const first = await app.request(fixture.test(NAME, '/executions', { per_page: '1' }));
-    app.stores.clock.set(TEST_NOW + 30 * DAY);
+    const first = await insights.app.request(insights.fixture.test(NAME, '/executions', { per_page: '1' }));
+    insights.app.stores.clock.set(TEST_NOW + 30 * DAY);
     const { next = '', last = '' } = linksOf(first);
-    const page = await app.get<Executions>(next);
-    const end = await app.get<Executions>(last);
-    app.stores.clock.set(TEST_NOW);
+    const page = await insights.app.get<Executions>(next);
+    const end = await insights.app.get<Executions>(last);
+    insights.app.stores.clock.set(TEST_NOW);
     expect(page).toMatchObject({ size: 1, per_page: 1, executions: [{ job_name: 'unit' }] });
     expect(end).toEqual(page);
   });
 
   test('pages stay complete while thousands of executions arrive: what did not change is neither repeated nor skipped', async () => {
-    const busy = fixture.another();
+    const busy = insights.fixture.another();
     const jobs = Array.from({ length: 12 }, (_, i) => `job ${String(i).padStart(2, '0')}`);
     const run = (job: string, count: number) =>
       busy.run(
@@ -137,21 +136,21 @@ describe('executions', () => {
         { job_name: job },
       );
     await busy.ingest(...jobs.map((job, i) => run(job, i + 1)));
-    app.stores.clock.set(TEST_NOW + 1_000);
-    let response = await app.request(busy.test(NAME, '/executions', { per_page: '3' }));
+    insights.app.stores.clock.set(TEST_NOW + 1_000);
+    let response = await insights.app.request(busy.test(NAME, '/executions', { per_page: '3' }));
     const seen: string[] = [];
     for (;;) {
       expect(response.status).toBe(200);
       const page = (await response.json()) as Executions;
       seen.push(...page.executions.map(({ job_name }) => job_name));
       // Time passes, and 1,000 more arrive: within the window, but under another CI job.
-      app.stores.clock.set(app.stores.clock.now() + HOUR_MS);
+      insights.app.stores.clock.set(insights.app.stores.clock.now() + HOUR_MS);
       await busy.ingest(run('job that comes in between', 1_000));
       const { next } = linksOf(response);
       if (!next) break;
-      response = await app.request(next);
+      response = await insights.app.request(next);
     }
-    app.stores.clock.set(TEST_NOW);
+    insights.app.stores.clock.set(TEST_NOW);
     expect(seen).toEqual(jobs.toReversed());
   });
 });

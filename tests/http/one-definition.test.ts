@@ -1,12 +1,10 @@
 /** flaky_count, flakiness_ratio and health agree on what a flaky execution is, and what is not one. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
-import { at, InsightsFixture, iso } from '../support/insights.ts';
+import { at, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution, TestJob } from '../support/jobs.ts';
 
-let app: TestApp;
-let fixture: InsightsFixture;
+const insights = setUpInsights();
 type Result = TestExecution & { hours: number; run: string; attempt?: number; commit?: string };
 
 const failed: Pick<TestExecution, 'status' | 'failures'> = {
@@ -56,49 +54,44 @@ const EXPECTED: Record<string, [flaky: number, failures: number, health: string]
 
 const jobOf = (name: string, { hours, run, attempt = 1, commit = `c${run}`, ...result }: Omit<Result, 'name'>) => {
   const settings: TestJob['run'] = { run_id: run, run_attempt: attempt, commit };
-  return fixture.run([{ name, at: at(hours), ...result }], settings);
+  return insights.fixture.run([{ name, at: at(hours), ...result }], settings);
 };
 
 async function figuresOf(name: string): Promise<[flaky: number, failures: number, health: string]> {
   const window = { start: iso(TEST_NOW - 30 * 86_400_000), end: iso(TEST_NOW) };
   const count = async (stat: string): Promise<number> =>
-    (await app.get<{ value: number }>(fixture.test(name, `/stats/${stat}`, window))).value;
+    (await insights.app.get<{ value: number }>(insights.fixture.test(name, `/stats/${stat}`, window))).value;
   const [flaky, failures, successes] = [
     await count('flaky_count'),
     await count('failure_count'),
     await count('success_count'),
   ];
-  const details = await app.get<{ flakiness_ratio: number; health_status: string }>(fixture.test(name));
+  const details = await insights.app.get<{ flakiness_ratio: number; health_status: string }>(
+    insights.fixture.test(name),
+  );
   expect(details.flakiness_ratio).toBeCloseTo(flaky / (failures + successes), 10);
   return [flaky, failures, details.health_status];
 }
-
-beforeAll(async () => {
-  app = await openTestApp();
-  app.stores.clock.set(TEST_NOW);
-  fixture = new InsightsFixture(app.stores);
-});
-afterAll(() => fixture.close());
 
 describe('one definition of a flaky execution', () => {
   test('counts, ratio and health agree on every kind, even when everything is sent twice', async () => {
     const jobs = Object.entries(HISTORY).flatMap(([name, results]) => results.map((result) => jobOf(name, result)));
     const figures = async () =>
       Object.fromEntries(await Promise.all(Object.keys(HISTORY).map(async (name) => [name, await figuresOf(name)])));
-    await fixture.ingest(...jobs);
+    await insights.fixture.ingest(...jobs);
     expect(await figures()).toEqual(EXPECTED);
-    await fixture.ingest(...jobs);
+    await insights.fixture.ingest(...jobs);
     expect(await figures()).toEqual(EXPECTED);
   });
 
   test('failures of a run in which everything fails count as failures, and are neither flaky nor evidence of health', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `of a troubled run ${i}`);
     const run = (hours: number, id: string, attempt: number, result: Partial<TestExecution>) =>
-      fixture.run(
+      insights.fixture.run(
         names.map((name) => ({ name, at: at(hours), ...result })),
         { run_id: id, run_attempt: attempt, commit: id },
       );
-    await fixture.ingest(run(9, 'good', 1, {}), run(8, 'bad', 1, failed), run(7, 'bad', 2, {}));
+    await insights.fixture.ingest(run(9, 'good', 1, {}), run(8, 'bad', 1, failed), run(7, 'bad', 2, {}));
     for (const name of names) expect(await figuresOf(name)).toEqual([0, 1, 'healthy']);
   });
 });

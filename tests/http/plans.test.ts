@@ -1,21 +1,13 @@
 /** How much of the tables a read of one test touches: the primary key must lead to it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
-import { TEST_NOW } from '../support/clock.ts';
-import { InsightsFixture } from '../support/insights.ts';
+import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
-import { openTestStores, type TestStores } from '../support/stores.ts';
 
 const TESTS = 2_600;
-let stores: TestStores;
-let fixture: InsightsFixture;
-
-beforeAll(async () => {
-  stores = await openTestStores();
-  stores.clock.set(TEST_NOW);
-  fixture = new InsightsFixture(stores);
+const insights = setUpInsights(async (fixture) => {
   const failures = [{ message: 'no' }];
   const executions = Array.from({ length: TESTS }, (_, i) => ({
     name: `test ${i}`,
@@ -24,13 +16,12 @@ beforeAll(async () => {
   }));
   await fixture.ingest(fixture.run(executions), fixture.run(executions, { job_name: 'e2e' }));
 });
-afterAll(() => fixture.close());
 
 /** The statement with its sample parameters, but for a test that exists. */
 function statementOf(name: string, overrides: Record<string, string> = {}): string {
-  const id = testIdOf(fixture.id, 'test 7');
+  const id = testIdOf(insights.fixture.id, 'test 7');
   const literals = {
-    repository_id: `'${fixture.id}'`,
+    repository_id: `'${insights.fixture.id}'`,
     test_id: `'${id}'`,
     test_ids: `['${id}']`,
     is_all: 'false',
@@ -41,7 +32,9 @@ function statementOf(name: string, overrides: Record<string, string> = {}): stri
 
 /** Granules read and present, of the tables that the statement reads. */
 async function granules(statement: string): Promise<{ read: number; whole: number }> {
-  const plan = (await stores.clickhouse.rows(`EXPLAIN indexes = 1, json = 1 ${statement}`)) as { explain: string }[];
+  const plan = (await insights.app.stores.clickhouse.rows(`EXPLAIN indexes = 1, json = 1 ${statement}`)) as {
+    explain: string;
+  }[];
   const found = { read: 0, whole: 0 };
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) for (const child of node) visit(child);
@@ -63,7 +56,7 @@ test.each(['stats', 'executions', 'failure'])(
   async (name) => {
     const { read, whole } = await granules(statementOf(name));
     const { parts } = (
-      await stores.clickhouse.rows(
+      await insights.app.stores.clickhouse.rows(
         "SELECT max(c) AS parts FROM (SELECT count() AS c FROM system.parts WHERE active AND database = 'ci' GROUP BY table)",
       )
     )[0] as { parts: number };
@@ -96,11 +89,11 @@ test.each([
   },
   { title: 'the first page of all tests', index: 'identities_executions', search: { ...SEARCH, patterns: ['%'] } },
 ])('$title is found by $index', async ({ index, search }) => {
-  const { rows } = await stores.postgres.db.transaction(async (tx) => {
+  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
     await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities`);
     // So few tests are read faster as a whole.
     await tx.execute(sql`set local enable_seqscan = off`);
-    return tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${searchStatement(fixture.id, search)}`);
+    return tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${searchStatement(insights.fixture.id, search)}`);
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain(index);

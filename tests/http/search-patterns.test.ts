@@ -1,11 +1,9 @@
 /** Searches find what the rule of globs says, and their patterns may cost only so much. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SEARCH_COST_MAX } from '../../src/domain/limits.ts';
-import { TEST_NOW } from '../support/clock.ts';
 import { globCharacter, matchesGlob } from '../support/globs.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
-import { InsightsFixture } from '../support/insights.ts';
+import { setUpInsights } from '../support/insights.ts';
 
 interface Found {
   tests: { test_name: string }[];
@@ -19,17 +17,10 @@ const NAMES = [
   ...new Set([...sampled, ...sampled.map((name) => name.replace(/[*?\\]/g, 'a')), LONG, 'a'.repeat(9_000)]),
 ];
 
-let app: TestApp;
-let fixture: InsightsFixture;
-beforeAll(async () => {
-  app = await openTestApp();
-  app.stores.clock.set(TEST_NOW);
-  fixture = new InsightsFixture(app.stores);
-  await fixture.ingest(fixture.run(NAMES.map((name) => ({ name }))));
-});
-afterAll(() => fixture.close());
+const insights = setUpInsights((fixture) => fixture.ingest(fixture.run(NAMES.map((name) => ({ name })))));
 
-const search = (test_name: string[]): Promise<Found> => app.get<Found>(fixture.search({ per_page: '100', test_name }));
+const search = (test_name: string[]): Promise<Found> =>
+  insights.app.get<Found>(insights.fixture.search({ per_page: '100', test_name }));
 const found = async (globs: string[]) => (await search(globs)).tests.map(({ test_name }) => test_name).sort();
 
 test('several patterns of any characters find the names that the rule says', async () => {
@@ -57,7 +48,7 @@ test('255 ordinary patterns are matched', async () => {
 
 test('patterns that cost too much are refused with what to do', async () => {
   const globs = Array.from({ length: 250 }, (_, i) => `${'*a'.repeat(50)}${i}`);
-  const response = await app.request(fixture.search({ test_name: globs }));
+  const response = await insights.app.request(insights.fixture.search({ test_name: globs }));
   expect(response.status).toBe(422);
   expect(await response.json()).toMatchObject({
     errors: [

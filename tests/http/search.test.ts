@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
-import { InsightsFixture } from '../support/insights.ts';
+import { linksOf, openTestApp } from '../support/http.ts';
+import { setUpInsights } from '../support/insights.ts';
 
 interface Found {
   size: number;
@@ -23,13 +23,7 @@ const NAMES = [
   LONG,
 ];
 
-let app: TestApp;
-let fixture: InsightsFixture;
-
-beforeAll(async () => {
-  app = await openTestApp();
-  app.stores.clock.set(TEST_NOW);
-  fixture = new InsightsFixture(app.stores);
+const insights = setUpInsights(async (fixture) => {
   const month = Date.parse('2026-10-15T00:00:00Z');
   await fixture.ingest(
     fixture.run(NAMES.slice(0, -1).map((name) => ({ name }))),
@@ -50,10 +44,9 @@ beforeAll(async () => {
     fixture.run([{ name: 'seen in a pull request' }], { branch: 'feature' }),
   );
 });
-afterAll(() => fixture.close());
 
 const search = (query: Record<string, string | string[]>) =>
-  app.get<Found>(fixture.search({ per_page: '100', ...query }));
+  insights.app.get<Found>(insights.fixture.search({ per_page: '100', ...query }));
 const namesOf = async (test_name: string | string[]) =>
   [...new Set((await search({ test_name, sort: 'test_name' })).tests.map((found) => found.test_name))].sort();
 
@@ -62,8 +55,8 @@ describe('names', () => {
     expect([...LONG]).toHaveLength(10_000);
     for (const name of NAMES) expect(await namesOf(name)).toEqual([name]);
     const [found] = (await search({ test_name: LONG })).tests;
-    expect(found?.test_id).toBe(testIdOf(fixture.id, LONG));
-    expect(await app.get(fixture.test(LONG))).toMatchObject({ test_name: LONG });
+    expect(found?.test_id).toBe(testIdOf(insights.fixture.id, LONG));
+    expect(await insights.app.get(insights.fixture.test(LONG))).toMatchObject({ test_name: LONG });
   });
 
   test('wildcards match any or one character, on the whole name and with case', async () => {
@@ -89,8 +82,8 @@ describe('names', () => {
   });
 
   test('a repository that was never written to has no tests', async () => {
-    const path = `/v1/ci/${fixture.repository.owner}/repositories/unheard-of/search/tests?test_name=*`;
-    expect(await app.get<Found>(path)).toEqual({ size: 0, per_page: 10, tests: [] });
+    const path = `/v1/ci/${insights.fixture.repository.owner}/repositories/unheard-of/search/tests?test_name=*`;
+    expect(await insights.app.get<Found>(path)).toEqual({ size: 0, per_page: 10, tests: [] });
   });
 });
 
@@ -100,13 +93,13 @@ describe('order and filters', () => {
     expect(size).toBe(tests.length);
     expect(tests.slice(0, 2)).toEqual([
       {
-        test_id: testIdOf(fixture.id, NAMES[0] as string),
+        test_id: testIdOf(insights.fixture.id, NAMES[0] as string),
         test_name: NAMES[0] as string,
         pipeline_name: 'CI',
         job_name: 'e2e',
       },
       {
-        test_id: testIdOf(fixture.id, NAMES[1] as string),
+        test_id: testIdOf(insights.fixture.id, NAMES[1] as string),
         test_name: NAMES[1] as string,
         pipeline_name: 'CI',
         job_name: 'e2e',
@@ -148,8 +141,8 @@ describe('pages', () => {
         const whole = (await search({ test_name: ['*', 'a.b.c'], job_name_exclude: 'long', ...query, per_page: '100' }))
           .tests;
         const forwards: Found['tests'] = [];
-        let response = await app.request(
-          fixture.search({ test_name: ['*', 'a.b.c'], job_name_exclude: 'long', ...query }),
+        let response = await insights.app.request(
+          insights.fixture.search({ test_name: ['*', 'a.b.c'], job_name_exclude: 'long', ...query }),
         );
         expect(linksOf(response).prev).toBeUndefined();
         for (;;) {
@@ -158,20 +151,20 @@ describe('pages', () => {
           forwards.push(...page.tests);
           const { next } = linksOf(response);
           if (!next) break;
-          response = await app.request(next);
+          response = await insights.app.request(next);
         }
         expect(forwards).toEqual(whole);
         const backwards: Found['tests'] = [];
-        response = await app.request(linksOf(response).last ?? '');
+        response = await insights.app.request(linksOf(response).last ?? '');
         expect(linksOf(response).next).toBeUndefined();
         for (;;) {
           backwards.unshift(...((await response.json()) as Found).tests);
           const { prev } = linksOf(response);
           if (!prev) break;
-          response = await app.request(prev);
+          response = await insights.app.request(prev);
         }
         expect(backwards).toEqual(whole);
-        const first = await app.get<Found>(linksOf(response).first ?? '');
+        const first = await insights.app.get<Found>(linksOf(response).first ?? '');
         expect(first.tests).toEqual(whole.slice(0, Number(query.per_page)));
       }),
       { numRuns: 6 },
@@ -179,37 +172,43 @@ describe('pages', () => {
   });
 
   test('links are absolute and keep every filter and the page size', async () => {
-    const response = await app.request(fixture.search({ test_name: ['a*', '*'], job_name: 'unit', per_page: '2' }));
+    const response = await insights.app.request(
+      insights.fixture.search({ test_name: ['a*', '*'], job_name: 'unit', per_page: '2' }),
+    );
     const { next = '' } = linksOf(response);
     expect(next).toStartWith('http://ci.test/v1/ci/');
     const url = new URL(next);
     expect(url.searchParams.getAll('test_name')).toEqual(['a*', '*']);
     url.searchParams.delete('per_page');
-    expect((await app.get<Found>(url.href)).per_page).toBe(2);
+    expect((await insights.app.get<Found>(url.href)).per_page).toBe(2);
     url.searchParams.set('per_page', '3');
-    expect((await app.get<Found>(url.href)).size).toBe(3);
+    expect((await insights.app.get<Found>(url.href)).size).toBe(3);
   });
 
   test('a header that clients would refuse is not sent: the least useful links are left out', async () => {
-    const response = await app.request(fixture.search({ test_name: LONG }));
+    const response = await insights.app.request(insights.fixture.search({ test_name: LONG }));
     expect(response.status).toBe(200);
     expect(response.headers.get('link')).toBeNull();
-    const some = await app.request(
-      fixture.search({ test_name: ['*', 'x'.repeat(5_000)], job_name: 'unit', per_page: '1' }),
+    const some = await insights.app.request(
+      insights.fixture.search({ test_name: ['*', 'x'.repeat(5_000)], job_name: 'unit', per_page: '1' }),
     );
     expect(Object.keys(linksOf(some))).toEqual(['first', 'next']);
   });
 
   test('links use the public address if one is set', async () => {
     const behind = await openTestApp({ publicUrl: 'https://ci.example.com/insights' });
-    const response = await behind.request(fixture.search());
-    expect(linksOf(response).first).toStartWith(`https://ci.example.com/insights${fixture.base}/search/tests?`);
+    const response = await behind.request(insights.fixture.search());
+    expect(linksOf(response).first).toStartWith(
+      `https://ci.example.com/insights${insights.fixture.base}/search/tests?`,
+    );
   });
 
   test('an empty cursor is the first page; a cursor of another list, or a made-up one, is 422', async () => {
-    const whole = await app.get<Found>(fixture.search({ test_name: '*' }));
-    expect(await app.get<Found>(fixture.search({ test_name: '*', cursor: '' }))).toEqual(whole);
-    const { last = '' } = linksOf(await app.request(fixture.search({ test_name: '*', per_page: '1' })));
+    const whole = await insights.app.get<Found>(insights.fixture.search({ test_name: '*' }));
+    expect(await insights.app.get<Found>(insights.fixture.search({ test_name: '*', cursor: '' }))).toEqual(whole);
+    const { last = '' } = linksOf(
+      await insights.app.request(insights.fixture.search({ test_name: '*', per_page: '1' })),
+    );
     const cursor = new URL(last).searchParams.get('cursor') ?? '';
     const json = Buffer.from(cursor, 'base64url').toString();
     const forged = [
@@ -220,17 +219,22 @@ describe('pages', () => {
       '',
     ].map((text) => Buffer.from(text).toString('base64url') || 'x');
     for (const bad of [...forged, 'not base64 !'])
-      expect([bad, (await app.request(fixture.search({ test_name: '*', cursor: bad }))).status]).toEqual([bad, 422]);
-    expect((await app.request(fixture.search({ test_name: 'a*', cursor }))).status).toBe(422);
-    expect((await app.request(fixture.search({ test_name: '*', sort: 'test_name', cursor }))).status).toBe(422);
+      expect([
+        bad,
+        (await insights.app.request(insights.fixture.search({ test_name: '*', cursor: bad }))).status,
+      ]).toEqual([bad, 422]);
+    expect((await insights.app.request(insights.fixture.search({ test_name: 'a*', cursor }))).status).toBe(422);
+    expect(
+      (await insights.app.request(insights.fixture.search({ test_name: '*', sort: 'test_name', cursor }))).status,
+    ).toBe(422);
   });
 
   test('pages of rows that did not change stay complete while others arrive', async () => {
     const walk = { test_name: '*', sort: 'test_name', per_page: '3' };
-    const moving = fixture.another();
+    const moving = insights.fixture.another();
     const names = ['a.b.c', ...Array.from({ length: 10 }, (_, i) => `steady ${i}`)];
     await moving.ingest(moving.run(names.map((name) => ({ name }))));
-    let response = await app.request(moving.search(walk));
+    let response = await insights.app.request(moving.search(walk));
     const seen: string[] = [];
     for (let i = 0; ; i++) {
       const page = (await response.json()) as Found;
@@ -238,7 +242,7 @@ describe('pages', () => {
       await moving.ingest(moving.run([{ name: 'a.b.c' }, { name: `!later ${i}` }]));
       const { next } = linksOf(response);
       if (!next) break;
-      response = await app.request(next);
+      response = await insights.app.request(next);
     }
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toHaveLength(names.length);

@@ -1,5 +1,5 @@
 /** From producers and changes to the log: each event once and in order, whatever crashes on the way. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { and, eq } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
@@ -17,28 +17,19 @@ import {
   makeEventsJob,
   type ShownEvent,
 } from '../support/events.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
-import { IngestDriver, untilRelayed } from '../support/ingest.ts';
+import { setUpApp, untilRelayed } from '../support/ingest.ts';
 import { InsightsFixture } from '../support/insights.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
-let stores: TestStores;
-let app: TestApp;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  app = await openTestApp();
-  driver = new IngestDriver(stores);
-});
-afterAll(() => driver.stop());
+const service = setUpApp();
 
 let jobs = 0;
-const send = (job: JobInput) => stores.producers.of(prEvents).add(job, `test-${++jobs}`);
+const send = (job: JobInput) => service.stores.producers.of(prEvents).add(job, `test-${++jobs}`);
 
 /** All events of a repository, newest first; the clock has to be past them. */
 async function eventsOf(repository: { owner: string; name: string }, query = ''): Promise<ShownEvent[]> {
-  stores.clock.at += 1;
-  return (await followPages(app, logOf(repository, `?per_page=100${query}`), 'next')).flat();
+  service.stores.clock.at += 1;
+  return (await followPages(service.app, logOf(repository, `?per_page=100${query}`), 'next')).flat();
 }
 
 describe('pr-events jobs', () => {
@@ -56,8 +47,8 @@ describe('pr-events jobs', () => {
         },
       ]),
     );
-    await driver.settle();
-    const receivedAt = new Date(stores.clock.now()).toISOString();
+    await service.driver.settle();
+    const receivedAt = new Date(service.stores.clock.now()).toISOString();
     expect(await eventsOf(repository)).toMatchObject([
       {
         id: expect.any(Number),
@@ -88,22 +79,22 @@ describe('pr-events jobs', () => {
     const repository = uniqueRepository();
     const events = Array.from({ length: 30 }, (_, i) => labelled(`event ${i}`));
     await Promise.all([1, 2, 3].map(() => send(makeEventsJob(repository, events))));
-    await driver.settle();
+    await service.driver.settle();
     const first = await eventsOf(repository);
     expect(first.map(keyOfShown).sort()).toEqual(events.map(({ key }) => key).sort());
-    stores.clock.at += 60_000;
+    service.stores.clock.at += 60_000;
     await Promise.all([
       send(makeEventsJob(repository, events.slice(10))),
       send(makeEventsJob(repository, events.slice(0, 20))),
     ]);
-    await driver.settle();
+    await service.driver.settle();
     expect(await eventsOf(repository)).toEqual(first);
   });
 
   test('the same key in another repository is another event', async () => {
     const [one, other] = [uniqueRepository(), uniqueRepository()];
     for (const repository of [one, other]) await send(makeEventsJob(repository, [labelled('same')]));
-    await driver.settle();
+    await service.driver.settle();
     for (const repository of [one, other]) expect(await eventsOf(repository)).toHaveLength(1);
   });
 
@@ -116,8 +107,8 @@ describe('pr-events jobs', () => {
           Array.from({ length: 20 }, (_, i) => labelled(`${part}-${i}`)),
         ),
       );
-      await driver.settle();
-      stores.clock.at += part % 2;
+      await service.driver.settle();
+      service.stores.clock.at += part % 2;
     }
     const events = (await eventsOf(repository)).reverse();
     expect(events.map(keyOfShown)).toEqual(Array.from({ length: 100 }, (_, i) => `${Math.floor(i / 20)}-${i % 20}`));
@@ -133,12 +124,12 @@ describe('pr-events jobs', () => {
   test('a clock that is set back makes no event older than the one before it', async () => {
     const repository = uniqueRepository();
     await send(makeEventsJob(repository, [labelled('first')]));
-    await driver.settle();
-    const at = stores.clock.now();
-    stores.clock.at -= 5_000;
+    await service.driver.settle();
+    const at = service.stores.clock.now();
+    service.stores.clock.at -= 5_000;
     await send(makeEventsJob(repository, [labelled('second')]));
-    await driver.settle();
-    stores.clock.at = at;
+    await service.driver.settle();
+    service.stores.clock.at = at;
     expect((await eventsOf(repository)).map(keyOfShown)).toEqual(['second', 'first']);
   });
 
@@ -151,30 +142,30 @@ describe('pr-events jobs', () => {
     async (_, wrong, reason) => {
       const repository = uniqueRepository();
       await send(makeEventsJob(repository, [labelled('good'), labelled('bad', wrong), labelled('also good')]));
-      await driver.settle();
+      await service.driver.settle();
       expect((await eventsOf(repository)).map(keyOfShown)).toEqual(['also good', 'good']);
-      const letter = (await stores.deadLetters.list()).at(-1);
+      const letter = (await service.stores.deadLetters.list()).at(-1);
       expect(letter).toMatchObject({ queue: 'pr-events', reason: expect.stringContaining(`event 1 (bad): ${reason}`) });
       // Replayed, it adds nothing twice.
-      await stores.producers
+      await service.stores.producers
         .of(prEvents)
-        .addAgain(letter?.jobId ?? '', await stores.deadLetters.payload(letter?.id ?? ''));
-      await driver.settle();
+        .addAgain(letter?.jobId ?? '', await service.stores.deadLetters.payload(letter?.id ?? ''));
+      await service.driver.settle();
       expect(await eventsOf(repository)).toHaveLength(2);
     },
   );
 
   test('a payload that is not a job becomes a dead letter, whole', async () => {
-    const before = (await stores.deadLetters.list()).length;
+    const before = (await service.stores.deadLetters.list()).length;
     for (const data of [
       { v: 2 },
       'text',
       { v: 1, enc: 'zstd', b: 'AAAA' },
       compress({ v: 1, repository: { owner: '..' } }),
     ])
-      await stores.producers.of(prEvents).addAgain(`bad-${++jobs}`, data);
-    await driver.settle();
-    expect((await stores.deadLetters.list()).length).toBe(before + 4);
+      await service.stores.producers.of(prEvents).addAgain(`bad-${++jobs}`, data);
+    await service.driver.settle();
+    expect((await service.stores.deadLetters.list()).length).toBe(before + 4);
   });
 
   test('the older name of a type is stored as the newer one', async () => {
@@ -182,7 +173,7 @@ describe('pr-events jobs', () => {
     await send(
       makeEventsJob(repository, [labelled('a', { type: 'action.github_actions', metadata: { workflow: 'ci.yml' } })]),
     );
-    await driver.settle();
+    await service.driver.settle();
     expect(await eventsOf(repository, '&event_type=action.github_actions')).toMatchObject([
       { type: 'action.vcs_actions' },
     ]);
@@ -202,7 +193,7 @@ describe('pull requests', () => {
     ...rest,
   });
   const stored = async (repositoryId: string, number: number) => {
-    const { db } = stores.postgres;
+    const { db } = service.stores.postgres;
     const isThis = and(eq(pullRequests.repositoryId, repositoryId), eq(pullRequests.number, number));
     return (await db.select().from(pullRequests).where(isThis))[0];
   };
@@ -217,9 +208,9 @@ describe('pull requests', () => {
       const repository = uniqueRepository();
       for (const one of order) {
         await send(makeEventsJob(repository, [], { pull_requests: [one] }));
-        await driver.settle();
+        await service.driver.settle();
       }
-      const { id = '' } = (await stores.repositories.find(repository.owner, repository.name)) ?? {};
+      const { id = '' } = (await service.stores.repositories.find(repository.owner, repository.name)) ?? {};
       expect(await stored(id, 1)).toMatchObject({
         title: late.title,
         mergeCommit: 'abc',
@@ -230,14 +221,14 @@ describe('pull requests', () => {
   });
 
   test('the pull request that was merged as the commit of a first failure is part of the test', async () => {
-    const fixture = new InsightsFixture(stores, driver);
+    const fixture = new InsightsFixture(service.stores, service.driver);
     const failing = [{ name: 'broke', status: 'failed' as const, failures: [{ message: 'no' }] }];
     await fixture.ingest(fixture.run(failing, { commit: 'merge-of-3' }));
-    const shown = () => app.get<{ first_failure_pull: unknown }>(fixture.test('broke'));
+    const shown = () => service.app.get<{ first_failure_pull: unknown }>(fixture.test('broke'));
     expect((await shown()).first_failure_pull).toBeNull();
     const pull = version(3, '2026-11-20T10:00:00Z', { merge_commit: 'merge-of-3' });
     await send(makeEventsJob(fixture.repository, [], { pull_requests: [pull] }));
-    await driver.settle();
+    await service.driver.settle();
     expect((await shown()).first_failure_pull).toEqual({
       id: 1_003,
       number: 3,
@@ -249,7 +240,7 @@ describe('pull requests', () => {
         pull_requests: [{ ...pull, author: null, updated_at: '2026-11-20T12:00:00Z' }],
       }),
     );
-    await driver.settle();
+    await service.driver.settle();
     expect((await shown()).first_failure_pull).toMatchObject({ user: { id: 10_137, login: 'ghost' } });
   });
 
@@ -263,7 +254,7 @@ describe('pull requests', () => {
       trigger: '@octocat',
     }));
     await send(makeEventsJob(repository, [], { pull_requests: [merged, open], deleted_branches }));
-    await driver.settle();
+    await service.driver.settle();
     expect(await eventsOf(repository)).toMatchObject([
       { type: 'action.delete_head_branch', pull_request: 1, base_ref: 'main', metadata: { branch: 'branch-1' } },
     ]);
@@ -272,14 +263,14 @@ describe('pull requests', () => {
   test('the host says which branch is the default, and a setting overrides it', async () => {
     const repository = uniqueRepository();
     const defaultBranch = async () =>
-      (await stores.repositories.find(repository.owner, repository.name))?.defaultBranch;
+      (await service.stores.repositories.find(repository.owner, repository.name))?.defaultBranch;
     await send(makeEventsJob(repository, [], { default_branch: 'trunk' }));
-    await driver.settle();
+    await service.driver.settle();
     expect(await defaultBranch()).toBe('trunk');
-    const recorded = await stores.repositories.record(repository);
-    await stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'test');
+    const recorded = await service.stores.repositories.record(repository);
+    await service.stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'test');
     await send(makeEventsJob(repository, [], { default_branch: 'trunk' }));
-    await driver.settle();
+    await service.driver.settle();
     expect(await defaultBranch()).toBe('develop');
   });
 });
@@ -288,20 +279,20 @@ describe('renamed repositories', () => {
   test('keep their id and everything stored, and the old path is free for another repository', async () => {
     const [old, renamed] = [uniqueRepository(), uniqueRepository()];
     await send(makeEventsJob(old, [labelled('before')]));
-    await driver.settle();
-    const { id } = (await stores.repositories.find(old.owner, old.name)) ?? {};
+    await service.driver.settle();
+    const { id } = (await service.stores.repositories.find(old.owner, old.name)) ?? {};
     // Told twice, as hosts do after a time-out.
     for (const key of ['after', 'once more'])
       await send(makeEventsJob(renamed, [labelled(key)], { renamed_from: { owner: old.owner, name: old.name } }));
-    await driver.settle();
-    expect((await stores.repositories.find(renamed.owner, renamed.name))?.id).toBe(id ?? 'none');
-    expect(await stores.repositories.find(old.owner, old.name)).toBeUndefined();
+    await service.driver.settle();
+    expect((await service.stores.repositories.find(renamed.owner, renamed.name))?.id).toBe(id ?? 'none');
+    expect(await service.stores.repositories.find(old.owner, old.name)).toBeUndefined();
     expect((await eventsOf(renamed)).map(keyOfShown).sort()).toEqual(['after', 'before', 'once more']);
     expect((await eventsOf(renamed)).map(({ repository }) => repository)).toEqual(Array(3).fill(renamed.name));
 
     await send(makeEventsJob(old, [labelled('of another one')]));
-    await driver.settle();
-    const another = await stores.repositories.find(old.owner, old.name);
+    await service.driver.settle();
+    const another = await service.stores.repositories.find(old.owner, old.name);
     expect(another?.id).toBeString();
     expect(another?.id).not.toBe(id ?? '');
     expect((await eventsOf(old)).map(keyOfShown)).toEqual(['of another one']);
@@ -310,13 +301,13 @@ describe('renamed repositories', () => {
   test('stay at their path when another is recorded at the new one', async () => {
     const [one, other] = [uniqueRepository(), uniqueRepository()];
     for (const repository of [one, other]) await send(makeEventsJob(repository, [labelled(repository.name)]));
-    await driver.settle();
-    expect(await stores.repositories.rename(one, other)).toBe('taken');
+    await service.driver.settle();
+    expect(await service.stores.repositories.rename(one, other)).toBe('taken');
     await send(makeEventsJob(other, [], { renamed_from: { owner: one.owner, name: one.name } }));
-    await driver.settle();
+    await service.driver.settle();
     for (const repository of [one, other])
       expect((await eventsOf(repository)).map(keyOfShown)).toEqual([repository.name]);
-    expect(await stores.repositories.rename(uniqueRepository(), one)).toBeUndefined();
+    expect(await service.stores.repositories.rename(uniqueRepository(), one)).toBeUndefined();
   });
 });
 
@@ -324,16 +315,16 @@ describe('changes and their events', () => {
   test('the life of a quarantine is two events with the actor, and a refused change is none', async () => {
     const repository = uniqueRepository();
     const base = `/v1/ci/${repository.owner}/repositories/${repository.name}/quarantines`;
-    const token = await app.makeKey({ name: 'pipeline' });
+    const token = await service.app.makeKey({ name: 'pipeline' });
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ test_name: 'a', reason: 'clock', branch: 'main' });
-    const post = () => app.request(base, { method: 'POST', token, headers, body });
+    const post = () => service.app.request(base, { method: 'POST', token, headers, body });
     const { id } = (await (await post()).json()) as { id: string };
     expect((await post()).status).toBe(409);
-    const listed = await app.get<{ quarantined_tests: { test_id: string }[] }>(base);
-    expect((await app.request(`${base}/${id}`, { method: 'DELETE', token })).status).toBe(204);
-    expect((await app.request(`${base}/${id}`, { method: 'DELETE', token })).status).toBe(404);
-    await driver.settle();
+    const listed = await service.app.get<{ quarantined_tests: { test_id: string }[] }>(base);
+    expect((await service.app.request(`${base}/${id}`, { method: 'DELETE', token })).status).toBe(204);
+    expect((await service.app.request(`${base}/${id}`, { method: 'DELETE', token })).status).toBe(404);
+    await service.driver.settle();
     const metadata = {
       quarantine_id: id,
       test_id: listed.quarantined_tests[0]?.test_id,
@@ -351,10 +342,10 @@ describe('changes and their events', () => {
 
   test('switching auto-quarantine on, to another mode and off are three events; setting the same mode is none', async () => {
     const repository = uniqueRepository();
-    const recorded = await stores.repositories.record(repository);
+    const recorded = await service.stores.repositories.record(repository);
     for (const autoQuarantine of ['off', 'flaky', 'flaky', 'flaky+broken', 'off'] as const)
-      await stores.repositories.set(recorded, { autoQuarantine }, 'ci-insights repos set');
-    await driver.settle();
+      await service.stores.repositories.set(recorded, { autoQuarantine }, 'ci-insights repos set');
+    await service.driver.settle();
     const events = await eventsOf(repository);
     expect(events.map(({ type, metadata }) => [type, metadata])).toMatchObject([
       ['ci_insights.auto_quarantine.disabled', { mode: 'off', previous_mode: 'flaky+broken' }],
@@ -365,16 +356,16 @@ describe('changes and their events', () => {
 
   test('a change that is rolled back leaves no event', async () => {
     const repository = uniqueRepository();
-    const { id } = await stores.repositories.record(repository);
-    const failing = stores.postgres.db.transaction(async (tx) => {
+    const { id } = await service.stores.repositories.record(repository);
+    const failing = service.stores.postgres.db.transaction(async (tx) => {
       const { recordEvents } = await import('../../src/postgres/outbox.ts');
       const { newEvent } = await import('../../src/domain/events.ts');
-      await recordEvents(tx, id, [newEvent('action.refresh', {}, { trigger: 'test' })], stores.clock.now());
+      await recordEvents(tx, id, [newEvent('action.refresh', {}, { trigger: 'test' })], service.stores.clock.now());
       throw new Error('no');
     });
     expect(failing).rejects.toThrow('no');
     await failing.catch(() => {});
-    await driver.settle();
+    await service.driver.settle();
     expect(await eventsOf(repository)).toEqual([]);
   });
 });
@@ -384,41 +375,45 @@ describe('the relay', () => {
   const breaking = (when: 'before' | 'after', times: number) => {
     let left = times;
     const clickhouse: ClickHouse = {
-      ...stores.clickhouse,
+      ...service.stores.clickhouse,
       insert: async (...args) => {
         const isBroken = left-- > 0;
         if (isBroken && when === 'before') throw new StoreUnavailable('clickhouse');
-        await stores.clickhouse.insert(...args);
+        await service.stores.clickhouse.insert(...args);
         if (isBroken) throw new StoreUnavailable('clickhouse');
       },
     };
-    return new Relay({ db: stores.postgres.db, clickhouse, log: stores.log });
+    return new Relay({ db: service.stores.postgres.db, clickhouse, log: service.stores.log });
   };
 
   test.each(['before', 'after'] as const)(
     'interrupted %s the insert, an event is stored once and in its place',
     async (when) => {
-      await driver.stop();
+      await service.driver.stop();
       const repository = uniqueRepository();
-      const { id } = await stores.repositories.record(repository);
+      const { id } = await service.stores.repositories.record(repository);
       const create = (testName: string) =>
-        stores.quarantines.create(id, { testName, reason: '', branch: null, source: 'manual', actor: 'test' });
+        service.stores.quarantines.create(id, { testName, reason: '', branch: null, source: 'manual', actor: 'test' });
       for (const name of ['a', 'b', 'c']) await create(name);
       const relay = breaking(when, 2);
       for (let i = 0; i < 2; i++) expect(relay.drain()).rejects.toThrow(StoreUnavailable);
       await relay.drain().catch(() => {});
       await create('d');
-      await untilRelayed(stores, new Relay({ db: stores.postgres.db, clickhouse: stores.clickhouse, log: stores.log }));
+      await untilRelayed(
+        service.stores,
+        new Relay({ db: service.stores.postgres.db, clickhouse: service.stores.clickhouse, log: service.stores.log }),
+      );
       const names = (await eventsOf(repository)).map(({ metadata }) => metadata.test_name);
       expect(names).toEqual(['d', 'c', 'b', 'a']);
-      driver = new IngestDriver(stores);
+      service.driver.start();
     },
   );
 
   test('several relays at the same time relay each event once', async () => {
     const repository = uniqueRepository();
     const relays = [1, 2, 3].map(
-      () => new Relay({ db: stores.postgres.db, clickhouse: stores.clickhouse, log: stores.log }),
+      () =>
+        new Relay({ db: service.stores.postgres.db, clickhouse: service.stores.clickhouse, log: service.stores.log }),
     );
     for (const relay of relays) relay.loop.wake();
     const keys = Array.from({ length: 400 }, (_, i) => `event ${i}`);
@@ -429,7 +424,7 @@ describe('the relay', () => {
           keys.slice(i, i + 20).map((key) => labelled(key)),
         ),
       );
-    await driver.settle();
+    await service.driver.settle();
     await Promise.all(relays.map((relay) => relay.loop.stop()));
     expect((await eventsOf(repository)).map(keyOfShown).sort()).toEqual(keys.sort());
   });

@@ -1,24 +1,15 @@
 /** What a producer says about an event is in the log: whole, within limits, whether this version knows it or not. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { EVENT_TYPES, type EventType } from '../../src/domain/events.ts';
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from '../../src/domain/limits.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { followPages, labelled, logOf, makeEventsJob, type ShownEvent } from '../support/events.ts';
-import { openTestApp, type TestApp } from '../support/http.ts';
-import { IngestDriver } from '../support/ingest.ts';
+import { setUpApp } from '../support/ingest.ts';
 import { PUBLIC_METADATA } from '../support/public-events.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
-let stores: TestStores;
-let app: TestApp;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  app = await openTestApp();
-  driver = new IngestDriver(stores);
-});
-afterAll(() => driver.stop());
+const service = setUpApp();
 
 let jobs = 0;
 
@@ -34,15 +25,15 @@ async function logged(events: { type: string; metadata: unknown }[]): Promise<Sh
     (text, { metadata }, i) => text.replace(`{"place":${i}}`, () => JSON.stringify(metadata)),
     JSON.stringify(job),
   );
-  await stores.producers.of(prEvents).addAgain(`metadata-${++jobs}`, compress(JSON.parse(raw)));
-  await driver.settle();
-  stores.clock.at += 1;
-  return (await followPages(app, logOf(repository, '?per_page=100'), 'next')).flat().reverse();
+  await service.stores.producers.of(prEvents).addAgain(`metadata-${++jobs}`, compress(JSON.parse(raw)));
+  await service.driver.settle();
+  service.stores.clock.at += 1;
+  return (await followPages(service.app, logOf(repository, '?per_page=100'), 'next')).flat().reverse();
 }
 
 /** Why the job that was sent last went to the dead letters. */
 const lastReason = async (): Promise<string> =>
-  (await stores.deadLetters.list()).find(({ jobId }) => jobId === `metadata-${jobs}`)?.reason ?? '';
+  (await service.stores.deadLetters.list()).find(({ jobId }) => jobId === `metadata-${jobs}`)?.reason ?? '';
 
 test('an event of every type comes back whole in the shape of the public interface', async () => {
   const shown = await logged(EVENT_TYPES.map((type) => ({ type, metadata: PUBLIC_METADATA[type] })));
@@ -113,11 +104,11 @@ test('a hundred thousand levels are a dead letter, not a job that is tried for a
   const job = JSON.stringify(makeEventsJob(repository, [labelled('deep', { metadata: {} })]));
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   const data = job.replace('"metadata":{}', `"metadata":${deep}`);
-  await stores.producers.of(prEvents).addAgain(`metadata-${++jobs}`, {
+  await service.stores.producers.of(prEvents).addAgain(`metadata-${++jobs}`, {
     v: 1,
     enc: 'zstd',
     b: Buffer.from(Bun.zstdCompressSync(data)).toString('base64'),
   });
-  await driver.settle();
+  await service.driver.settle();
   expect(await lastReason()).toContain('nested deeper');
 });

@@ -1,13 +1,13 @@
 /** What a power loss leaves of an insert: some of its parts. However it looks, the repair completes it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { DERIVED, RAW, repairBlocks } from '../../src/ledger/repair.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { IngestDriver } from '../support/ingest.ts';
+import { setUpIngest } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const MONTH_MS = 31 * 86_400_000;
 const TABLES = [...RAW, ...DERIVED].map(({ table }) => table);
@@ -20,14 +20,7 @@ const MONTH_OF: Record<string, string> = {
   runs: 'toYYYYMM(day)',
 };
 
-let stores: TestStores;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  stores.clock.set(TEST_NOW);
-  driver = new IngestDriver(stores);
-});
-afterAll(() => driver.stop());
+const ingest = setUpIngest();
 
 type Repository = ReturnType<typeof uniqueRepository>;
 
@@ -52,24 +45,24 @@ const job = (repository: Repository, run: string, count: number) =>
 
 /** Writes a block down without inserting it, and returns its lines. */
 async function writeDown(repository: Repository, run: string, count: number): Promise<string> {
-  const recorded = await stores.repositories.record(repository);
+  const recorded = await ingest.stores.repositories.record(repository);
   const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
   let sent = '';
   const clickhouse = {
-    ...stores.clickhouse,
+    ...ingest.stores.clickhouse,
     insert: async (_table: string, lines: string) => {
       sent = lines;
       throw new Error('no power');
     },
   };
-  const ledger = new Ledger({ db: stores.postgres.db, clickhouse, clock: stores.clock });
+  const ledger = new Ledger({ db: ingest.stores.postgres.db, clickhouse, clock: ingest.stores.clock });
   await expect(ledger.write([prepareChunk(job(repository, run, count), options)])).rejects.toThrow('no power');
   return sent;
 }
 
 /** Puts the parts of an insert where they would be, of some tables and months only. */
 async function insertParts(lines: string, parts: readonly { table: string; month: string }[]): Promise<void> {
-  const { clickhouse } = stores;
+  const { clickhouse } = ingest.stores;
   await clickhouse.command('CREATE TABLE ci.half AS ci.ingest ENGINE = Memory');
   try {
     await clickhouse.insert('ci.half', lines, 'half');
@@ -90,25 +83,29 @@ async function insertParts(lines: string, parts: readonly { table: string; month
   }
 }
 
-const unfinished = () => ({ clickhouse: stores.clickhouse, db: stores.postgres.db, log: stores.log });
+const unfinished = () => ({
+  clickhouse: ingest.stores.clickhouse,
+  db: ingest.stores.postgres.db,
+  log: ingest.stores.log,
+});
 
 test('whichever parts of two blocks are there, a repair makes each execution count once in every table', async () => {
   const parts = fc.subarray(TABLES.flatMap((table) => MONTHS.map((month) => ({ table, month }))));
   await fc.assert(
     fc.asyncProperty(parts, parts, async (first, second) => {
       const repository = uniqueRepository();
-      await driver.ingest(job(repository, 'before', 20));
+      await ingest.driver.ingest(job(repository, 'before', 20));
       await insertParts(await writeDown(repository, 'first', 30), first);
       await insertParts(await writeDown(repository, 'second', 25), second);
       await repairBlocks(unfinished());
-      while ((await driver.sweeper.sweep(0)) > 0);
-      const found = await stores.repositories.find(repository.owner, repository.name);
-      const [row] = await stores.clickhouse.rows(
+      while ((await ingest.driver.sweeper.sweep(0)) > 0);
+      const found = await ingest.stores.repositories.find(repository.owner, repository.name);
+      const [row] = await ingest.stores.clickhouse.rows(
         'SELECT count() AS stored, uniqExact(execution_id) AS different FROM ci.executions WHERE repository_id = {id: UUID}',
         { id: found?.id ?? '' },
       );
       expect(row).toEqual({ stored: 75, different: 75 });
-      await driver.verify();
+      await ingest.driver.verify();
     }),
     { numRuns: 2 },
   );
@@ -121,7 +118,7 @@ test('a block that is there as a whole, but not marked, is left as it is', async
     TABLES.flatMap((table) => MONTHS.map((month) => ({ table, month }))),
   );
   await repairBlocks(unfinished());
-  while ((await driver.sweeper.sweep(0)) > 0);
-  driver.watch(repository);
-  await driver.verify();
+  while ((await ingest.driver.sweeper.sweep(0)) > 0);
+  ingest.driver.watch(repository);
+  await ingest.driver.verify();
 });

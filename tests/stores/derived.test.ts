@@ -1,22 +1,15 @@
 /** What a materialized view puts into its table is what the table's definition in `sql/derived` gives. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { scopeOf } from '../../src/clickhouse/scope.ts';
 import { derived } from '../../src/maintenance/derived.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { IngestDriver } from '../support/ingest.ts';
+import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const DAY = 86_400_000;
-let stores: TestStores;
-let driver: IngestDriver;
-beforeAll(async () => {
-  stores = await openTestStores();
-  stores.clock.set(TEST_NOW);
-  driver = new IngestDriver(stores);
-});
-afterAll(() => driver.stop());
+const ingest = setUpIngest();
 
 const execution = fc.record({
   name: fc.constantFrom('a', 'b', 'c'),
@@ -57,16 +50,18 @@ describe('derived tables', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(upload, { minLength: 1, maxLength: 6 }), async (uploads) => {
         const repository = uniqueRepository();
-        await driver.ingest(
+        await ingest.driver.ingest(
           ...uploads.map((one) => makeJob({ repository, receivedAt: TEST_NOW, ...one })),
           // One branch at least is the default branch.
           makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 'a' }], run: { default_branch: 'main' } }),
         );
-        const { id = '' } = (await stores.repositories.find(repository.owner, repository.name)) ?? {};
+        const { id = '' } = (await ingest.stores.repositories.find(repository.owner, repository.name)) ?? {};
         for (const table of tables) {
           const { sql, params } = derived[table](scopeOf(id));
-          const given = await stores.clickhouse.rows(sql, params);
-          expect(sorted(await stores.clickhouse.rows(stored(table), { repository_id: id }))).toEqual(sorted(given));
+          const given = await ingest.stores.clickhouse.rows(sql, params);
+          expect(sorted(await ingest.stores.clickhouse.rows(stored(table), { repository_id: id }))).toEqual(
+            sorted(given),
+          );
         }
       }),
       { numRuns: 4 },
@@ -76,7 +71,9 @@ describe('derived tables', () => {
   test.each(tables)('the columns of ci.%s are those of its definition, in order', async (table) => {
     const { sql, params } = derived[table](scopeOf());
     const describe = async (statement: string, given = {}) =>
-      ((await stores.clickhouse.rows(`DESCRIBE ${statement}`, given)) as { name: string }[]).map(({ name }) => name);
+      ((await ingest.stores.clickhouse.rows(`DESCRIBE ${statement}`, given)) as { name: string }[]).map(
+        ({ name }) => name,
+      );
     expect(await describe(`(${sql})`, params)).toEqual(await describe(`TABLE ci.${table}`));
   });
 });

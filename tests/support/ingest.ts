@@ -7,6 +7,7 @@ import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
 import { TEST_NOW } from './clock.ts';
+import { openTestApp, type TestApp } from './http.ts';
 import { emptyStores, openTestStores, type TestStores } from './stores.ts';
 
 /** Returns when no event waits in the outbox. */
@@ -20,10 +21,15 @@ export async function untilRelayed({ postgres }: TestStores, relay: Relay): Prom
 type RepositoryPath = Pick<TestRunsJob['repository'], 'owner' | 'name'>;
 
 export class IngestDriver {
-  readonly #workers: RunningWorkers;
+  #workers: RunningWorkers;
 
   constructor(readonly stores: TestStores) {
     this.#workers = startWorkers(stores, { evaluationPauseMs: 0 });
+  }
+
+  /** Starts the worker again after {@link stop}. */
+  start(): void {
+    this.#workers = startWorkers(this.stores, { evaluationPauseMs: 0 });
   }
 
   /** Repositories in which something was stored, by path; those not yet verified are in {@link #unverified}. */
@@ -118,6 +124,27 @@ export function setUpIngest({ isAlone = false } = {}): IngestSetUp {
     },
     get driver() {
       return get().driver;
+    },
+  };
+}
+
+/** The same with the app, as clients reach it. */
+export function setUpApp(): IngestSetUp & { readonly app: TestApp } {
+  const ingest = setUpIngest();
+  let opened: TestApp | undefined;
+  beforeAll(async () => {
+    opened = await openTestApp();
+  });
+  return {
+    get stores() {
+      return ingest.stores;
+    },
+    get driver() {
+      return ingest.driver;
+    },
+    get app() {
+      if (!opened) throw new Error('the app is opened just before the first test of the file');
+      return opened;
     },
   };
 }

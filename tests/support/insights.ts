@@ -1,8 +1,10 @@
 /** Executions of one repository, ingested as a producer would, and the addresses of their insights. */
+import { afterAll, beforeAll } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from './clock.ts';
-import { IngestDriver } from './ingest.ts';
+import type { TestApp } from './http.ts';
+import { type IngestDriver, setUpApp } from './ingest.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import { type TestStores, uniqueRepository } from './stores.ts';
 
@@ -13,8 +15,8 @@ export class InsightsFixture {
 
   /** One driver at a time: two would evaluate each other's blocks, and neither would know when everything is done. */
   constructor(
-    private readonly stores: TestStores,
-    private readonly driver = new IngestDriver(stores),
+    readonly stores: TestStores,
+    private readonly driver: IngestDriver,
   ) {
     this.id = repositoryIdOf(this.repository.host, this.repository.owner, this.repository.name);
   }
@@ -53,12 +55,6 @@ export class InsightsFixture {
     const search = queryOf(query);
     return `${this.base}/tests/${testIdOf(this.id, name)}${below}${search ? `?${search}` : ''}`;
   }
-
-  /** Nothing derived may differ from what was stored. */
-  async close(): Promise<void> {
-    // Workers that stay would take the jobs of later tests.
-    await this.driver.verify().finally(() => this.driver.stop());
-  }
 }
 
 function queryOf(query: Record<string, string | string[]>): string {
@@ -68,6 +64,36 @@ function queryOf(query: Record<string, string | string[]>): string {
   return search.toString();
 }
 
+/** The app and a repository of insights for the tests of a file. */
+export interface InsightsSetUp {
+  readonly app: TestApp;
+  readonly fixture: InsightsFixture;
+}
+
+/**
+ * In the end, nothing derived may differ from what was stored.
+ *
+ * @param fill ingests what the tests read
+ */
+export function setUpInsights(fill: (fixture: InsightsFixture) => Promise<unknown> = async () => {}): InsightsSetUp {
+  const set = setUpApp();
+  let opened: InsightsFixture | undefined;
+  beforeAll(async () => {
+    opened = new InsightsFixture(set.stores, set.driver);
+    await fill(opened);
+  });
+  afterAll(() => set.driver.verify());
+  return {
+    get app() {
+      return set.app;
+    },
+    get fixture() {
+      if (!opened) throw new Error('the repository is filled just before the first test of the file');
+      return opened;
+    },
+  };
+}
+
 /** The test with a history. */
 export const NAME = 'Cart > totals > sums [a, b] with 10% tax';
 const HOUR = 3_600_000;
@@ -75,9 +101,7 @@ export const at = (hoursAgo: number): number => TEST_NOW - hoursAgo * HOUR;
 export const iso = (moment: number): string => new Date(moment).toISOString();
 
 /** Two days of one test with every status, and a few others, also off the default branch. */
-export async function ingestHistory(stores: TestStores): Promise<InsightsFixture> {
-  stores.clock.set(TEST_NOW);
-  const fixture = new InsightsFixture(stores);
+export async function ingestHistory(fixture: InsightsFixture): Promise<void> {
   const failure = { type: 'AssertionError', message: 'expected 3 to equal 4', stacktrace: 'at cart.ts:12' };
   const { run } = fixture;
   const suite = run.bind(fixture);
@@ -116,7 +140,7 @@ export async function ingestHistory(stores: TestStores): Promise<InsightsFixture
       { name: 'flaky', at: at(1.5), key: 'second' },
     ]),
   );
-  await stores.postgres.db.insert(pullRequests).values([
+  await fixture.stores.postgres.db.insert(pullRequests).values([
     {
       repositoryId: fixture.id,
       number: 12,
@@ -136,5 +160,4 @@ export async function ingestHistory(stores: TestStores): Promise<InsightsFixture
       mergeCommit: 'c3',
     },
   ]);
-  return fixture;
 }

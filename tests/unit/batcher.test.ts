@@ -43,10 +43,12 @@ test('small chunks that arrive while a block is written become one block', async
 test('a stream of small chunks makes few blocks', async () => {
   const { blocks, add } = start(100);
   const added: Promise<void>[] = [];
-  for (let i = 0; i < 150; i++) {
+  const startedAt = performance.now();
+  for (let i = 0; i < 100; i++) {
     added.push(add(40));
     await Bun.sleep(10);
   }
   await Promise.all(added);
-  expect(blocks.length).toBeLessThanOrEqual(9);
+  // Each waits 60 ms for others, and 100 ms for the one before it.
+  expect(blocks.length).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 160);
 });
