@@ -56,15 +56,14 @@ export class Producer<S extends z.ZodType = z.ZodType> {
 
   /** As {@link addMany}, of jobs that were packed elsewhere. Their kind must be one without a delay. */
   async addPacked(jobs: readonly PackedJob[]): Promise<void> {
-    const { name } = this.kind;
-    const [first, ...others] = jobs.map(({ id, data }) => ({ name, data, opts: this.#options(id, 0) }));
-    if (!first) return;
-    // In PostgreSQL, adding in bulk makes temporary tables, which costs as much as adding ten jobs one by one.
-    await this.#enqueue<unknown>(() =>
-      others.length === 0
-        ? this.#queue.add(first.name, first.data, first.opts)
-        : this.#queue.addBulk([first, ...others]),
-    );
+    if (jobs.length === 0) return;
+    await this.#enqueue<unknown>(() => {
+      const { name } = this.kind;
+      const added = jobs.map(({ id, data }) => ({ name, data, opts: this.#options(id, 0) }));
+      const [first] = added;
+      // In PostgreSQL, adding in bulk makes temporary tables, which costs as much as adding ten jobs one by one.
+      return first && added.length === 1 ? this.#queue.add(name, first.data, first.opts) : this.#queue.addBulk(added);
+    });
   }
 
   /** Puts the data of a dead letter back as it was. */
