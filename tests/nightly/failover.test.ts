@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
-import { verify } from '../../src/maintenance/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -17,6 +16,7 @@ import { startPooler } from '../support/pooler.ts';
 import { hasRedis } from '../support/redis.ts';
 import { startSentinels } from '../support/redis-topologies.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { expectStoredExactly } from '../support/stored-exactly.ts';
 
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'failover' };
 const EXECUTIONS = 40;
@@ -51,22 +51,8 @@ async function send(deps: Deps, run: number): Promise<TestRunsJob> {
   return job;
 }
 
-async function expectExact(deps: Deps, runs: number): Promise<void> {
-  const stored = async () =>
-    (
-      await deps.clickhouse.rows(
-        'SELECT toUInt32((SELECT count() FROM ci.executions)) AS executions, toUInt32((SELECT uniqExact(id) FROM ci.events)) AS events',
-      )
-    )[0] as { executions: number; events: number };
-  const isDone = async () => {
-    const { executions, events } = await stored();
-    return executions >= runs * EXECUTIONS && events >= runs && (await verify(deps)).pendingBlocks === 0;
-  };
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(200);
-  expect(await stored()).toEqual({ executions: runs * EXECUTIONS, events: runs });
-  expect((await verify(deps)).checks.filter((check) => check.count > 0)).toEqual([]);
-}
+const expectExact = (deps: Deps, runs: number): Promise<void> =>
+  expectStoredExactly(deps, { executions: runs * EXECUTIONS, events: runs }, WAIT_MS_MAX);
 
 test('workers behind a pooler that are killed again and again lose nothing and double nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-pooled-'));

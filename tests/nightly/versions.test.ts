@@ -1,12 +1,11 @@
 /** The last released version and this one side by side on the same stores, before, during and after the migrations. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
-import { verify } from '../../src/maintenance/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgresQueues, openPostgresQueues, type QueueBackend } from '../../src/queue/backend.ts';
@@ -17,6 +16,7 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { ROOT, ServiceProcess } from '../support/service-process.ts';
+import { expectStoredExactly } from '../support/stored-exactly.ts';
 
 /** Version 0.1.0. */
 const RELEASED = '779ecee';
@@ -87,24 +87,8 @@ describe.skipIf(!hasHistory)('the released version and this one', () => {
     }
   }
 
-  async function expectExact(): Promise<void> {
-    const deadline = performance.now() + WAIT_MS_MAX;
-    const stored = async () =>
-      (
-        await deps.clickhouse.rows(
-          'SELECT toUInt32((SELECT count() FROM ci.executions)) AS executions, toUInt32((SELECT uniqExact(id) FROM ci.events)) AS events',
-        )
-      )[0] as { executions: number; events: number };
-    const isDone = async () => {
-      const { executions, events } = await stored();
-      return executions >= sent.executions && events >= sent.events && (await verify(deps)).pendingBlocks === 0;
-    };
-    while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(100);
-    expect(await stored()).toEqual({ executions: sent.executions, events: sent.events });
-    const report = await verify(deps);
-    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-    expect(report.pendingBlocks).toBe(0);
-  }
+  const expectExact = (): Promise<void> =>
+    expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX);
 
   test('this version migrates while the released one ingests, and both work side by side', async () => {
     for (const [queue, jobs] of Object.entries(RECORDED))

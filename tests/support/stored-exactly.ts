@@ -1,0 +1,30 @@
+/** That everything sent is stored, once, whatever happened to the processes on the way. */
+import { expect } from 'bun:test';
+import type { Deps } from '../../src/deps.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+
+const PAUSE_MS = 200;
+
+/** Waits until all of it is stored and evaluated, and compares it with everything derived. For stores of one test. */
+export async function expectStoredExactly(
+  deps: Deps,
+  sent: { executions: number; events: number },
+  waitMsMax: number,
+): Promise<void> {
+  const stored = async () =>
+    (
+      await deps.clickhouse.rows(
+        'SELECT toUInt32((SELECT count() FROM ci.executions)) AS executions, toUInt32((SELECT uniqExact(id) FROM ci.events)) AS events',
+      )
+    )[0] as { executions: number; events: number };
+  const isDone = async () => {
+    const { executions, events } = await stored();
+    return executions >= sent.executions && events >= sent.events && (await verify(deps)).pendingBlocks === 0;
+  };
+  const deadline = performance.now() + waitMsMax;
+  while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(PAUSE_MS);
+  expect(await stored()).toEqual(sent);
+  const report = await verify(deps);
+  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+  expect(report.pendingBlocks).toBe(0);
+}
