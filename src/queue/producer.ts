@@ -80,6 +80,11 @@ export class Producer<S extends z.ZodType = z.ZodType> {
     return { state: await this.#reach(() => job.getState()), payload: parsed.data };
   }
 
+  /** Whether the queue has this job; its payload is not read. */
+  async has(id: string): Promise<boolean> {
+    return (await this.#reach(() => this.#queue.getJobState(id))) !== 'unknown';
+  }
+
   /** Jobs that are waiting, delayed or being worked on. */
   async depth(): Promise<number> {
     const counts = await this.#reach(() => this.#queue.getJobCounts('waiting', 'active', 'delayed', 'prioritized'));

@@ -107,6 +107,25 @@ for (const { kind, isHere, start } of BACKENDS)
       await producers.close();
     });
 
+    test('the job of an upload is read once, however often its receipt is asked for', async () => {
+      const producers = new Producers(queues);
+      const { receipts } = withQueue(producers);
+      const upload = job();
+      const { owner, name } = upload.repository;
+      await producers.of(testRuns).add(upload);
+      const receipt = await receipts.find(owner, name, upload.upload_id);
+      expect(receipt).toMatchObject({ status: 'queued' });
+      const queue = queues.queue('test-runs');
+      const queued = await queue.getJob(`${upload.upload_id}-0`);
+      await queued?.updateData('nothing to be read');
+      expect(await receipts.find(owner, name, upload.upload_id)).toEqual(receipt);
+      expect(await receipts.find(owner, 'another', upload.upload_id)).toBeNull();
+      await queued?.remove();
+      expect(await receipts.find(owner, name, upload.upload_id)).toBeNull();
+      await queue.close();
+      await producers.close();
+    });
+
     test('a chunk that is added twice while it is queued is one job', async () => {
       const producers = new Producers(queues);
       const upload = job();
