@@ -32,14 +32,9 @@ CREATE TABLE "ci_insights"."identities" (
 	"job_name" text NOT NULL,
 	"name_start" text NOT NULL,
 	"executions" bigint NOT NULL,
-	"months" text NOT NULL,
-	"days" text NOT NULL,
-	"last_success_ms" bigint,
-	"last_failure_ms" bigint,
-	"newest" text,
 	"health" text NOT NULL,
+	"summary" text NOT NULL,
 	"fold" text NOT NULL,
-	"checkpoint_ms" bigint NOT NULL,
 	CONSTRAINT "identities_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
 );
 --> statement-breakpoint

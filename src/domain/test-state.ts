@@ -24,7 +24,7 @@ export interface SummarisedExecution {
 }
 
 /** How often an identity passed and failed on one UTC day (days since the epoch). */
-type DayCounts = readonly [day: number, passed: number, failed: number];
+export type DayCounts = readonly [day: number, passed: number, failed: number];
 
 export interface IdentitySummary {
   /** Retained executions by month (YYYYMM), skipped ones included. */

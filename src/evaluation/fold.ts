@@ -24,7 +24,8 @@ const foldJson = z.tuple([
   z.number(),
   z.number(),
   z.number(),
-  z.array(z.number()),
+  // Of the days; looking at each number would take longer than parsing the JSON.
+  z.custom<number[]>(Array.isArray),
 ]);
 
 export interface Fold {

@@ -7,7 +7,8 @@ import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
 import { newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { type PullRequest, pullRequestMergedAs } from '../postgres/pull-requests.ts';
+import { type PullRequest, pullRequestsMergedAs } from '../postgres/pull-requests.ts';
+import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 import type { KnownTest } from './known-tests.ts';
 
@@ -54,7 +55,12 @@ const response = z.object({
 
 const detailsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id';
 
-export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const pulls = new RepositoryBatches<string, PullRequest>(({ id }) => async (take) => {
+    const commits = take();
+    const found = await pullRequestsMergedAs(deps.db, id, [...new Set(commits)]);
+    return commits.map((commit) => found.get(commit));
+  });
   mount(app, http, 'GET', detailsAddress, {
     operationId: 'getTest',
     tag: common.TAG,
@@ -69,9 +75,7 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const test = await deps.knownTests.get(repository, path.test_id);
       const { firstFailure } = test;
-      const pull = firstFailure?.commit
-        ? await pullRequestMergedAs(deps.db, repository.id, firstFailure.commit)
-        : undefined;
+      const pull = firstFailure?.commit ? await pulls.get(repository, firstFailure.commit) : undefined;
       const now = deps.clock.now();
       const summaries = test.identities.map(({ summary }) => summary);
       const { passed, failed } = recentCounts(summaries, now);
@@ -103,6 +107,7 @@ export const mountDetails = (app: AnyElysia, http: Http, deps: common.InsightsDe
       };
     },
   });
+}
 
 /**
  * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer

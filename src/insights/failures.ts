@@ -8,7 +8,8 @@ import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
-import { newestFailureGroups } from '../postgres/failure-groups.ts';
+import { type FailureGroupRecord, newestFailureGroups } from '../postgres/failure-groups.ts';
+import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 
 /** A test with more groups has a message that no fingerprint normalises; the newest are shown. */
@@ -63,7 +64,13 @@ const eventSchema = z
 
 const failuresAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/failures';
 
-export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const reads = new RepositoryBatches<string, FailureGroupRecord[]>(({ id }) => async (take) => {
+    const testIds = take();
+    const distinct = [...new Set(testIds)];
+    const groups = await onPostgres(() => newestFailureGroups(deps.db, id, distinct, GROUPS_MAX));
+    return testIds.map((testId) => groups.get(testId));
+  });
   mount(app, http, 'GET', failuresAddress, {
     operationId: 'listTestFailures',
     tag: common.TAG,
@@ -75,9 +82,11 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
     isCoalesced: true,
     handle: async ({ params: path }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      await deps.knownTests.get(repository, path.test_id);
-      const groups = await onPostgres(() => newestFailureGroups(deps.db, repository.id, path.test_id, GROUPS_MAX));
-      const failures = groups.map(({ failureId, newest, ...group }) => {
+      const [groups] = await Promise.all([
+        reads.get(repository, path.test_id),
+        deps.knownTests.get(repository, path.test_id),
+      ]);
+      const failures = (groups ?? []).map(({ failureId, newest, ...group }) => {
         const { failures: count, firstAt } = totalsOf(group);
         return {
           id: failureId,
@@ -91,6 +100,7 @@ export const mountFailures = (app: AnyElysia, http: Http, deps: common.InsightsD
       return { body: { failures } };
     },
   });
+}
 
 export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
   mount(app, http, 'GET', `${failuresAddress}/:failure_id`, {

@@ -2,13 +2,13 @@
 import { executionsOf } from '../domain/test-state.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { type IdentityRecord, readIdentities, readTests, type TestState } from '../postgres/test-states.ts';
+import { readShownIdentities, readTests, type ShownIdentity, type TestState } from '../postgres/test-states.ts';
 import { RepositoryBatches } from './batches.ts';
 import { unknownTest } from './common.ts';
 
 export interface KnownTest extends TestState {
   /** Those with retained executions; at least one. */
-  identities: IdentityRecord[];
+  identities: ShownIdentity[];
 }
 
 export class KnownTests {
@@ -36,7 +36,7 @@ export class KnownTests {
 
   async #load(repositoryId: string, testIds: string[]): Promise<Map<string, KnownTest>> {
     const [tests, identities] = await onPostgres(() =>
-      Promise.all([readTests(this.db, repositoryId, testIds), readIdentities(this.db, repositoryId, testIds)]),
+      Promise.all([readTests(this.db, repositoryId, testIds), readShownIdentities(this.db, repositoryId, testIds)]),
     );
     const byTest = Map.groupBy(
       identities.filter(({ summary }) => executionsOf(summary) > 0),

@@ -54,19 +54,24 @@ export async function readFailureGroups(
   return rows.map((found) => row.parse(found));
 }
 
-/** The groups of a test, those with the newest failures first. */
+/** The groups of some tests, by test: up to `limit` of each, those with the newest failures first. */
 export async function newestFailureGroups(
   tx: Executor,
   repositoryId: string,
-  testId: string,
+  testIds: readonly string[],
   limit: number,
-): Promise<FailureGroupRecord[]> {
+): Promise<Map<string, FailureGroupRecord[]>> {
   const { rows } = await tx.execute(sql`
-    select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
-      exception_message
-    from ${failureGroups} where repository_id = ${repositoryId} and test_id = ${testId}
-    order by last_ms desc, failure_id limit ${limit}`);
-  return rows.map((found) => row.parse(found));
+    select newest.* from unnest(${sql.param(testIds)}::uuid[]) as asked (test_id)
+    cross join lateral (
+      select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
+        exception_message
+      from ${failureGroups} where repository_id = ${repositoryId} and test_id = asked.test_id
+      order by last_ms desc, failure_id limit ${limit}) as newest`);
+  return Map.groupBy(
+    rows.map((found) => row.parse(found)),
+    ({ testId }) => testId,
+  );
 }
 
 export async function writeFailureGroups(

@@ -1,25 +1,24 @@
 /** Pull requests, as known from host webhooks and `pr-events`. */
-import { and, desc, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
 
-/** The pull request that was merged as this commit, or undefined. */
-export async function pullRequestMergedAs(
+/** The pull requests that were merged as these commits, by commit; of several the newest. */
+export async function pullRequestsMergedAs(
   db: Database,
   repositoryId: string,
-  commit: string,
-): Promise<PullRequest | undefined> {
-  const [row] = await onPostgres(() =>
+  commits: readonly string[],
+): Promise<Map<string, PullRequest>> {
+  const rows = await onPostgres(() =>
     db
       .select()
       .from(pullRequests)
-      .where(and(eq(pullRequests.repositoryId, repositoryId), eq(pullRequests.mergeCommit, commit)))
-      .orderBy(desc(pullRequests.number))
-      .limit(1),
+      .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.mergeCommit, [...commits])))
+      .orderBy(pullRequests.number),
   );
-  return row;
+  return new Map(rows.flatMap((row) => (row.mergeCommit === null ? [] : [[row.mergeCommit, row] as const])));
 }
 
 /** Keeps the latest version of each pull request, in whatever order versions arrive. */

@@ -97,8 +97,7 @@ export const tests = schema.table(
 
 /**
  * The current state of each identity (test, pipeline, CI job), written by the evaluation. Its health outlives retention.
- * Every run rewrites the rows of its tests, so they are small: lists are JSON as text, flat and without names, which
- * costs a tenth of what jsonb does.
+ * Every run rewrites the rows of its tests, so they are small.
  */
 export const identities = schema.table(
   'identities',
@@ -109,20 +108,13 @@ export const identities = schema.table(
     jobName: text('job_name').notNull(),
     /** How the name of the test begins: the order of as many executions. An index cannot hold names of 10,000 characters. */
     nameStart: text('name_start').notNull(),
-    /** Retained executions, and the same by month: YYYYMM, executions, YYYYMM, … */
+    /** Retained executions. */
     executions: bigint({ mode: 'number' }).notNull(),
-    months: text().notNull(),
-    /** Of the UTC days that a ratio asks for: day, passed, failed, day, … */
-    days: text().notNull(),
-    /** Milliseconds since the epoch; null if it never happened, or only in months that have left. */
-    lastSuccessMs: bigint('last_success_ms', { mode: 'number' }),
-    lastFailureMs: bigint('last_failure_ms', { mode: 'number' }),
-    /** The newest execution, as far as insights show it; null when its month has left. */
-    newest: text(),
     health: text({ enum: HEALTHS }).notNull(),
-    /** The fold of its health after every execution (src/evaluation/fold.ts), and when its newer checkpoint is. */
+    /** What insights show (src/postgres/identity-summary.ts). */
+    summary: text().notNull(),
+    /** The fold of its health after every execution (src/evaluation/fold.ts). */
     fold: text().notNull(),
-    checkpointMs: bigint('checkpoint_ms', { mode: 'number' }).notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),

@@ -4,9 +4,10 @@
  */
 import { and, eq, gte, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { HEALTHS, type Health, STATUSES } from '../domain/status.ts';
+import { HEALTHS, type Health } from '../domain/status.ts';
 import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
+import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
 import { failureGroups, healthCheckpoints, identities, tests } from './schema.ts';
 
 /** The series of executions that a health describes. */
@@ -32,43 +33,26 @@ export interface TestState {
   flakyDays: readonly (readonly [day: number, executions: number])[];
 }
 
-export interface IdentityRecord extends Identity {
+/** What insights show of an identity. */
+export interface ShownIdentity extends Identity {
   summary: IdentitySummary;
   health: Health;
+}
+
+export interface IdentityRecord extends ShownIdentity, StoredSummary {
   /** The fold of its health after every execution, as stored (src/evaluation/fold.ts). */
   fold: string;
-  /** When its newer checkpoint is; milliseconds since the epoch, 0 without one. */
-  checkpointAt: number;
 }
 
 const moment = z.number().nullable();
-const newest = z
-  .tuple([z.number(), z.string(), z.enum(STATUSES), z.string(), z.string(), z.string(), z.string(), z.string()])
-  .transform(([finishedAt, executionId, status, framework, frameworkVersion, language, filepath, fn]) => ({
-    finishedAt,
-    executionId: BigInt(executionId),
-    status,
-    framework,
-    frameworkVersion,
-    language,
-    filepath,
-    function: fn,
-  }));
-const numbers = z.array(z.number());
-const json = (text: string): unknown => JSON.parse(text);
-const identityRow = z.object({
+const shownRow = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
-  months: z.string(),
-  days: z.string(),
-  success_ms: moment,
-  failure_ms: moment,
-  newest: z.string().nullable(),
   health: z.enum(HEALTHS),
-  fold: z.string(),
-  checkpoint_ms: z.number(),
+  summary: z.string(),
 });
+const identityRow = shownRow.extend({ fold: z.string() });
 const testRow = z.object({
   test_id: z.string(),
   name: z.string(),
@@ -104,36 +88,33 @@ export async function readIdentities(
   testIds: readonly string[],
 ): Promise<IdentityRecord[]> {
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, months, days, last_success_ms::float8 as success_ms,
-      last_failure_ms::float8 as failure_ms, newest, health, fold,
-      checkpoint_ms::float8 as checkpoint_ms
+    select test_id, pipeline_name, job_name, health, summary, fold
     from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
   return rows.map((row) => {
-    const found = identityRow.parse(row);
-    return {
-      testId: found.test_id,
-      pipelineName: found.pipeline_name,
-      jobName: found.job_name,
-      summary: {
-        months: new Map(pairsOf(numbers.parse(json(found.months)))),
-        days: triplesOf(numbers.parse(json(found.days))),
-        lastSuccessAt: found.success_ms,
-        lastFailureAt: found.failure_ms,
-        newest: found.newest === null ? null : newest.parse(json(found.newest)),
-      },
-      health: found.health,
-      fold: found.fold,
-      checkpointAt: found.checkpoint_ms,
-    };
+    const { fold, ...found } = identityRow.parse(row);
+    return { ...shownOf(found), fold };
   });
 }
 
-/** A flat list of numbers as pairs. */
-function pairsOf(flat: readonly number[]): [number, number][] {
-  const pairs: [number, number][] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i] ?? 0, flat[i + 1] ?? 0]);
-  return pairs;
+/** Without what only the evaluation needs. */
+export async function readShownIdentities(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<ShownIdentity[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, health, summary
+    from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+  return rows.map((row) => shownOf(shownRow.parse(row)));
 }
+
+const shownOf = ({ test_id, pipeline_name, job_name, health, summary }: z.infer<typeof shownRow>) => ({
+  testId: test_id,
+  pipelineName: pipeline_name,
+  jobName: job_name,
+  health,
+  ...readSummary(summary),
+});
 
 /** A flat list of numbers in threes. */
 export function triplesOf(flat: readonly number[]): [number, number, number][] {
@@ -171,22 +152,15 @@ export async function writeIdentities(
   if (records.length === 0) return;
   const column = <T>(of: (record: IdentityRecord) => T) => sql.param(records.map(of));
   await tx.execute(sql`
-    insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, months, days,
-      last_success_ms, last_failure_ms, newest, health, fold, checkpoint_ms)
+    insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, summary,
+      fold)
     select ${repositoryId}, * from unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
       ${column(({ jobName }) => jobName)}::text[], ${column(({ testId }) => startOf(nameOf(testId)))}::text[],
-      ${column(({ summary }) => executionsOf(summary))}::bigint[],
-      ${column(({ summary }) => JSON.stringify([...summary.months].flat()))}::text[],
-      ${column(({ summary }) => JSON.stringify(summary.days.flat()))}::text[],
-      ${column(({ summary }) => summary.lastSuccessAt)}::bigint[],
-      ${column(({ summary }) => summary.lastFailureAt)}::bigint[],
-      ${column(({ summary }) => newestJson(summary.newest))}::text[], ${column(({ health }) => health)}::text[],
-      ${column(({ fold }) => fold)}::text[], ${column(({ checkpointAt }) => checkpointAt)}::bigint[])
+      ${column(({ summary }) => executionsOf(summary))}::bigint[], ${column(({ health }) => health)}::text[],
+      ${column(writeSummary)}::text[], ${column(({ fold }) => fold)}::text[])
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
-      months = excluded.months, days = excluded.days, last_success_ms = excluded.last_success_ms,
-      last_failure_ms = excluded.last_failure_ms, newest = excluded.newest, health = excluded.health,
-      fold = excluded.fold, checkpoint_ms = excluded.checkpoint_ms`);
+      health = excluded.health, summary = excluded.summary, fold = excluded.fold`);
 }
 
 const NAME_START_LENGTH = 64;
@@ -219,17 +193,3 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
 }
 
 const dateOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-
-const newestJson = (execution: IdentitySummary['newest']): string | null =>
-  execution === null
-    ? null
-    : JSON.stringify([
-        execution.finishedAt,
-        execution.executionId.toString(),
-        execution.status,
-        execution.framework,
-        execution.frameworkVersion,
-        execution.language,
-        execution.filepath,
-        execution.function,
-      ]);
