@@ -68,12 +68,13 @@ export class DeadLetterStore {
     return row && payloadOf(row.payload);
   }
 
-  async markReplayed(id: string): Promise<void> {
+  /** Unless the job has become a letter again meanwhile: its worker may be quicker than who replays it. */
+  async markReplayed({ id, createdAt }: Pick<DeadLetter, 'id' | 'createdAt'>): Promise<void> {
     await onPostgres(() =>
       this.db
         .update(deadLetters)
         .set({ replayedAt: new Date(this.clock.now()) })
-        .where(and(eq(deadLetters.id, id), isNull(deadLetters.replayedAt))),
+        .where(and(eq(deadLetters.id, id), eq(deadLetters.createdAt, createdAt), isNull(deadLetters.replayedAt))),
     );
   }
 }

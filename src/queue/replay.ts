@@ -5,14 +5,15 @@ import type { Producers } from './producer.ts';
 /** Throws for a letter of a queue that this version does not know; that letter is not marked as replayed. */
 export async function replayDeadLetters(
   deadLetters: DeadLetterStore,
-  producers: Producers,
+  producers: Pick<Producers, 'ofQueue'>,
   letters: readonly DeadLetter[],
 ): Promise<void> {
-  for (const { id, queue, jobId } of letters) {
+  for (const letter of letters) {
+    const { id, queue, jobId } = letter;
     const producer = producers.ofQueue(queue);
     if (!producer) throw new Error(`dead letter ${id} is from the queue ${queue}, which this version does not know`);
     // Queued first: a crash in between replays it twice, which counts nothing twice.
     await producer.addAgain(jobId, await deadLetters.payload(id));
-    await deadLetters.markReplayed(id);
+    await deadLetters.markReplayed(letter);
   }
 }

@@ -43,6 +43,22 @@ test('letters of each queue are replayed into it, and become letters again while
   expect(await deadLetters.payload(after[1]?.id ?? '')).toEqual(bad);
 });
 
+test('a job that becomes a letter again while it is being replayed stays one', async () => {
+  const { producers, deadLetters, clock } = stores;
+  await deadLetters.add('pr-events', 'bad-at-once', null, { v: 99 }, 'first');
+  const letters = [await letterOf('bad-at-once')].flatMap((letter) => letter ?? []);
+  clock.at += 1;
+  /** Its worker is done with it before this call returns. */
+  const buried: Pick<typeof producers, 'ofQueue'> = {
+    ofQueue: (queue) =>
+      Object.assign(Object.create(producers.ofQueue(queue) ?? null), {
+        addAgain: (jobId: string, data: unknown) => deadLetters.add(queue, jobId, null, data, 'again'),
+      }),
+  };
+  await replayDeadLetters(deadLetters, buried, letters);
+  expect(await letterOf('bad-at-once')).toMatchObject({ reason: 'again' });
+});
+
 describe('what no retry can help becomes a dead letter at once, and the receipt says so', () => {
   const receiptOf = ({ owner, name }: { owner: string; name: string }, uploadId: string) =>
     new ReceiptStore({
