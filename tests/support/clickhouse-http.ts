@@ -43,6 +43,7 @@ export async function startClickHouseServer(options: { isCluster?: boolean } = {
       while (!(await seen('?keep')).statements.some((statement) => statement.includes(text))) await Bun.sleep(5);
     },
     stop: async () => {
+      if (server.exitCode !== null || server.signalCode !== null) return;
       const ended = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGTERM');
       await ended;
