@@ -1,0 +1,93 @@
+/** The fuzzing finds faults: each kind of fault is put behind each parser, at one body in 25, and must be found. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { fuzz, type Target } from '../support/fuzz.ts';
+import { fuzzTargets, STEPS } from '../support/fuzz-targets.ts';
+
+const seed = fc.readConfigureGlobal().seed ?? 1;
+const FEW = { cases: 200, endlessMs: 1_000 };
+/** Of the bodies, by what is in them: a body that is tried again fails again. */
+const isFaulty = (body: Buffer): boolean => Bun.hash.crc32(body) % 25 === 0;
+const HANG_MS = 200;
+const LEAK_BYTES = 128 * 1024;
+
+const FILLER = Buffer.alloc(64 * 1024);
+const computing = (): void => {
+  const spent = (): number => process.cpuUsage().user + process.cpuUsage().system;
+  for (const end = spent() + HANG_MS * 1_000; spent() < end; ) Bun.hash.crc32(FILLER);
+};
+const kept: Buffer[] = [];
+
+/** What happens before the parser reads a faulty body; what it must be found as. */
+const READING: Readonly<Record<string, [fault: (body: Buffer) => unknown, found: RegExp]>> = {
+  'throws an error without a sentence': [
+    (body) => {
+      if (isFaulty(body)) throw new TypeError('undefined is not an object');
+    },
+    /does not answer this with a sentence/,
+  ],
+  'computes for 200 ms': [(body) => isFaulty(body) && computing(), /computes \d+/],
+  'waits for 200 ms': [async (body) => isFaulty(body) && Bun.sleep(HANG_MS), /takes \d+/],
+  'never ends': [async (body) => isFaulty(body) && new Promise(() => {}), /does not end with this/],
+  'keeps 128 KiB of each body': [() => kept.push(Buffer.alloc(LEAK_BYTES, 1)), /keeps \d+ bytes/],
+};
+
+const before = (target: Target, fault: (body: Buffer) => unknown): Target => ({
+  ...target,
+  read: (body) => {
+    const faulted = fault(body);
+    return faulted instanceof Promise ? faulted.then(() => target.read(body)) : target.read(body);
+  },
+});
+
+describe('a parser', async () => {
+  for (const target of await fuzzTargets())
+    for (const [name, [fault, found]] of Object.entries(READING))
+      test(`${target.name}: that ${name} is found`, async () => {
+        await expect(fuzz(before(target, fault), seed, FEW)).rejects.toThrow(found);
+        kept.length = 0;
+      }, 60_000);
+
+  test('without a fault passes, with as few cases', async () => {
+    for (const target of await fuzzTargets()) await fuzz(target, seed, { cases: 200 });
+  }, 60_000);
+});
+
+const UPLOADS = ['OTLP in protobuf', 'OTLP in JSON', 'junit', 'playwright', 'go-test', 'trx'];
+
+describe.each(UPLOADS)('between %s and the stores,', (name) => {
+  const found = async (steps: Partial<typeof STEPS>, what: RegExp) => {
+    const target = (await fuzzTargets({ ...STEPS, ...steps })).find((one) => one.name === name) as Target;
+    await expect(fuzz(target, seed, FEW)).rejects.toThrow(what);
+  };
+  test('a job that is not made is found', () =>
+    found({ chunksOf: (...input) => STEPS.chunksOf(...input).slice(1) }, /0 executions are queued/));
+  test('a job that the worker does not read is found', () =>
+    found(
+      { chunksOf: (...input) => STEPS.chunksOf(...input).map((job) => ({ ...job, received_at: 'soon' })) },
+      /the worker refuses the job/,
+    ));
+  test('an execution that is neither stored nor refused is found', () =>
+    found(
+      {
+        prepareChunk: (...input) => {
+          const chunk = STEPS.prepareChunk(...input);
+          return { ...chunk, executions: chunk.executions.slice(1) };
+        },
+      },
+      /are stored/,
+    ));
+  test('a line that no store takes is found', () =>
+    found(
+      { lineOf: (...input) => JSON.stringify({ ...JSON.parse(STEPS.lineOf(...input)), branch: 'half \ud800' }) },
+      /no store takes it/,
+    ));
+});
+
+describe.each(['pr-events jobs', 'webhooks'])('of %s', (name) => {
+  test('an event that is neither kept nor refused is found', async () => {
+    const targets = await fuzzTargets({ ...STEPS, readEvent: () => ({ reason: '' }) });
+    const target = targets.find((one) => one.name === name) as Target;
+    await expect(fuzz(target, seed, FEW)).rejects.toThrow('neither kept nor refused');
+  });
+});
