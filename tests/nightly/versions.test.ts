@@ -87,8 +87,8 @@ describe.skipIf(!hasHistory)('the released version and this one', () => {
     }
   }
 
-  const expectExact = (): Promise<void> =>
-    expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX);
+  const expectExact = (options = {}): Promise<void> =>
+    expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX, options);
 
   test('this version migrates while the released one ingests, and both work side by side', async () => {
     for (const [queue, jobs] of Object.entries(RECORDED))
@@ -104,10 +104,10 @@ describe.skipIf(!hasHistory)('the released version and this one', () => {
     await expectExact();
   }, 120_000);
 
-  test('the released version continues alone after the migrations, and counts nothing twice', async () => {
+  test('the released version stores alone after the migrations, nothing twice, and its blocks wait for this one', async () => {
     await current.stop();
     await send(10);
-    await expectExact();
+    await expectExact({ isEvaluated: false });
   }, 120_000);
 
   test('the released version starts again on the migrated stores, and this one after it', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasHistory)('the released version and this one', () => {
     await send(5);
     await released.start();
     await send(5);
-    await expectExact();
+    await expectExact({ isEvaluated: false });
     await released.stop();
     await send(5);
     await current.start();
