@@ -15,11 +15,13 @@ export interface DataOptions {
   /** The newest execution; milliseconds since the epoch. */
   now: number;
   days: number;
+  /** Every job has every test once; without, tests are drawn. */
+  isEachTest: boolean;
 }
 
 export const ownerOf = 'bench';
 export const repositoryName = (index: number): string => `repo-${index}`;
-export const testName = (index: number): string =>
+const testName = (index: number): string =>
   `suite ${index % 97} > feature ${index % 1_009} > does thing ${index} [case ${index % 7}]`;
 
 /** Jobs in order of time, each with executions of different tests. */
@@ -36,7 +38,7 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
     const finished = start + ((index + 1) / jobs) * options.days * 86_400_000;
     const isPullRequest = random() < 0.2;
     const count = Math.min(options.chunk, options.executions - index * options.chunk);
-    const picked = Array.from({ length: count }, pickTest);
+    const picked = Array.from({ length: count }, options.isEachTest ? (_, row) => row % options.tests : pickTest);
     const failed = picked.map((test) => random() < (test % 50 === 0 ? 0.05 : 0.002));
     const rows = failed.flatMap((isFailed, row) => (isFailed ? [row] : []));
     yield {

@@ -1,156 +1,124 @@
-/** Ingestion: from the queue to queryable, compared with the same blocks inserted by the same connections without the ledger. */
-import { and, inArray, isNotNull } from 'drizzle-orm';
-import { v7 as uuid7 } from 'uuid';
-import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
-import type { Deps } from '../../src/deps.ts';
-import { repositoryIdOf } from '../../src/domain/identity.ts';
-import { lineOf } from '../../src/ledger/block.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
-import { uploadChunks } from '../../src/postgres/schema.ts';
-import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
-import { BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
-import { startWorkers } from '../../workers/main.ts';
-import { makeJobs } from './data.ts';
-import { type Figure, figure, quantile } from './report.ts';
+/** Ingestion through queue, ledger and evaluation: how fast, what it takes in memory, how soon it is visible. */
+import type { DataOptions } from './data.ts';
+import { ownerOf, repositoryName } from './data.ts';
+import type { RunningFeed } from './feed.ts';
+import { type Memory, memoryOf, watchMemory } from './memory.ts';
+import type { BenchService } from './service.ts';
 
-const CHUNK = 1_000;
-
-export interface IngestOptions {
-  seed: number;
-  executions: number;
-  now: number;
+/** Fills the service with jobs of the source up to `to`. Returns what it takes in memory at each tenth. */
+export async function fill(service: BenchService, source: DataOptions, to: number): Promise<Memory[]> {
+  const feed = service.feed(source, { from: 0, to, isPackedFirst: false });
+  const memory: Memory[] = [];
+  for (let line = await feed.next(); line !== undefined; line = await feed.next())
+    if (Number(line) >= ((memory.length + 1) * to * source.chunk) / 10) memory.push(memoryOf(service.pid));
+  await feed.ended;
+  await service.untilEvaluated();
+  return memory;
 }
 
-export async function benchIngest(deps: Deps, options: IngestOptions): Promise<Figure[]> {
-  const source = {
-    seed: options.seed,
-    executions: options.executions,
-    tests: 20_000,
-    repositories: 5,
-    chunk: CHUNK,
-    now: options.now,
-    days: 30,
-  };
-  const floor = await withoutLedger(deps, source);
-  await empty(deps);
+export interface Ingested {
+  /** Executions a second until all are stored and evaluated. */
+  perSecond: number;
+  before: Memory;
+  most: Memory;
+}
 
-  // Everything is in the queue before the clock starts: generating the data is not part of the service.
-  const queued: TestRunsJob[] = [];
-  for (const job of makeJobs({ ...source, seed: options.seed + 1 })) {
-    queued.push(job);
-    if (queued.length >= 20) await deps.producers.of(testRuns).addMany(queued.splice(0));
-  }
-  await deps.producers.of(testRuns).addMany(queued);
-  Bun.gc(true);
-  const before = process.memoryUsage().rss;
-  const memory = watchMemory();
+/** Jobs that are ready made, from the first in the queue to the last evaluated. */
+export async function measureIngest(
+  service: BenchService,
+  source: DataOptions,
+  { from, to }: { from: number; to: number },
+): Promise<Ingested> {
+  const feed = service.feed(source, { from, to, isPackedFirst: true });
+  await feed.next();
+  const before = memoryOf(service.pid);
+  const stopWatching = watchMemory(service.pid);
   const started = performance.now();
-  const workers = startWorkers(deps);
-  await untilEmpty(deps);
+  await feed.ended;
+  await service.untilEvaluated();
   const seconds = (performance.now() - started) / 1_000;
-  const rate = options.executions / seconds;
-  const memoryMax = memory.stop();
-  await workers.evaluator.loop.idle();
-  const evaluatedSeconds = (performance.now() - started) / 1_000;
-
-  const lag = await lagAt(
-    deps,
-    { ...source, seed: options.seed + 2, executions: Math.round((rate / 2) * 10) },
-    rate / 2,
-  );
-  // The next measurement must not run beside the evaluation of this one.
-  await workers.evaluator.loop.idle();
-  await workers.stop();
-  const backend = deps.queues.kind;
-  return [
-    figure(`ingest.rate_${backend}`, rate, 'executions/s', floor, { atLeast: backend === 'redis' ? 0.6 : 0.4 }),
-    figure(`ingest.rate_evaluated_${backend}`, options.executions / evaluatedSeconds, 'executions/s', floor, {}),
-    figure(`ingest.lag_p99_${backend}`, lag / 1_000, 's', null, { atMost: 2 }),
-    figure(`ingest.memory_${backend}`, (memoryMax - before) / 2 ** 20, 'MiB', null, { atMost: 400 }),
-  ];
+  const executions = Math.min(to * source.chunk, source.executions) - from * source.chunk;
+  return { perSecond: executions / seconds, before, most: stopWatching() };
 }
 
-/** The same executions in blocks of the same size, two inserts at a time, as the service does. */
-async function withoutLedger(deps: Deps, source: Parameters<typeof makeJobs>[0]): Promise<number> {
-  const blocks: string[] = [];
-  let lines: string[] = [];
-  let executions = 0;
-  for (const job of makeJobs(source)) {
-    const repositoryId = repositoryIdOf('github.com', job.repository.owner, job.repository.name);
-    const chunk = prepareChunk(job, { repositoryId, defaultBranch: 'main', now: source.now, retentionDays: 90 });
-    lines.push(lineOf(chunk, chunk.executions));
-    executions += chunk.executions.length;
-    if (executions < BLOCK_EXECUTIONS_MAX) continue;
-    blocks.push(`${lines.join('\n')}\n`);
-    lines = [];
-    executions = 0;
-  }
-  if (lines.length > 0) blocks.push(`${lines.join('\n')}\n`);
-  const started = performance.now();
-  const insert = async (first: number): Promise<void> => {
-    for (let i = first; i < blocks.length; i += 2)
-      await deps.clickhouse.insert('ci.ingest', blocks[i] as string, `floor-${uuid7()}`);
-  };
-  await Promise.all([insert(0), insert(1)]);
-  return source.executions / ((performance.now() - started) / 1_000);
+/** Longer than any measurement. */
+const STEADY_SECONDS_MAX = 1_800;
+
+/** Executions that keep arriving, at a steady rate, until they are stopped. */
+export async function startSteadyFeed(service: BenchService, source: DataOptions, rate: number): Promise<RunningFeed> {
+  const executions = Math.ceil(rate * STEADY_SECONDS_MAX);
+  // Their times go up as they arrive.
+  const now = Date.now() + STEADY_SECONDS_MAX * 1_000;
+  const steady = { ...source, seed: source.seed + 1, executions, now, days: STEADY_SECONDS_MAX / 86_400 };
+  const feed = service.feed(steady, {
+    from: 0,
+    to: Math.ceil(executions / source.chunk),
+    isPackedFirst: false,
+    rate,
+  });
+  await feed.next();
+  // Its output must be read, or it stops.
+  void (async () => {
+    while ((await feed.next()) !== undefined);
+  })();
+  return feed;
 }
 
-/** How long after it was queued an execution can be read, at a steady rate: the 99th percentile in milliseconds. */
-async function lagAt(deps: Deps, source: Parameters<typeof makeJobs>[0], rate: number): Promise<number> {
-  const lags: number[] = [];
+const PROBE_MS = 200;
+const POLL_MS = 25;
+const VISIBLE_MS_MAX = 60_000;
+
+/** From sending reports, each with a new test, to the details of these tests: milliseconds. */
+export async function measureVisibility(service: BenchService, seconds: number): Promise<number[]> {
   const sentAt = new Map<string, number>();
+  const times: number[] = [];
   let isSending = true;
-  // One query for all pending executions, so that measuring adds no load.
+  // One question about all tests that are not visible yet, so that asking adds little load.
   const watching = (async () => {
     while (isSending || sentAt.size > 0) {
-      for (const uploadId of await storedOf(deps, [...sentAt.keys()])) {
-        lags.push(performance.now() - (sentAt.get(uploadId) as number));
-        sentAt.delete(uploadId);
+      for (const name of await visibleOf(service, [...sentAt.keys()])) {
+        times.push(performance.now() - (sentAt.get(name) ?? Number.NaN));
+        sentAt.delete(name);
       }
-      await Bun.sleep(25);
+      for (const [name, sent] of sentAt)
+        if (performance.now() - sent > VISIBLE_MS_MAX) throw new Error(`${name} is not visible after a minute`);
+      await Bun.sleep(POLL_MS);
     }
   })();
-  const started = performance.now();
-  let index = 0;
-  for (const job of makeJobs(source)) {
-    const due = started + (index * CHUNK * 1_000) / rate;
-    if (performance.now() < due) await Bun.sleep(due - performance.now());
-    sentAt.set(job.upload_id, performance.now());
-    await deps.producers.of(testRuns).add(job);
-    index++;
+  const until = performance.now() + seconds * 1_000;
+  for (let index = 0; performance.now() < until; index++) {
+    const name = `probe ${index} of ${process.pid}`;
+    sentAt.set(name, performance.now());
+    await upload(service, name, `probe-${process.pid}-${index}`);
+    await Bun.sleep(PROBE_MS);
   }
   isSending = false;
   await watching;
-  return quantile(lags, 0.99);
+  return times;
 }
 
-async function storedOf(deps: Deps, uploadIds: string[]): Promise<string[]> {
-  const rows = await deps.postgres.db
-    .select({ uploadId: uploadChunks.uploadId })
-    .from(uploadChunks)
-    .where(and(inArray(uploadChunks.uploadId, uploadIds), isNotNull(uploadChunks.storedAt)));
-  return rows.map((row) => row.uploadId);
+const ADDRESS = `/v1/ci/${ownerOf}/repositories/${repositoryName(0)}`;
+
+async function upload(service: BenchService, name: string, runId: string): Promise<void> {
+  const query = `pipeline_name=CI&job_name=probe&branch=main&run_id=${runId}`;
+  const response = await service.request(`${ADDRESS}/junit?${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/xml' },
+    body: `<testsuite name="probe"><testcase name="${name}" time="0.1"/></testsuite>`,
+  });
+  if (response.status !== 202) throw new Error(`an upload was answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
 }
 
-async function untilEmpty(deps: Deps): Promise<void> {
-  while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
-}
-
-/** Recreates the tables: what the floor stored has no claims. */
-async function empty(deps: Deps): Promise<void> {
-  await deps.clickhouse.command('DROP DATABASE ci SYNC');
-  await migrateClickHouse(deps.clickhouse);
-}
-
-function watchMemory(): { stop(): number } {
-  let most = 0;
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage().rss);
-  }, 100);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return most;
-    },
-  };
+/** Those names whose details the service shows. */
+async function visibleOf(service: BenchService, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return [];
+  const query = names.map((name) => `test_name=${encodeURIComponent(name)}`).join('&');
+  const response = await service.request(`${ADDRESS}/search/tests?per_page=100&${query}`);
+  const { tests } = (await response.json()) as { tests: { test_id: string; test_name: string }[] };
+  const details = tests.map(async ({ test_id, test_name }) => {
+    const { ok } = await service.request(`${ADDRESS}/tests/${test_id}`);
+    return ok ? [test_name] : [];
+  });
+  return (await Promise.all(details)).flat();
 }

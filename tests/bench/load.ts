@@ -1,86 +1,97 @@
 /**
- * Load on one address from a separate process, so that the client takes no time from the server: raw sockets with keep-alive, each
- * of which sends the next request when the previous answer is complete. All answers have the same length as the first one.
- *
- * `bun tests/bench/load.ts <url> <authorization or -> <connections> <seconds>` prints requests per second.
+ * Load from a separate process, so that the client takes no time from what it measures: so many callers, each of which
+ * asks again when it has its answer. What is asked follows a list, so that callers ask for different things.
  */
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { z } from 'zod';
+import { connect, requestOf } from './http-client.ts';
+import { type Latency, latencyOf } from './quantile.ts';
 
-/** Requests per second that the address answers to so many connections. */
-export async function requestsPerSecond(
-  url: string,
-  authorization: string | undefined,
-  connections: number,
-  seconds: number,
-): Promise<number> {
-  const script = fileURLToPath(import.meta.url);
-  const command = [process.execPath, script, url, authorization ?? '-', String(connections), String(seconds)];
-  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
+const shape = { callers: z.int().min(1), warmSeconds: z.number(), seconds: z.number() };
+const httpLoad = z.object({
+  kind: z.literal('http'),
+  ...shape,
+  origin: z.string(),
+  authorization: z.string().optional(),
+  paths: z.array(z.string()).min(1),
+});
+const sqlLoad = z.object({
+  kind: z.literal('sql'),
+  ...shape,
+  databaseUrl: z.string(),
+  /** A name makes it a prepared statement. */
+  statement: z.object({ name: z.string(), text: z.string() }),
+  values: z.array(z.array(z.union([z.string(), z.number()]))).min(1),
+});
+const loadSchema = z.discriminatedUnion('kind', [httpLoad, sqlLoad]);
+export type Load = z.infer<typeof loadSchema>;
+
+/** As many as a service keeps open to its database. */
+const SQL_CONNECTIONS_MAX = 16;
+
+/** Runs it in another process. */
+export async function runLoad(load: Load): Promise<Latency> {
+  const child = Bun.spawn([process.execPath, fileURLToPath(import.meta.url)], {
+    stdin: new Blob([JSON.stringify(load)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
   const printed = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error('the load ended with an error');
-  return Number(printed);
+  if ((await child.exited) !== 0) throw new Error(`the load (${load.kind}) ended with an error`);
+  return JSON.parse(printed) as Latency;
+}
+
+/** Sends the request of this place in the list. */
+type Ask = (place: number) => Promise<void>;
+
+async function httpCallers(load: z.infer<typeof httpLoad>): Promise<Ask[]> {
+  const requests = load.paths.map((path) => requestOf(load.origin, path, load.authorization));
+  return Promise.all(
+    Array.from({ length: load.callers }, async () => {
+      const send = await connect(load.origin);
+      return async (place: number) => {
+        const { status } = await send(requests[place % requests.length] as string);
+        if (status !== 200) throw new Error(`${load.paths[place % requests.length]} answered ${status}`);
+      };
+    }),
+  );
+}
+
+function sqlCallers(load: z.infer<typeof sqlLoad>): Ask[] {
+  const pool = new pg.Pool({
+    connectionString: load.databaseUrl,
+    max: Math.min(load.callers, SQL_CONNECTIONS_MAX),
+  });
+  const ask: Ask = async (place) => {
+    // As JSON, so that the answer can be sent on.
+    JSON.stringify(
+      (await pool.query({ ...load.statement, values: load.values[place % load.values.length] ?? [] })).rows,
+    );
+  };
+  return Array.from({ length: load.callers }, () => ask);
+}
+
+async function measured(load: Load): Promise<Latency> {
+  const callers = load.kind === 'http' ? await httpCallers(load) : sqlCallers(load);
+  const times: number[] = [];
+  const begin = performance.now() + load.warmSeconds * 1_000;
+  const end = begin + load.seconds * 1_000;
+  let next = 0;
+  await Promise.all(
+    callers.map(async (ask) => {
+      for (let now = performance.now(); now < end; ) {
+        const asked = now;
+        await ask(next++);
+        now = performance.now();
+        if (asked >= begin) times.push(now - asked);
+      }
+    }),
+  );
+  return latencyOf(times, (performance.now() - begin) / 1_000);
 }
 
 if (import.meta.main) {
-  const [address = '', authorization = '-', connections = '32', seconds = '3'] = process.argv.slice(2);
-  const url = new URL(address);
-  const head = [`GET ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`];
-  if (authorization !== '-') head.push(`Authorization: ${authorization}`);
-  const request = `${head.join('\r\n')}\r\n\r\n`;
-  const length = await answerLength(url, request);
-
-  let answers = 0;
-  let isCounting = false;
-  const sockets = await Promise.all(
-    Array.from({ length: Number(connections) }, () => {
-      let received = 0;
-      return Bun.connect({
-        hostname: url.hostname,
-        port: Number(url.port),
-        socket: {
-          open: (socket) => void socket.write(request),
-          data: (socket, data) => {
-            received += data.byteLength;
-            if (received < length) return;
-            received -= length;
-            if (isCounting) answers++;
-            socket.write(request);
-          },
-        },
-      });
-    }),
-  );
-  await Bun.sleep(1_000);
-  isCounting = true;
-  const started = performance.now();
-  await Bun.sleep(Number(seconds) * 1_000);
-  isCounting = false;
-  process.stdout.write(String((answers * 1_000) / (performance.now() - started)));
-  for (const socket of sockets) socket.end();
+  process.stdout.write(JSON.stringify(await measured(loadSchema.parse(await Bun.stdin.json()))));
   process.exit(0);
-}
-
-/** Bytes of one answer, head and body; throws unless it is a 200. */
-async function answerLength(url: URL, request: string): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  let received = '';
-  const socket = await Bun.connect({
-    hostname: url.hostname,
-    port: Number(url.port),
-    socket: {
-      open: (opened) => void opened.write(request),
-      data: (_, data) => {
-        received += data.toString('latin1');
-        const headEnd = received.indexOf('\r\n\r\n');
-        const stated = /^content-length: (\d+)/im.exec(received)?.[1];
-        if (headEnd < 0 || stated === undefined) return;
-        const whole = headEnd + 4 + Number(stated);
-        if (!received.startsWith('HTTP/1.1 200')) reject(new Error(received.slice(0, 200)));
-        else if (received.length >= whole) resolve(whole);
-      },
-    },
-  });
-  const length = await promise;
-  socket.end();
-  return length;
 }

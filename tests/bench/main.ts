@@ -1,19 +1,13 @@
 /**
- * `bun run bench [--quick] [--json]`: generates its data from a seed, measures everything it compares in the same run, and prints a
- * table and JSON lines. `--quick` uses a tenth of the data, for a first look. Quote figures of a full run only.
+ * `bun run bench`: docs/performance.md has its options and says what it measures. Data come from a seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
-import { openDeps } from '../../src/deps.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import { benchIngest } from './ingest.ts';
-import { benchMemory } from './memory.ts';
-import { benchReads } from './reads.ts';
-import { print } from './report.ts';
+import { atEnd, closeAll } from '../support/at-end.ts';
+import { type Figure, growthTableOf, linesOf, tableOf } from './report.ts';
+import { type RunOptions, runService } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,30 +15,94 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     executions: { type: 'string' },
+    tests: { type: 'string' },
+    repositories: { type: 'string' },
+    growth: { type: 'boolean', default: false },
   },
 });
 
-const seed = Number(values.seed);
-const dataDir = mkdtempSync(join(tmpdir(), 'ci-insights-bench-'));
-const config = readConfig({
-  DATA_DIR: dataDir,
-  ...(process.env.REDIS_URL ? { REDIS_URL: process.env.REDIS_URL } : {}),
-});
-const deps = await openDeps(config, { log: createLogger('error') });
-try {
-  const now = systemClock.now();
-  process.stderr.write(`seed ${seed}\n`);
-  const figures = [
-    ...(await benchIngest(deps, { seed, executions: values.quick ? 100_000 : 1_000_000, now })),
-    ...(await benchReads(deps, {
-      seed,
-      executions: Number(values.executions ?? (values.quick ? 1_000_000 : 10_000_000)),
-      now,
-    })),
-    ...(await benchMemory(deps)),
-  ];
-  print(figures, values.json);
-} finally {
-  await deps.close();
-  rmSync(dataDir, { recursive: true, force: true });
+const GROWTH = [1_000_000, 10_000_000];
+const TESTS_EACH = 100;
+const RUNS_EACH = 3;
+
+/** What all runs have in common. */
+const { quick } = values;
+const common = {
+  pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 2, seconds: 10 },
+  watchSeconds: quick ? 8 : 60,
+};
+
+/** @param executions undefined: as many as usual */
+function optionsOf(executions: number | undefined): RunOptions {
+  const source = { seed: Number(values.seed), now: Date.now(), days: 89 };
+  if (values.repositories !== undefined) {
+    // Many small repositories: each of their runs has every test once.
+    const repositories = Number(values.repositories);
+    const all = executions ?? repositories * TESTS_EACH * RUNS_EACH;
+    return {
+      ...common,
+      source: { ...source, executions: all, tests: TESTS_EACH, repositories, chunk: TESTS_EACH, isEachTest: true },
+      timed: timedOf(all),
+      hasFloors: false,
+      hasMaintenance: true,
+    };
+  }
+  const all = executions ?? (quick ? 120_000 : 10_000_000);
+  const tests = Number(values.tests ?? (quick ? 4_000 : 20_000));
+  return {
+    ...common,
+    // A million tests are those of one repository.
+    source: {
+      ...source,
+      executions: all,
+      tests,
+      repositories: tests > 100_000 ? 1 : 5,
+      chunk: 1_000,
+      isEachTest: false,
+    },
+    timed: timedOf(all),
+    hasFloors: !values.growth,
+    hasMaintenance: values.growth,
+  };
+}
+
+const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(executions / 3));
+
+const load = (): string | undefined => loadavg()[0]?.toFixed(1);
+const started = performance.now();
+const say = (what: string): void =>
+  void process.stderr.write(`${((performance.now() - started) / 1_000).toFixed(0).padStart(5)} s  ${what}\n`);
+
+/** Each run has its own folder. */
+async function run(options: RunOptions): Promise<Figure[]> {
+  const { seed, executions, tests, repositories } = options.source;
+  say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories, load ${load()}`);
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-bench-'));
+  atEnd(async () => rmSync(folder, { recursive: true, force: true }));
+  try {
+    return await runService(folder, options, say);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    say(`done, load ${load()}`);
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, async () => {
+    await closeAll();
+    process.exit(1);
+  });
+const sizes = values.executions?.split(',').map(Number) ?? [];
+if (values.growth) {
+  const runs = new Map<number, Figure[]>();
+  for (const size of sizes.length > 0 ? sizes : GROWTH) {
+    const figures = await run(optionsOf(size));
+    runs.set(size, figures);
+    process.stdout.write(`${JSON.stringify({ executions: size })}\n${linesOf(figures)}\n`);
+  }
+  if (!values.json) process.stdout.write(`${growthTableOf(runs)}\n`);
+} else {
+  const figures = await run(optionsOf(sizes[0]));
+  if (!values.json) process.stdout.write(`${tableOf(figures)}\n`);
+  process.stdout.write(`${linesOf(figures)}\n`);
 }

@@ -1,67 +1,86 @@
-/** A figure of a benchmark: a name, a value, what it is compared with, and its goal. */
-
-export interface Figure {
-  name: string;
-  value: number;
-  unit: string;
-  /** What it is compared with, measured in the same run; null if the goal is an absolute value. */
-  floor: number | null;
-  /** value ÷ floor. */
-  ratio: number | null;
-  /** The goal of the ratio, or of the value if there is no floor. docs/performance.md lists them. */
-  goal: string;
-  reached: boolean;
-}
+/** Figures of a benchmark and their report: a table that documents can take over, and JSON lines. */
 
 export interface Goal {
   atMost?: number;
   atLeast?: number;
 }
 
-export function figure(name: string, value: number, unit: string, floor: number | null, goal: Goal): Figure {
-  const ratio = floor === null ? null : value / floor;
-  const held = ratio ?? value;
-  const reached =
-    (goal.atMost === undefined || held <= goal.atMost) && (goal.atLeast === undefined || held >= goal.atLeast);
-  const text = goal.atMost !== undefined ? `≤ ${goal.atMost}` : goal.atLeast !== undefined ? `≥ ${goal.atLeast}` : '';
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  /** The same from PostgreSQL alone; null where there is nothing to compare with. */
+  postgres: number | null;
+  /** The same bytes from a route that does nothing else. */
+  bare: number | null;
+  goal: string;
+  /** Null without a goal. */
+  reached: boolean | null;
+}
+
+export function figure(name: string, value: number, unit: string, goal: Goal = {}): Figure {
+  const { atMost, atLeast } = goal;
+  const hasGoal = atMost !== undefined || atLeast !== undefined;
+  const isReached = (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
   return {
     name,
     value: rounded(value),
     unit,
-    floor: floor === null ? null : rounded(floor),
-    ratio: ratio === null ? null : rounded(ratio),
-    goal: text,
-    reached,
+    postgres: null,
+    bare: null,
+    goal: atMost !== undefined ? `≤ ${atMost}` : atLeast !== undefined ? `≥ ${atLeast}` : '',
+    reached: hasGoal ? isReached : null,
   };
 }
 
-export function print(figures: readonly Figure[], asJson: boolean): void {
-  if (!asJson) {
-    const rows = figures.map((one) => [
-      one.name,
-      `${one.value} ${one.unit}`,
-      one.floor === null ? '' : String(one.floor),
-      one.ratio === null ? '' : String(one.ratio),
-      one.goal,
-      one.reached ? 'yes' : 'NO',
-    ]);
-    const head = ['name', 'value', 'floor', 'ratio', 'goal', 'reached'];
-    const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-    for (const row of [head, ...rows])
-      process.stdout.write(
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-      );
-  }
-  for (const { name, value, unit, floor, ratio } of figures)
-    process.stdout.write(`${JSON.stringify({ name, value, unit, floor, ratio })}\n`);
+/** Floors of figures by their names. */
+export type Floors = ReadonlyMap<string, Partial<Record<'postgres' | 'bare', number>>>;
+
+export const withFloors = (figures: readonly Figure[], floors: Floors): Figure[] =>
+  figures.map((one) => {
+    const { postgres, bare } = floors.get(one.name) ?? {};
+    return {
+      ...one,
+      postgres: postgres === undefined ? null : rounded(postgres),
+      bare: bare === undefined ? null : rounded(bare),
+    };
+  });
+
+const HEAD = ['figure', 'value', 'PostgreSQL alone', 'bare route', 'goal', 'reached'];
+
+const cellsOf = ({ name, value, unit, postgres, bare, goal, reached }: Figure): string[] => [
+  `\`${name}\``,
+  `${value} ${unit}`.trim(),
+  postgres === null ? '' : String(postgres),
+  bare === null ? '' : String(bare),
+  goal,
+  reached === null ? '' : reached ? 'yes' : '**no**',
+];
+
+/** As Markdown, with columns in line. */
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-export function quantile(values: readonly number[], q: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+export const tableOf = (figures: readonly Figure[]): string => markdown(HEAD, figures.map(cellsOf));
+
+/** The same figures at several sizes, and how the last compares with the one before. */
+export function growthTableOf(runs: ReadonlyMap<number, readonly Figure[]>): string {
+  const sizes = [...runs.keys()];
+  const names = [...new Set([...runs.values()].flat().map(({ name }) => name))];
+  const rows = names.map((name) => {
+    const found = [...runs.values()].map((figures) => figures.find((one) => one.name === name));
+    const [before, last] = found.slice(-2);
+    const times = before && last ? String(rounded(last.value / before.value)) : '';
+    return [`\`${name}\``, ...found.map((one) => (one ? `${one.value} ${one.unit}`.trim() : '')), times];
+  });
+  return markdown(['figure', ...sizes.map((size) => size.toLocaleString('en')), 'last ÷ before'], rows);
 }
+
+export const linesOf = (figures: readonly Figure[]): string => figures.map((one) => JSON.stringify(one)).join('\n');
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
