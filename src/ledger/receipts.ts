@@ -168,15 +168,10 @@ export class ReceiptStore {
   }
 }
 
-/**
- * Whether a block that holds executions of the chunk is not counted yet, so that some reads do not see them: its own, or
- * an earlier one, of which the chunk has duplicates.
- */
+/** Whether the block of the chunk is not counted yet, so that some reads do not show it. */
 const isWaiting = () => sql<boolean>`exists (
   select 1 from ${ingestBlocks} as blocks
-  where blocks.evaluated_at is null and blocks.counted_at is null
-    and (blocks.block_id = ${uploadChunks.blockId}
-      or (${uploadChunks.duplicate} > 0 and blocks.created_at <= ${uploadChunks.storedAt})))`;
+  where blocks.block_id = ${uploadChunks.blockId} and blocks.evaluated_at is null and blocks.counted_at is null)`;
 
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();

@@ -11,7 +11,7 @@ import { uniqueRepository } from '../support/stores.ts';
 
 const ingest = setUpIngest();
 
-test('an upload is queued until its block is counted, and so is another upload of the same', async () => {
+test('an upload is queued until its block is counted; one that only repeats another has no block', async () => {
   const { postgres, clickhouse, clock, quarantines, repositories, receipts } = ingest.stores;
   const repository = uniqueRepository();
   const { id } = await repositories.record(repository);
@@ -32,7 +32,7 @@ test('an upload is queued until its block is counted, and so is another upload o
     );
   expect(await statuses()).toEqual([
     ['queued', null, null],
-    ['queued', null, null],
+    ['stored', 0, 1],
   ]);
 
   const blocks = new BlockStore(postgres.db);
