@@ -171,7 +171,7 @@ export class ReceiptStore {
 /** Whether the block of the chunk is not counted yet, so that some reads do not show it. */
 const isWaiting = () => sql<boolean>`exists (
   select 1 from ${ingestBlocks} as blocks
-  where blocks.block_id = ${uploadChunks.blockId} and blocks.evaluated_at is null and blocks.counted_at is null)`;
+  where blocks.block_id = upload_chunks.block_id and blocks.evaluated_at is null and blocks.counted_at is null)`;
 
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();
