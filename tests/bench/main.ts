@@ -28,7 +28,7 @@ const RUNS_EACH = 3;
 /** What all runs have in common. */
 const { quick } = values;
 const common = {
-  pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 2, seconds: 10 },
+  pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 1, seconds: 6 },
   watchSeconds: quick ? 8 : 60,
 };
 

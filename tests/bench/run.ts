@@ -19,6 +19,9 @@ import { type Figure, figure, withFloors } from './report.ts';
 import { sampleAnswers } from './same-answers.ts';
 import { BenchService } from './service.ts';
 
+/** Enough for its rate, which is lower than that of the service. */
+const FLOOR_TIMED_JOBS = 300;
+
 export interface RunOptions {
   source: DataOptions;
   /** Of the executions, those that arrive last and are timed. */
@@ -67,7 +70,14 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const bares = await measureBares(service, targets, pace);
     // PostgreSQL has the machine to itself, as the service had.
     await service.stop();
-    const request = { folder: join(folder, 'floor'), source, timedFrom: from, targets, samples, pace };
+    const request = {
+      folder: join(folder, 'floor'),
+      source,
+      timedFrom: Math.max(from, jobs - FLOOR_TIMED_JOBS),
+      targets,
+      samples,
+      pace,
+    };
     return withFloors(figures, joined(await measurePostgres(request, say), bares));
   } finally {
     await service.stop();
