@@ -42,3 +42,28 @@ test('an upload is queued until its block is counted; one that only repeats anot
     ['stored', 0, 1],
   ]);
 });
+
+test('an upload whose block is counted is stored, though the blocks of others wait', async () => {
+  const { postgres, clickhouse, clock, quarantines, repositories, receipts } = ingest.stores;
+  const repository = uniqueRepository();
+  const { id } = await repositories.record(repository);
+  const job = (name: string) =>
+    makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name }], uploadId: Bun.randomUUIDv7(), source: name });
+  const [counted, waiting] = [job('a'), job('b')];
+  const ledger = new Ledger({ db: postgres.db, clickhouse, clock });
+  const options = { repositoryId: id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
+  const statuses = () =>
+    Promise.all(
+      [counted, waiting].map(
+        async ({ upload_id }) => (await receipts.find(repository.owner, repository.name, upload_id))?.status,
+      ),
+    );
+  const blocks = new BlockStore(postgres.db);
+  const evaluation = new BlockEvaluation({ db: postgres.db, clickhouse, blocks, quarantines });
+  await ledger.write([prepareChunk(counted, options)]);
+  await evaluation.run(await blocks.storedOnly(10));
+  await ledger.write([prepareChunk(waiting, options)]);
+  expect(await statuses()).toEqual(['stored', 'queued']);
+  await evaluation.run(await blocks.storedOnly(10));
+  expect(await statuses()).toEqual(['stored', 'stored']);
+});
