@@ -10,7 +10,9 @@ import { randomFrom } from './random.ts';
 export interface Target {
   name: string;
   cases: number;
+  /** All of them are taken as they are, if `takesSamples`. */
   samples: readonly Buffer[];
+  takesSamples: boolean;
   /** Reads a body. Throws only what is answered with a sentence. */
   read(body: Buffer): unknown;
   /** Throws if what was read comes to no proper end, such as a job that can neither be stored nor buried. */
@@ -47,6 +49,8 @@ export async function fuzz(
 ): Promise<void> {
   const { name, samples } = target;
   const random = randomFrom(seed);
+  // A fault that looks like a refusal shows in what must not be refused.
+  if (target.takesSamples) for (const sample of samples) target.check(await target.read(sample));
   let heapBefore = 0;
   for (let i = 0; i < cases; i++) {
     // By then, caches are filled.
