@@ -24,8 +24,8 @@ const shards = await Promise.all(
   Array.from({ length: SHARDS }, async (_, index) => {
     // One is watched while it runs; the reports of the others follow in one piece.
     const { status, output } = await run([`--shard=${index + 1}/${SHARDS}`], index === 0 ? 'inherit' : 'pipe');
-    // All of it, also into a pipe, before the process ends.
-    await Bun.write(Bun.stderr, output);
+    // All of it before the process ends. `Bun.write` would begin at the start of a file.
+    await new Promise((resolve) => process.stderr.write(output, resolve));
     return status;
   }),
 );
