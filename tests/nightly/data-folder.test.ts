@@ -133,11 +133,12 @@ describe.skipIf(process.platform !== 'linux')('a killed process that its parent 
   test('does not keep PostgreSQL from starting', async () => {
     const dataDir = await usedFolder('postmaster');
     const program = join(folder, 'postgres');
-    copyFileSync('/bin/true', program);
+    copyFileSync('/bin/sleep', program);
     chmodSync(program, 0o755);
     const uid = String(statSync(join(dataDir, 'postgres')).uid);
     const as = isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] : [];
-    const { parent, pid } = underCarelessParent(...as, program);
+    // Not before the parent has become one that collects nothing.
+    const { parent, pid } = underCarelessParent(...as, program, '0.5');
     try {
       const zombie = await pid;
       while (stateOf(zombie) !== 'Z') await Bun.sleep(5);

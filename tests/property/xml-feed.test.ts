@@ -17,6 +17,7 @@ function told(pieces: readonly string[], isFed: boolean): unknown[] {
   parser.ontext = join('text');
   parser.oncdata = join('cdata');
   parser.onclosetag = (name) => void events.push(['close', name, parser.line]);
+  parser.onsgmldeclaration = (declaration) => void events.push(['declaration', declaration]);
   parser.ondoctype = (doctype) => void events.push(['doctype', doctype]);
   parser.onprocessinginstruction = (one) => void events.push(['instruction', one]);
   parser.onerror = (error) => {
@@ -74,7 +75,26 @@ test('sax is told the same of any text of XML that is cut anywhere, whether it l
       ';',
       '&no;',
     ],
-    ...['<![CDATA[', ']', ']]', ']]>', '<!--', '-', '--', '-->', '<?p i?>', '?>', '<!DOCTYPE a>', '=', ' ', '\n', 'x'],
+    ...[
+      '<![CDATA[',
+      ']',
+      ']]',
+      ']]>',
+      '<!--',
+      '-',
+      '--',
+      '-->',
+      '<?p i?>',
+      '?>',
+      '<!DOCTYPE a>',
+      '<!DOCTYPE a [',
+      '<!ELEMENT ',
+      '<![CD',
+      '=',
+      ' ',
+      '\n',
+      'x',
+    ],
     ...[
       'text',
       'line\nline',

@@ -1,7 +1,8 @@
 /**
  * Feeds text to sax, which looks at every character for 20 to 80 ns. What takes most of a report (text, CDATA, comments
  * and the values of attributes) is found by its end instead, a whole run at a time, and put where sax would have
- * collected it. sax sees the rest as it is.
+ * collected it. So are declarations, of which sax looks at all that it has for each further character. It sees the rest
+ * as it is.
  */
 import sax from 'sax';
 
@@ -11,6 +12,8 @@ const CDATA_START = '<![CDATA[';
 const CDATA_END = ']]>';
 const COMMENT_START = '<!--';
 const COMMENT_END = '--';
+/** A declaration may still become CDATA or a document type while it is shorter. */
+const DECLARATION_LENGTH = '[CDATA['.length;
 
 /** State of sax that its types leave out. */
 interface SaxState {
@@ -22,6 +25,9 @@ interface SaxState {
   textNode: string;
   cdata: string;
   attribValue: string;
+  sgmlDecl: string;
+  /** What there is of it while it is open; true after it. */
+  doctype: string | boolean;
   line: number;
   position: number;
 }
@@ -64,12 +70,21 @@ export class XmlFeed {
       if (end > at) state.cdata += text.slice(at, end);
       // What a comment says is of no use.
     } else if (state.state === STATE.COMMENT) end = this.#endBefore(COMMENT_END, at);
+    else if (state.state === STATE.SGML_DECL && this.#isDeclaration()) {
+      end = Math.min(this.#nextOf('>', at), this.#nextOf('"', at), this.#nextOf("'", at));
+      if (end > at) state.sgmlDecl += text.slice(at, end);
+    }
     if (end === at) return undefined;
     state.position += end - at;
     for (let line = this.#nextOf('\n', at); line < end; line = this.#nextOf('\n', line + 1)) state.line++;
     // sax checks how long a value has grown when it is given something.
     if (end === text.length) this.parser.write('');
     return end;
+  }
+
+  #isDeclaration(): boolean {
+    const { sgmlDecl, doctype } = this.#state;
+    return sgmlDecl.length >= DECLARATION_LENGTH && (doctype === '' || doctype === true);
   }
 
   /** Where the text of a run ends; what may be the beginning of its end is left to sax. */
