@@ -6,6 +6,7 @@ import { testIdOf } from '../domain/identity.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { SEARCH_COST_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { executionsOf } from '../domain/test-state.ts';
+import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
@@ -29,6 +30,9 @@ const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<Fo
   keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
   keyOf: (found) => keyOf(search, found),
 });
+
+/** A search that costs more takes a smaller share: ten ordinary patterns cost about as much. */
+const HEAVY_COST = 30;
 
 /** Throws 422 for patterns that cost too much. */
 export function checkCost(testNames: readonly string[]): void {
@@ -88,9 +92,9 @@ async function searchByPatterns(
   { db, searches }: common.InsightsDeps,
   { id, owner }: Repository,
   search: TestSearch,
-  signal: AbortSignal | undefined,
+  { isHeavy, signal }: Omit<Turn, 'owner'>,
 ): Promise<FoundIdentity[]> {
-  const onEnded = await searches.take({ owner, signal });
+  const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
     return await searchTests(db, id, search);
   } finally {
@@ -158,7 +162,7 @@ export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDep
         };
         return search.patterns.length === 0
           ? searchByNames(deps.knownTests, repository, search)
-          : searchByPatterns(deps, repository, search, signal);
+          : searchByPatterns(deps, repository, search, { isHeavy: costOf(testNames, HEAVY_COST) > HEAVY_COST, signal });
       });
       return pageReply(page, 'tests', toJson);
     },
