@@ -79,7 +79,8 @@ export class Retention {
     await onPostgres(() =>
       db.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-        await moveBaselines(clickhouse, tx, startOfMonth(month));
+        // Committed before anything is dropped: without its executions, no later run could move a baseline past the month.
+        await db.transaction((states) => moveBaselines(clickhouse, states, startOfMonth(month)));
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);

@@ -2,15 +2,21 @@
 import { totalsOf } from '../domain/failure-group.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
-import type { IdentityRecord } from '../postgres/test-states.ts';
+import type { IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { DerivedState } from './derived-state.ts';
 import { foldSchema } from './fold.ts';
-import type { TestStates } from './state-store.ts';
 import { identityKey } from './store.ts';
 
-export function stateDifferences({ test, identities }: DerivedState, stored: TestStates): string[] {
+/**
+ * @param known what is stored of the test
+ * @param stored its identities
+ */
+export function stateDifferences(
+  { test, identities }: DerivedState,
+  known: TestState | undefined,
+  stored: readonly IdentityRecord[],
+): string[] {
   const { testId } = test;
-  const known = stored.tests.get(testId);
   if (!known) return [`test ${testId} ran, but is not stored`];
   const differences: string[] = [];
   if (known.name !== test.name) differences.push(`test ${testId} is called ${test.name}, but stored as ${known.name}`);
@@ -31,9 +37,7 @@ export function stateDifferences({ test, identities }: DerivedState, stored: Tes
   for (const [day, executions] of known.flakyDays)
     if (day >= firstDay && executions > 0 && !derivedDays.has(day))
       differences.push(`test ${testId} was not flaky on day ${day}, but ${executions} times is stored`);
-  const records = new Map(
-    stored.identities.filter((record) => record.testId === testId).map((record) => [keyOf(record), record]),
-  );
+  const records = new Map(stored.map((record) => [keyOf(record), record]));
   for (const identity of identities) {
     const record = records.get(keyOf(identity));
     records.delete(keyOf(identity));

@@ -77,6 +77,29 @@ describe('with the clock moved past retention', () => {
     });
   });
 
+  test('a run that is cut off between two tables is completed by the next', async () => {
+    const { driver, stores } = ingest;
+    const repository = uniqueRepository();
+    const execution = { name: 'kept', at: at('2026-09-10') };
+    await driver.ingest(
+      makeJob({ repository, receivedAt: at('2026-09-10'), source: '9', executions: [execution] }),
+      makeJob({ repository, receivedAt: at('2026-11-10'), source: '11', executions: [{ name: 'kept' }] }),
+    );
+    stores.clock.set(at('2027-01-02'));
+    const { clickhouse, postgres, clock, log } = stores;
+    const dying = {
+      ...clickhouse,
+      command: async (...command: Parameters<ClickHouse['command']>) => {
+        await clickhouse.command(...command);
+        if (command[0].includes('ci.executions DROP PARTITION')) throw new Error('killed');
+      },
+    } as ClickHouse;
+    const deps = { db: postgres.db, clock, clockAgreement: ALWAYS_AGREED, retentionDays: 90, log };
+    await expect(new Retention({ ...deps, clickhouse: dying }).run()).rejects.toThrow('killed');
+    await driver.retention.run();
+    await driver.verify();
+  });
+
   test('what ran only in the dropped month, hours before its end, keeps its health too', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
