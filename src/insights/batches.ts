@@ -6,20 +6,29 @@ import type { Repository } from '../postgres/repositories.ts';
 /** Kept while they are idle. */
 const REPOSITORIES_MAX = 1_000;
 
+type Of = Pick<Repository, 'id' | 'owner'>;
+
 export class RepositoryBatches<K, V> {
   readonly #batches = new LRUCache<string, Batch<K, V>>({ max: REPOSITORIES_MAX });
-  readonly #loadOf: (repository: Pick<Repository, 'id' | 'owner'>) => Load<K, V>;
-  readonly #sizeMax: number;
+  readonly #loadOf: (repository: Of) => Load<K, V>;
 
-  constructor(loadOf: (repository: Pick<Repository, 'id' | 'owner'>) => Load<K, V>, { sizeMax = 256 } = {}) {
+  constructor(loadOf: (repository: Of) => Load<K, V>) {
     this.#loadOf = loadOf;
-    this.#sizeMax = sizeMax;
   }
 
-  get(repository: Pick<Repository, 'id' | 'owner'>, key: K, signal?: AbortSignal): Promise<V | undefined> {
+  /** Of a read that finds values by key; several callers may ask for the same one. */
+  static byKey<V>(find: (repositoryId: string, keys: string[]) => Promise<ReadonlyMap<string, V>>) {
+    return new RepositoryBatches<string, V>(({ id }) => async (take) => {
+      const keys = take();
+      const found = await find(id, [...new Set(keys)]);
+      return keys.map((key) => found.get(key));
+    });
+  }
+
+  get(repository: Of, key: K, signal?: AbortSignal): Promise<V | undefined> {
     let batch = this.#batches.get(repository.id);
     if (!batch) {
-      batch = new Batch(this.#loadOf(repository), { sizeMax: this.#sizeMax });
+      batch = new Batch(this.#loadOf(repository));
       this.#batches.set(repository.id, batch);
     }
     return batch.get(key, signal);

@@ -56,11 +56,7 @@ const response = z.object({
 const detailsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id';
 
 export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
-  const pulls = new RepositoryBatches<string, PullRequest>(({ id }) => async (take) => {
-    const commits = take();
-    const found = await pullRequestsMergedAs(deps.db, id, [...new Set(commits)]);
-    return commits.map((commit) => found.get(commit));
-  });
+  const pulls = RepositoryBatches.byKey((id, commits) => pullRequestsMergedAs(deps.db, id, commits));
   mount(app, http, 'GET', detailsAddress, {
     operationId: 'getTest',
     tag: common.TAG,

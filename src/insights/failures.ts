@@ -8,7 +8,7 @@ import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
-import { type FailureGroupRecord, newestFailureGroups } from '../postgres/failure-groups.ts';
+import { newestFailureGroups } from '../postgres/failure-groups.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 
@@ -65,12 +65,9 @@ const eventSchema = z
 const failuresAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/failures';
 
 export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
-  const reads = new RepositoryBatches<string, FailureGroupRecord[]>(({ id }) => async (take) => {
-    const testIds = take();
-    const distinct = [...new Set(testIds)];
-    const groups = await onPostgres(() => newestFailureGroups(deps.db, id, distinct, GROUPS_MAX));
-    return testIds.map((testId) => groups.get(testId));
-  });
+  const reads = RepositoryBatches.byKey((id, testIds) =>
+    onPostgres(() => newestFailureGroups(deps.db, id, testIds, GROUPS_MAX)),
+  );
   mount(app, http, 'GET', failuresAddress, {
     operationId: 'listTestFailures',
     tag: common.TAG,

@@ -15,11 +15,7 @@ export class KnownTests {
   readonly #batches: RepositoryBatches<string, KnownTest>;
 
   constructor(private readonly db: Database) {
-    this.#batches = new RepositoryBatches(({ id }) => async (take) => {
-      const testIds = take();
-      const found = await this.#load(id, [...new Set(testIds)]);
-      return testIds.map((testId) => found.get(testId));
-    });
+    this.#batches = RepositoryBatches.byKey((id, testIds) => this.#load(id, testIds));
   }
 
   /** Undefined for a test without retained executions on the default branch. */
