@@ -13,6 +13,10 @@ export const ALLOWED = {
   base: [],
   /** Pure rules: no I/O, no clock. */
   domain: [],
+  /** Test reports: pure, shared by the gateway and the client. */
+  formats: ['domain'],
+  /** What CI jobs run, on Node as well as on Bun: no store, no server. */
+  client: ['domain', 'formats'],
   observability: [],
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
@@ -25,7 +29,7 @@ export const ALLOWED = {
   workers: ['domain', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'evaluation', 'deps'],
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
-  ingest: ['domain', 'http', 'ledger', 'observability', 'queue'],
+  ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
   insights: ['domain', 'http', 'clickhouse', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
@@ -36,11 +40,11 @@ export const ALLOWED = {
   api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
   cli: [
+    'client',
     'config',
     'deps',
     'domain',
     'evaluation',
-    'ingest',
     'main',
     'maintenance',
     'observability',

@@ -263,27 +263,3 @@ export const environmentWithThreads = (
   environment: Record<string, string | undefined> = process.env,
 ): Record<string, string | undefined> | undefined =>
   environment.UV_THREADPOOL_SIZE ? undefined : { ...environment, UV_THREADPOOL_SIZE: String(THREADS) };
-
-const pushSchema = z.object({
-  CI_INSIGHTS_URL: url('http:', 'https:').optional(),
-  CI_INSIGHTS_TOKEN: z.string().optional(),
-});
-
-export interface PushEnvironment {
-  url: string | undefined;
-  token: string | undefined;
-  /** Among them those in which CI providers describe the run. */
-  variables: Record<string, string | undefined>;
-}
-
-/** What `ci-insights push` reads: it runs in a CI job, where the service's variables have no meaning. */
-export function readPushEnvironment(environment: Record<string, string | undefined> = process.env): PushEnvironment {
-  const set = {
-    CI_INSIGHTS_URL: environment.CI_INSIGHTS_URL || undefined,
-    CI_INSIGHTS_TOKEN: environment.CI_INSIGHTS_TOKEN || undefined,
-  };
-  const parsed = pushSchema.safeParse(set);
-  if (!parsed.success)
-    throw new UserError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'));
-  return { url: parsed.data.CI_INSIGHTS_URL, token: parsed.data.CI_INSIGHTS_TOKEN, variables: environment };
-}

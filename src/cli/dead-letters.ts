@@ -1,10 +1,10 @@
 /** `ci-insights dead-letters …`: jobs that no retry could help. Needs PostgreSQL and the queue only. */
 import { Command } from 'commander';
+import { count, formatTable, formatTime, print, printJson } from '../client/output.ts';
 import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
 import type { DeadLetter } from '../postgres/dead-letters.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import { count, formatTable, formatTime, print, printJson } from './output.ts';
 import { withPostgres } from './stores.ts';
 
 export const deadLettersCommand = (): Command =>

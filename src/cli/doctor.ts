@@ -1,9 +1,9 @@
 /** `ci-insights doctor`: checks everything the service needs, and says how to fix what is wrong. */
 import { Command } from 'commander';
+import { count, print, printable, printJson } from '../client/output.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../errors.ts';
 import type { Finding } from '../operate/doctor/finding.ts';
-import { count, print, printable, printJson } from './output.ts';
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
 

@@ -1,5 +1,7 @@
 /** `ci-insights explain`: why a test is flaky, broken or recovered. */
 import { Command } from 'commander';
+import { count, print, printable } from '../client/output.ts';
+import { parsePath, parseTime } from '../client/parse.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
@@ -8,8 +10,6 @@ import { worstHealth } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
 import type { ExplainedExecution, IdentityExplanation, RecoveryExplanation } from '../evaluation/explain.ts';
-import { count, print, printable } from './output.ts';
-import { parsePath, parseTime } from './parse.ts';
 import { withStores } from './stores.ts';
 
 /** Older changes of health are counted, not shown. */

@@ -1,11 +1,11 @@
 /** `ci-insights keys …`: application keys. It needs PostgreSQL only, so it works while the service runs. */
 import { Command, Option } from 'commander';
+import { formatTable, formatTime, print, printJson } from '../client/output.ts';
+import { collectRepositoryName, parseExpiry, parseOwner } from '../client/parse.ts';
 import { systemClock } from '../clock.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { UserError } from '../errors.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
-import { formatTable, formatTime, print, printJson } from './output.ts';
-import { collectRepositoryName, parseExpiry, parseOwner } from './parse.ts';
 import { withPostgres } from './stores.ts';
 
 interface CreateOptions {

@@ -1,6 +1,6 @@
 /** `ci-insights migrate`: brings all stores to the newest version. `serve` does so too; this does it in advance. */
 import { Command } from 'commander';
-import { print } from './output.ts';
+import { print } from '../client/output.ts';
 import { withStores } from './stores.ts';
 
 export const migrateCommand = (): Command =>

@@ -1,12 +1,12 @@
 /** All commands together; an error becomes a sentence and an exit code. */
 import { Command, CommanderError } from 'commander';
+import { pushCommand } from '../client/push.ts';
 import { standardError } from '../observability/standard-error.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
-import { pushCommand } from './push.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';

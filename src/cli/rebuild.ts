@@ -1,6 +1,6 @@
 /** `ci-insights rebuild`: recomputes every derived table from the executions. */
 import { Command } from 'commander';
-import { count, print } from './output.ts';
+import { count, print } from '../client/output.ts';
 import { withStores } from './stores.ts';
 
 export const rebuildCommand = (): Command =>

@@ -1,13 +1,13 @@
 /** `ci-insights repos …`: the known repositories and their settings. */
 
 import { Command, Option } from 'commander';
+import { formatTable, print, printJson } from '../client/output.ts';
+import { parseOnOff, parsePath } from '../client/parse.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { AUTO_QUARANTINE_MODES, type AutoQuarantineMode } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
-import { formatTable, print, printJson } from './output.ts';
-import { parseOnOff, parsePath } from './parse.ts';
 import { withPostgres } from './stores.ts';
 
 interface SetOptions {

@@ -1,7 +1,7 @@
 /** `ci-insights verify`: compares every derived table with the executions. */
 import { Command } from 'commander';
+import { count, print, printable, printJson } from '../client/output.ts';
 import type { VerifyReport } from '../maintenance/verify.ts';
-import { count, print, printable, printJson } from './output.ts';
 import { withStores } from './stores.ts';
 
 export const verifyCommand = (): Command =>

@@ -99,3 +99,7 @@ export const runColumns = new ColumnSet({
     empty: '',
   },
 });
+
+/** The run of a `test-runs` job: one value of each column. */
+export const runSchema = z.object(runColumns.shape);
+export type Run = z.infer<typeof runSchema>;

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { UNPACK_RATIO_MAX, UNPACKED_BYTES_ALWAYS } from '../domain/limits.ts';
+import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
 import { boundedBytes, type Chunks, joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
-import { InvalidUpload, UploadTooLarge } from './errors.ts';
 
 export interface BodyLimits {
   /** Bytes as sent. */

@@ -3,8 +3,8 @@
  * repeats little, and a job stays far below the limits of the queue's backend.
  */
 import { executionColumns, failureColumns } from '../domain/columns.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../formats/upload.ts';
 import { CHUNK_EXECUTIONS_MAX, type TestRunsJob } from '../queue/test-runs.ts';
-import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
 
 /** UTF-16 units of text in one job. A single execution may have more; it then gets its own job. */
 const CHUNK_TEXT_LENGTH_MAX = 4 * 1024 * 1024;

@@ -1,4 +1,6 @@
 /** From a job to rows: names become identifiers, times are settled, and rows that cannot be stored are rejected. */
+
+import type { Run } from '../domain/columns.ts';
 import { failureColumns } from '../domain/columns.ts';
 import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
@@ -7,7 +9,7 @@ import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
-import type { Run, TestRunsJob } from '../queue/test-runs.ts';
+import type { TestRunsJob } from '../queue/test-runs.ts';
 
 export interface PreparedFailure {
   /** Its index in the arrays of the job; null when the job reports no failure for a failed execution. */

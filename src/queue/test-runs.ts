@@ -6,7 +6,7 @@
  * it compresses best. `docs/test-runs.v1.schema.json` is generated from this schema, for producers in other languages.
  */
 import { z } from 'zod';
-import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
+import { executionColumns, failureColumns, runSchema } from '../domain/columns.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
@@ -16,9 +16,6 @@ import { defineJob } from './job-kind.ts';
 
 /** With more executions in a job, a retry repeats too much; with fewer, the queue's cost per job shows. */
 export const CHUNK_EXECUTIONS_MAX = 5_000;
-
-const runSchema = z.object(runColumns.shape);
-export type Run = z.infer<typeof runSchema>;
 
 /** Identifiers are made of keys and sources, so these must be text that has bytes. */
 const isStorable = (text: string): boolean => malformedReason(text) === null;

@@ -2,11 +2,11 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { detectCi } from '../../src/cli/ci-provider.ts';
-import { targetOf } from '../../src/cli/push-target.ts';
-import { ATTEMPTS_MAX, type UploadSettings, uploadReport } from '../../src/cli/upload.ts';
-import { FORMATS } from '../../src/ingest/formats/formats.ts';
-import { junit } from '../../src/ingest/formats/junit/format.ts';
+import { detectCi } from '../../src/client/ci-provider.ts';
+import { targetOf } from '../../src/client/push-target.ts';
+import { ATTEMPTS_MAX, type UploadSettings, uploadReport } from '../../src/client/upload.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
+import { junit } from '../../src/formats/junit/format.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const CLI = resolve(import.meta.dir, '../../src/cli.ts');
@@ -326,7 +326,7 @@ test('what is missing is named, and nothing is sent', async () => {
     [['a.xml'], { CIRCLECI: '' }, 'pass --repo owner/name'],
     [['a.xml', '--repo', 'a/b'], { CIRCLECI: '' }, 'pass --pipeline, --job, --run-id'],
     [['gone.xml'], {}, 'No reports found: gone.xml.'],
-    [['a.xml'], { CI_INSIGHTS_URL: 'localhost' }, 'CI_INSIGHTS_URL must be a URL'],
+    [['a.xml'], { CI_INSIGHTS_URL: 'localhost' }, 'CI_INSIGHTS_URL must be an http'],
     [['a.xml'], { CIRCLE_PROJECT_USERNAME: 'a_b' }, 'pass --repo owner/name'],
   ];
   const results = await Promise.all(cases.map(([args, env]) => push(args, env)));

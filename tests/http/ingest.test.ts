@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { fromBinary } from '@bufbuild/protobuf';
 import { StoreUnavailable } from '../../src/errors.ts';
-import { FORMATS } from '../../src/ingest/formats/formats.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { ExportTraceServiceResponseSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import type { Receipt } from '../../src/ledger/receipts.ts';

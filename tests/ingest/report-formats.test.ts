@@ -1,9 +1,9 @@
 /** A report of each format on its way from the upload to the reads. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { ReportFormat } from '../../src/ingest/formats/format.ts';
-import { goTest } from '../../src/ingest/formats/go-test/format.ts';
-import { playwright } from '../../src/ingest/formats/playwright/format.ts';
-import { trx } from '../../src/ingest/formats/trx/format.ts';
+import type { ReportFormat } from '../../src/formats/format.ts';
+import { goTest } from '../../src/formats/go-test/format.ts';
+import { playwright } from '../../src/formats/playwright/format.ts';
+import { trx } from '../../src/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';
 import { fixtureBytes } from '../support/parsing.ts';
 

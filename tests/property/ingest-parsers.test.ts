@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import type { Run } from '../../src/domain/columns.ts';
 import { cutText, isLongerThan } from '../../src/domain/text.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { junit } from '../../src/formats/junit/format.ts';
+import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/formats/upload.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
-import type { ParsedExecution, ParsedRun, ParsedUpload } from '../../src/ingest/upload.ts';
-import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
+import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import { otlpProtobuf } from '../support/otlp.ts';
 import { RUN } from '../support/parsing.ts';
 

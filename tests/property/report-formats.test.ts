@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import type { ReportFormat } from '../../src/ingest/formats/format.ts';
-import { FORMATS } from '../../src/ingest/formats/formats.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import type { ReportFormat } from '../../src/formats/format.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { executionsOf } from '../support/parsing.ts';
 import { keysOf, parse, refusalOf } from '../support/reports.ts';
 

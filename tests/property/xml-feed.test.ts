@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import sax from 'sax';
-import { XmlFeed } from '../../src/ingest/formats/xml-feed.ts';
+import { XmlFeed } from '../../src/formats/xml-feed.ts';
 import { fixtureBytes } from '../support/parsing.ts';
 
 /** What a parser says of a document: its parts, with joined texts, and how it ends. */

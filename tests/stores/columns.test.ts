@@ -1,12 +1,13 @@
 /** Every column of an execution reaches ClickHouse: one that is forgotten on the way would silently be a default. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { v7 as uuid7 } from 'uuid';
+import type { Run } from '../../src/domain/columns.ts';
+import { UploadCollector } from '../../src/formats/collect.ts';
+import type { ParsedExecution } from '../../src/formats/upload.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
-import { UploadCollector } from '../../src/ingest/collect.ts';
-import type { ParsedExecution } from '../../src/ingest/upload.ts';
 import { lineOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
-import { type Run, testRunsSchema } from '../../src/queue/test-runs.ts';
+import { testRunsSchema } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';

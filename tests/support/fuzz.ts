@@ -2,8 +2,8 @@
 import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { cutText } from '../../src/domain/text.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { HttpProblem } from '../../src/http/problems.ts';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 import { mutated } from './mutations.ts';
 import { randomFrom } from './random.ts';
 

@@ -1,8 +1,8 @@
 /** The app with its gateway and a worker: uploads go in as clients send them, answers come out. */
 
 import { gatewayOf } from '../../src/features.ts';
-import type { ReportFormat } from '../../src/ingest/formats/format.ts';
-import { junit } from '../../src/ingest/formats/junit/format.ts';
+import type { ReportFormat } from '../../src/formats/format.ts';
+import { junit } from '../../src/formats/junit/format.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { IngestDriver } from './ingest.ts';

@@ -1,8 +1,9 @@
 /** Makes `test-runs` jobs as a producer would, with usual values for what does not matter to the test. */
 import { v7 as uuid7 } from 'uuid';
+import type { Run } from '../../src/domain/columns.ts';
 import { executionColumns, failureColumns } from '../../src/domain/columns.ts';
 import type { Status } from '../../src/domain/status.ts';
-import { type Run, type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
+import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 
 export interface TestExecution {
   name: string;

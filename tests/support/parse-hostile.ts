@@ -3,12 +3,12 @@
  * of CPU, and peak memory above the start in MB) and how it ended.
  */
 import { readFileSync } from 'node:fs';
+import { FORMATS } from '../../src/formats/formats.ts';
+import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { gunzip } from '../../src/ingest/body.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
-import { FORMATS } from '../../src/ingest/formats/formats.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
-import type { ParsedUpload } from '../../src/ingest/upload.ts';
 import { RUN } from './parsing.ts';
 
 const [parser = ''] = process.argv.slice(2);

@@ -1,9 +1,10 @@
 /** Shared by tests of the parsers: short ways to parse, and a run. */
-import { junit } from '../../src/ingest/formats/junit/format.ts';
+
+import type { Run } from '../../src/domain/columns.ts';
+import { junit } from '../../src/formats/junit/format.ts';
+import type { ParsedExecution, ParsedUpload } from '../../src/formats/upload.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
-import type { ParsedExecution, ParsedUpload } from '../../src/ingest/upload.ts';
-import type { Run } from '../../src/queue/test-runs.ts';
 import { type ExportInput, otlpProtobuf, type SpanInput } from './otlp.ts';
 
 export const RUN: Run = {

@@ -1,7 +1,7 @@
 /** Short ways to parse a report in tests of the formats. */
-import type { ReportFormat } from '../../src/ingest/formats/format.ts';
+import type { ReportFormat } from '../../src/formats/format.ts';
+import type { ParsedExecution, ParsedUpload } from '../../src/formats/upload.ts';
 import { parseReport, type ReportOptions } from '../../src/ingest/reports/parse.ts';
-import type { ParsedExecution, ParsedUpload } from '../../src/ingest/upload.ts';
 import { executionsOf, fixtureBytes, RUN } from './parsing.ts';
 
 export const parse = (

@@ -1,9 +1,9 @@
 /** Prints what depends on time in the rules, the parsers and the commands. tests/faults/time-zones.test.ts runs it in several zones. */
-import { parseExpiry, parseTime } from '../../src/cli/parse.ts';
+import { parseExpiry, parseTime } from '../../src/client/parse.ts';
 import { formatMoment, parseMoment } from '../../src/domain/moment.ts';
 import { isRetained, oldestRetainedMonth } from '../../src/domain/retention.ts';
 import { bucketStarts, bucketWidth } from '../../src/domain/window.ts';
-import { parseTimestamp } from '../../src/ingest/formats/time.ts';
+import { parseTimestamp } from '../../src/formats/time.ts';
 
 const DAY = 86_400_000;
 /** Clocks go forward and back in New York and on Lord Howe Island, a day is left out on Samoa, and leap days. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { BODY_LIMITS, type BodyLimits, isGzipRequest, readSentBody, unpackBody } from '../../src/ingest/body.ts';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
 
 const LIMITS = { sentBytesMax: 10_000, unpackedBytesMax: 100_000 };
 const GZIP = { 'content-encoding': 'gzip' };

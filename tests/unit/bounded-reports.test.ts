@@ -1,12 +1,12 @@
 /** Reports that are small as sent: what all tests of a suite share must not be kept, or copied, for each of them. */
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { UploadTooLarge } from '../../src/formats/errors.ts';
+import type { ReportFormat } from '../../src/formats/format.ts';
+import { goTest } from '../../src/formats/go-test/format.ts';
+import { playwright } from '../../src/formats/playwright/format.ts';
+import { trx } from '../../src/formats/trx/format.ts';
 import { gunzip } from '../../src/ingest/body.ts';
-import { UploadTooLarge } from '../../src/ingest/errors.ts';
-import type { ReportFormat } from '../../src/ingest/formats/format.ts';
-import { goTest } from '../../src/ingest/formats/go-test/format.ts';
-import { playwright } from '../../src/ingest/formats/playwright/format.ts';
-import { trx } from '../../src/ingest/formats/trx/format.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
 import { executionsOf, parseXml, RUN } from '../support/parsing.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { detectCi, type RunInfo } from '../../src/cli/ci-provider.ts';
+import { detectCi, type RunInfo } from '../../src/client/ci-provider.ts';
 
 /** The fields that are defined. */
 const said = (run: RunInfo): Partial<RunInfo> =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { formatTable } from '../../src/cli/output.ts';
-import { parseExpiry, parsePath, parseTime } from '../../src/cli/parse.ts';
-import { shardOf } from '../../src/cli/run-info.ts';
+import { formatTable } from '../../src/client/output.ts';
+import { parseExpiry, parsePath, parseTime } from '../../src/client/parse.ts';
+import { shardOf } from '../../src/client/run-info.ts';
 
 describe('values of flags', () => {
   const NOW = Date.parse('2026-11-21T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { goTest } from '../../src/ingest/formats/go-test/format.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { goTest } from '../../src/formats/go-test/format.ts';
 import { executionsOf, fixtureBytes } from '../support/parsing.ts';
 import { executionNamed, keysOf, outcomesOf, parse, parseFixture, refusalOf } from '../support/reports.ts';
 

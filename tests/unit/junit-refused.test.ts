@@ -1,6 +1,6 @@
 /** Reports that break off, are none, or are made to do harm. */
 import { describe, expect, test } from 'bun:test';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { executionsOf, parseXml } from '../support/parsing.ts';
 
 describe('reports that break off keep their whole tests and say where', () => {

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { InvalidUpload } from '../../src/ingest/errors.ts';
-import { junit } from '../../src/ingest/formats/junit/format.ts';
+import { InvalidUpload } from '../../src/formats/errors.ts';
+import { junit } from '../../src/formats/junit/format.ts';
+import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { parseReports } from '../../src/ingest/reports/parse.ts';
 import type { ReportQuery } from '../../src/ingest/reports/query.ts';
-import type { ParsedUpload } from '../../src/ingest/upload.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../shared/samples/junit', import.meta.url));
 

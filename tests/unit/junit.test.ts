@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseSeconds, parseTimestamp } from '../../src/ingest/formats/time.ts';
+import { parseSeconds, parseTimestamp } from '../../src/formats/time.ts';
 import { executionOfCase, executionsOf, fixtureBytes, parseXml, statusesOf } from '../support/parsing.ts';
 
 const fixture = async (name: string) => parseXml(await fixtureBytes(`junit/${name}.xml`));

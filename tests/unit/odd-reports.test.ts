@@ -1,8 +1,8 @@
 /** Reports that say less, or something else, than they seem to: what of it counts, and what the receipt says. */
 import { describe, expect, test } from 'bun:test';
-import { goTest } from '../../src/ingest/formats/go-test/format.ts';
-import { parseSeconds } from '../../src/ingest/formats/time.ts';
-import { trx } from '../../src/ingest/formats/trx/format.ts';
+import { goTest } from '../../src/formats/go-test/format.ts';
+import { parseSeconds } from '../../src/formats/time.ts';
+import { trx } from '../../src/formats/trx/format.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
 import { executionOfCase, executionsOf, parseXml, RUN, statusesOf } from '../support/parsing.ts';
 

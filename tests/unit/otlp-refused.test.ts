@@ -1,6 +1,6 @@
 /** Exports that are wrong, as a whole or in a row, and malicious ones. */
 import { describe, expect, test } from 'bun:test';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { type ExportInput, otlpJson, otlpProtobuf, START_NS } from '../support/otlp.ts';
 import { executionOfSpan, executionsOf, parseSpans } from '../support/parsing.ts';

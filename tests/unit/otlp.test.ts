@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
-import type { ParsedUpload } from '../../src/ingest/upload.ts';
 import { type ExportInput, type SpanInput, START_NS, TRACE_ID } from '../support/otlp.ts';
 import { executionOfSpan, executionsOf, fixtureBytes, parseSpans, statusesOf } from '../support/parsing.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { playwright } from '../../src/ingest/formats/playwright/format.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { playwright } from '../../src/formats/playwright/format.ts';
 import { executionsOf, fixtureBytes } from '../support/parsing.ts';
 import { executionNamed, keysOf, outcomesOf, parse, parseFixture, refusalOf } from '../support/reports.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { junit } from '../../src/formats/junit/format.ts';
 import { BODY_LIMITS } from '../../src/ingest/body.ts';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { junit } from '../../src/ingest/formats/junit/format.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
 
 describe('the files of a request', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseOwner, parseRepositoryName } from '../../src/cli/parse.ts';
+import { parseOwner, parseRepositoryName } from '../../src/client/parse.ts';
 import { owner, repository } from '../../src/http/path.ts';
 import { prEventsSchema } from '../../src/queue/pr-events.ts';
 import { testRunsSchema } from '../../src/queue/test-runs.ts';

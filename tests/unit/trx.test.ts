@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { InvalidUpload, UploadTooLarge } from '../../src/ingest/errors.ts';
-import { trx } from '../../src/ingest/formats/trx/format.ts';
-import { parseDuration } from '../../src/ingest/formats/trx/time.ts';
+import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { trx } from '../../src/formats/trx/format.ts';
+import { parseDuration } from '../../src/formats/trx/time.ts';
 import { executionsOf, fixtureBytes } from '../support/parsing.ts';
 import { executionNamed, keysOf, outcomesOf, parse, parseFixture, refusalOf } from '../support/reports.ts';
 

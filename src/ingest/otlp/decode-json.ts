@@ -5,8 +5,8 @@
  * Spans are read one at a time. Those that come before the resource or scope of their group wait for it.
  */
 import { EXPORT_JSON_VALUES_MAX, SPAN_JSON_VALUES_MAX } from '../../domain/limits.ts';
-import { InvalidUpload } from '../errors.ts';
-import { type JsonKind, type JsonPath, type JsonVisit, type JsonVisitor, readJson } from '../formats/json.ts';
+import { InvalidUpload } from '../../formats/errors.ts';
+import { type JsonKind, type JsonPath, type JsonVisit, type JsonVisitor, readJson } from '../../formats/json.ts';
 import { SpanBudget, tooManyOfResource } from './decode.ts';
 import { resourceOfJson, scopeOfJson, spanOfJson, WrongJson } from './json-span.ts';
 import {

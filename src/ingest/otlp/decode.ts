@@ -5,7 +5,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { RESOURCE_BYTES_MAX, SPAN_BYTES_MAX, SPANS_MAX } from '../../domain/limits.ts';
-import { decoded, InvalidUpload, UploadTooLarge } from '../errors.ts';
+import { decoded, InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import { ExportTraceServiceRequestSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { ResourceSpansSchema, ScopeSpansSchema } from './gen/opentelemetry/proto/trace/v1/trace_pb.ts';
 import { type RefusedSpan, type Span, type SpanGroup, TOO_LARGE } from './span.ts';

@@ -4,9 +4,9 @@
  * key is its span.
  */
 import type { Status } from '../../domain/status.ts';
-import { UploadCollector } from '../collect.ts';
-import { TimeSlice } from '../time-slice.ts';
-import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../upload.ts';
+import { UploadCollector } from '../../formats/collect.ts';
+import { TimeSlice } from '../../formats/time-slice.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from '../../formats/upload.ts';
 import { Attributes } from './attributes.ts';
 import { decodeProtobuf } from './decode.ts';
 import { decodeJson } from './decode-json.ts';

@@ -1,7 +1,7 @@
 /** The answer to an export, in the encoding of the request (OTLP/HTTP specification, "Response"). */
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { rejectedCount } from '../../domain/rejections.ts';
-import type { ParsedUpload } from '../upload.ts';
+import type { ParsedUpload } from '../../formats/upload.ts';
 import { ExportTraceServiceResponseSchema } from './gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 
 export type OtlpEncoding = 'protobuf' | 'json';

@@ -1,7 +1,8 @@
 /** The run of a span, from the attributes of the span and of its resource. */
+
+import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';
 import { UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
-import type { Run } from '../../queue/test-runs.ts';
 import { headOf } from '../ref.ts';
 import type { Attributes } from './attributes.ts';
 

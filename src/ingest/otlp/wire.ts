@@ -6,7 +6,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { EXPORT_FIELDS_MAX, SPAN_ATTRIBUTES_MAX } from '../../domain/limits.ts';
-import { UploadTooLarge } from '../errors.ts';
+import { UploadTooLarge } from '../../formats/errors.ts';
 import {
   AnyValueSchema,
   InstrumentationScopeSchema,

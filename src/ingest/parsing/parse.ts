@@ -1,15 +1,15 @@
 /** From the bytes of an upload to jobs that are ready for the queue: everything that costs time and memory. */
 import { DEFAULT_HOST } from '../../domain/identity.ts';
+import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
+import { FORMATS } from '../../formats/formats.ts';
+import type { ParsedUpload } from '../../formats/upload.ts';
 import { packJob } from '../../queue/producer.ts';
 import { testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
 import { chunksOf } from '../chunks.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { FORMATS } from '../formats/formats.ts';
 import { parseOtlp } from '../otlp/map.ts';
 import { reportFiles } from '../reports/files.ts';
 import { parseReports } from '../reports/parse.ts';
-import type { ParsedUpload } from '../upload.ts';
 import type { ParseResult, ParseTask } from './task.ts';
 
 /** Parses in this process. Throws only what is a fault of ours. */

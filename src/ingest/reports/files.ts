@@ -1,9 +1,9 @@
 /** The reports in a request: the body itself, or the files of a multipart form. Each may be compressed with gzip. */
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { FORM_PARTS_MAX } from '../../domain/limits.ts';
+import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
+import type { ReportFormat } from '../../formats/format.ts';
 import { type BodyLimits, gunzip } from '../body.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import type { ReportFormat } from '../formats/format.ts';
 
 export interface ReportFile {
   /** As the sender names it; null for a report that is the body itself. */

@@ -1,11 +1,12 @@
 /** From the files of a request and its query to one upload, whatever the format. */
+
+import type { Run } from '../../domain/columns.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import { mergeRejections } from '../../domain/rejections.ts';
-import type { Run } from '../../queue/test-runs.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import type { ReportFormat } from '../formats/format.ts';
-import { Report } from '../formats/report.ts';
-import type { ParsedUpload } from '../upload.ts';
+import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
+import type { ReportFormat } from '../../formats/format.ts';
+import { Report } from '../../formats/report.ts';
+import type { ParsedUpload } from '../../formats/upload.ts';
 import type { ReportFile } from './files.ts';
 import { type ReportQuery, runOf } from './query.ts';
 

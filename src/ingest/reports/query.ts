@@ -1,8 +1,9 @@
 /** What the query of an upload says about the run, whatever the format of its reports. */
+
+import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import { integerParameter, momentParameter, type QueryOf, textParameter } from '../../http/parameters.ts';
-import type { Run } from '../../queue/test-runs.ts';
 import { headOf } from '../ref.ts';
 
 const REPORT_LENGTH_MAX = 4_096;

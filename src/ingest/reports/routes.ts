@@ -1,9 +1,9 @@
 /** The operations that upload reports, one per format. */
 import type { AnyElysia } from 'elysia';
 import { rejectedCount } from '../../domain/rejections.ts';
+import type { ReportFormat } from '../../formats/format.ts';
+import { FORMATS } from '../../formats/formats.ts';
 import { type Http, mount, type RawBodyDescription } from '../../http/operation.ts';
-import type { ReportFormat } from '../formats/format.ts';
-import { FORMATS } from '../formats/formats.ts';
 import { type Gateway, takeUpload } from '../gateway.ts';
 import { INGEST_TAG, NO_ROOM, repositoryPath, TOO_LARGE, takenSchema } from '../schemas.ts';
 import { reportQuery } from './query.ts';

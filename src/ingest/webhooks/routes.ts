@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { ZodError } from 'zod';
 import { StoreUnavailable } from '../../errors.ts';
+import { UploadTooLarge } from '../../formats/errors.ts';
 import { type Http, mount } from '../../http/operation.ts';
 import { forbidden, type HttpProblem, payloadTooLarge, unprocessable } from '../../http/problems.ts';
 import type { Reply } from '../../http/reply.ts';
@@ -10,7 +11,6 @@ import { uploadsPossiblyLost, uploadsShed } from '../../observability/metrics.ts
 import { Admission, NoRoom } from '../admission.ts';
 import { noRoomProblem, withAdmittedBody } from '../admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits } from '../body.ts';
-import { UploadTooLarge } from '../errors.ts';
 import type { EventsPort } from '../ports.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 import { type DeliveryJob, jobIdOf, jobOf } from './job.ts';

@@ -1,7 +1,6 @@
 /** What a parser makes of a request body: rows, before they are checked, cut into chunks and queued. */
-import type { ExecutionRow, FailureRow } from '../domain/columns.ts';
+import type { ExecutionRow, FailureRow, Run } from '../domain/columns.ts';
 import type { Rejection } from '../domain/rejections.ts';
-import type { Run } from '../queue/test-runs.ts';
 
 export type ParsedFailure = FailureRow;
 

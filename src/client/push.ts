@@ -1,10 +1,9 @@
 /** `ci-insights push <format> <files…>`: uploads test reports from a CI job. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { readPushEnvironment } from '../config.ts';
 import { UserError } from '../errors.ts';
-import type { ReportFormat } from '../ingest/formats/format.ts';
-import { FORMATS } from '../ingest/formats/formats.ts';
+import type { ReportFormat } from '../formats/format.ts';
+import { FORMATS } from '../formats/formats.ts';
 import { detectCi } from './ci-provider.ts';
 import { expandFiles } from './files.ts';
 import { print, printJson } from './output.ts';
@@ -12,6 +11,7 @@ import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseW
 import { openProgress } from './push-progress.ts';
 import { isAllAccepted, summaryOf } from './push-summary.ts';
 import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
+import { readClientEnvironment } from './settings.ts';
 import { ATTEMPTS_MAX, failedUpload, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
 
 interface PushOptions extends PushFlags {
@@ -56,7 +56,7 @@ const formatCommand = (format: ReportFormat): Command =>
     .option('--no-wait', 'do not wait for results to be stored')
     .option('--json', 'print the results as JSON')
     .action(async (patterns: string[], options: PushOptions) => {
-      const environment = readPushEnvironment();
+      const environment = readClientEnvironment();
       const { files, missing } = expandFiles(patterns, format.globs, process.cwd());
       if (files.length === 0) throw new UserError(`No reports found: ${missing.join(', ')}.`);
       const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));

@@ -3,11 +3,12 @@
  * with a reason, and the others are kept. NUL or half a surrogate pair in a name is such a reason: if the name were
  * changed to be stored, the sender would not find it again.
  */
+
+import type { Run } from '../domain/columns.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
-import type { Run } from '../queue/test-runs.ts';
 import { UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
 

@@ -1,7 +1,7 @@
 /** The tests of a package, from its first event to its last. */
-import type { Status } from '../../../domain/status.ts';
-import type { ParsedFailure } from '../../upload.ts';
+import type { Status } from '../../domain/status.ts';
 import { cutFailure, type ReportedExecution } from '../report.ts';
+import type { ParsedFailure } from '../upload.ts';
 import type { GoEvent } from './events.ts';
 import { Output } from './output.ts';
 

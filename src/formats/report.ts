@@ -1,16 +1,17 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
-import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+
+import type { Run } from '../domain/columns.ts';
+import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import {
   MESSAGE_BYTES_MAX,
   STACKTRACE_BYTES_MAX,
   TEST_NAME_LENGTH_MAX,
   UPLOAD_NAMES_LENGTH_MAX,
-} from '../../domain/limits.ts';
-import { cutText } from '../../domain/text.ts';
-import type { Run } from '../../queue/test-runs.ts';
-import { UploadCollector } from '../collect.ts';
-import { UploadTooLarge } from '../errors.ts';
-import type { ParsedExecution, ParsedFailure, ParsedUpload } from '../upload.ts';
+} from '../domain/limits.ts';
+import { cutText } from '../domain/text.ts';
+import { UploadCollector } from './collect.ts';
+import { UploadTooLarge } from './errors.ts';
+import type { ParsedExecution, ParsedFailure, ParsedUpload } from './upload.ts';
 
 /** An execution as a report describes it. Reports do not say whether a test is quarantined. */
 export interface ReportedExecution extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {

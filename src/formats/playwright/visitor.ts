@@ -2,7 +2,7 @@
  * Finds the tests in a Playwright report: a suite contains specs and other suites, and the outermost suite is a file.
  */
 import { z } from 'zod';
-import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import { type Report, TOO_LONG_NAME } from '../report.ts';
 import { messageOf } from './failures.ts';

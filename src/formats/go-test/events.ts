@@ -1,10 +1,10 @@
 /** Reads `go test -json` line by line. Other output in the same file is ignored. */
 import { z } from 'zod';
-import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
-import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST, GO_LINE_BYTES_MAX } from '../../../domain/limits.ts';
-import { UploadTooLarge } from '../../errors.ts';
-import { TimeSlice } from '../../time-slice.ts';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST, GO_LINE_BYTES_MAX } from '../../domain/limits.ts';
+import { UploadTooLarge } from '../errors.ts';
 import { counted, type Report } from '../report.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { asUtf8, NEWLINE } from '../utf8.ts';
 
 const eventSchema = z.object({

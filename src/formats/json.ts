@@ -6,10 +6,10 @@
  * Nesting, the number of parts that are visited, and the size of parsed values are bounded. A skipped value is only
  * measured.
  */
-import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
-import { DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../../domain/limits.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { TimeSlice } from '../time-slice.ts';
+import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
+import { DEPTH_MAX, JSON_PARTS_MAX, JSON_VALUE_BYTES_MAX, JSON_VALUE_PARTS_MAX } from '../domain/limits.ts';
+import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import { TimeSlice } from './time-slice.ts';
 import { lineAt } from './utf8.ts';
 
 /** Keys and indexes from the root. It changes while the document is read: copy it to keep it. */

@@ -1,5 +1,5 @@
 /** The outcomes of results. */
-import type { Status } from '../../../domain/status.ts';
+import type { Status } from '../../domain/status.ts';
 
 /** Visual Studio has more of them than `dotnet test` writes. */
 const STATUSES: Readonly<Record<string, Status>> = {

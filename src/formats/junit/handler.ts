@@ -1,12 +1,12 @@
 /** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
-import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../../domain/limits.ts';
-import type { Status } from '../../../domain/status.ts';
-import { cleanText, cutText } from '../../../domain/text.ts';
-import type { ParsedFailure } from '../../upload.ts';
+import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../domain/limits.ts';
+import type { Status } from '../../domain/status.ts';
+import { cleanText, cutText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { counted, cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
+import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { runnerOf } from './framework.ts';

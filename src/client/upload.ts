@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ky, { HTTPError, NetworkError, type RetryOptions, TimeoutError } from 'ky';
 import { z } from 'zod';
 import type { Rejection } from '../domain/rejections.ts';
-import type { ReportFormat } from '../ingest/formats/format.ts';
+import type { ReportFormat } from '../formats/format.ts';
 import type { PushTarget } from './push-target.ts';
 
 export interface UploadResult {

@@ -6,7 +6,7 @@
  * of an attribute and that of tags. Large reports yield to the event loop between pieces.
  */
 import sax from 'sax';
-import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import {
   DEPTH_MAX,
   XML_ATTRIBUTES_MAX,
@@ -15,10 +15,10 @@ import {
   XML_PARTS_MAX,
   XML_PARTS_PER_TEST,
   XML_TOKEN_LENGTH_MAX,
-} from '../../domain/limits.ts';
-import { InvalidUpload, UploadTooLarge } from '../errors.ts';
-import { TimeSlice } from '../time-slice.ts';
+} from '../domain/limits.ts';
+import { InvalidUpload, UploadTooLarge } from './errors.ts';
 import type { Report } from './report.ts';
+import { TimeSlice } from './time-slice.ts';
 import { XmlFeed } from './xml-feed.ts';
 import { decodedPieces } from './xml-text.ts';
 

@@ -1,5 +1,5 @@
 /** The output of a test or a package, bounded in length, and the part of it that explains a failure. */
-import { STACKTRACE_BYTES_MAX } from '../../../domain/limits.ts';
+import { STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
 
 /** In UTF-16 units, which are never more than bytes. */
 const LENGTH_MAX = STACKTRACE_BYTES_MAX;

@@ -1,6 +1,6 @@
 /** Text that arrives in pieces and is cut: only as much is kept as the cut needs, but all of it is counted. */
-import { STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
-import { cutText } from '../../domain/text.ts';
+import { STACKTRACE_BYTES_MAX } from '../domain/limits.ts';
+import { cutText } from '../domain/text.ts';
 
 /** Twice what is shown: blanks at the start are trimmed. */
 const KEPT_LENGTH_MAX = 2 * STACKTRACE_BYTES_MAX;

@@ -1,5 +1,5 @@
 /** The output of `go test -json`. */
-import { InvalidUpload } from '../../errors.ts';
+import { InvalidUpload } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readEvents } from './events.ts';
 import { GoReport } from './report.ts';

@@ -1,5 +1,5 @@
 /** From a test in one project to an execution. */
-import type { Status } from '../../../domain/status.ts';
+import type { Status } from '../../domain/status.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { type ReportedExecution, TOO_LONG_NAME } from '../report.ts';
 import { parseTimestamp } from '../time.ts';

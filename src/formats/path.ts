@@ -1,6 +1,6 @@
 /** The names around a test (suites, describe blocks), as far as they are part of its key and of its name. */
 import { hash } from 'node:crypto';
-import { PLACE_LENGTH_MAX } from '../../domain/limits.ts';
+import { PLACE_LENGTH_MAX } from '../domain/limits.ts';
 
 /** From the outermost to the innermost. Part of keys, so how it is made never changes. */
 export type NamePath = readonly string[];

@@ -1,6 +1,7 @@
 /** The failures of a test, from its attempts. */
-import type { ParsedFailure } from '../../upload.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { cutFailure } from '../report.ts';
+import type { ParsedFailure } from '../upload.ts';
 import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
 
 /** `TypeError: cents is undefined`: the type is a single word. */
@@ -33,4 +34,4 @@ function describe({ status, error, errors }: Attempt): Omit<ParsedFailure, 'atte
 export const messageOf = ({ message, value }: ReportedError): string | null =>
   withoutColours(message ?? value ?? '') || null;
 
-const withoutColours = (text: string): string => Bun.stripANSI(text).trim();
+const withoutColours = (text: string): string => stripVTControlCharacters(text).trim();

@@ -1,5 +1,5 @@
 /** The report of Playwright's JSON reporter. */
-import { InvalidUpload } from '../../errors.ts';
+import { InvalidUpload } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readJson } from '../json.ts';
 import { asUtf8, NEWLINE } from '../utf8.ts';

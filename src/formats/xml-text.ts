@@ -1,6 +1,6 @@
 /** Decodes an XML body piece by piece, in the encoding that it declares. */
 import { isUtf8 } from 'node:buffer';
-import { InvalidUpload } from '../errors.ts';
+import { InvalidUpload } from './errors.ts';
 import type { Report } from './report.ts';
 import { utf16Of } from './utf8.ts';
 
@@ -29,7 +29,7 @@ function decoderOf(body: Uint8Array): TextDecoder {
   // We could read the declaration byte by byte, so UTF-16 cannot be true.
   if (declared === undefined || /^utf-?16/i.test(declared)) return new TextDecoder();
   try {
-    return new TextDecoder(declared.trim() as Bun.Encoding);
+    return new TextDecoder(declared.trim() as ConstructorParameters<typeof TextDecoder>[0]);
   } catch (cause) {
     throw new InvalidUpload(
       `The report declares the encoding "${declared}", which is not known. Write it in UTF-8, and declare that.`,

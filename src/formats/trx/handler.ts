@@ -2,13 +2,13 @@
  * From the elements of a TRX report to executions. A result refers to its test by id. The definition of the test, which
  * names its class, may come before or after the results, so executions are put together at the end.
  */
-import { UPLOAD_LIMITS } from '../../../domain/limit-table.ts';
-import { TRX_DEFINITIONS_MAX } from '../../../domain/limits.ts';
-import type { Status } from '../../../domain/status.ts';
-import { UploadTooLarge } from '../../errors.ts';
-import type { ParsedFailure } from '../../upload.ts';
+import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { TRX_DEFINITIONS_MAX } from '../../domain/limits.ts';
+import type { Status } from '../../domain/status.ts';
+import { UploadTooLarge } from '../errors.ts';
 import { LongText } from '../long-text.ts';
 import { counted, type Report, TOO_LONG_NAME } from '../report.ts';
+import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { failureOf } from './failure.ts';
 import { statusOf } from './outcome.ts';

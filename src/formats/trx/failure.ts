@@ -1,6 +1,7 @@
 /** The failure of a result: TRX has a message and a stack trace, and the message contains the type of the exception. */
-import type { ParsedFailure } from '../../upload.ts';
+
 import { cutFailure } from '../report.ts';
+import type { ParsedFailure } from '../upload.ts';
 
 /** What MSTest writes before the type. */
 const THREW =

@@ -9,6 +9,7 @@ import {
   repositoryNameSchema,
 } from '../domain/repository-path.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { isWebAddress } from './settings.ts';
 
 export function parseOwner(value: string): string {
   if (!ownerSchema.safeParse(value).success)
@@ -43,8 +44,7 @@ export function parseWhole(value: string): number {
 }
 
 export function parseUrl(value: string): string {
-  const url = URL.parse(value);
-  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+  if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http:// or https:// URL.');
   return value;
 }
 

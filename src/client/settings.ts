@@ -1,0 +1,36 @@
+/** What the client reads from the environment of a CI job: where the service is, its key, and who runs the job. */
+import { readFileSync } from 'node:fs';
+import { UserError } from '../errors.ts';
+
+export interface ClientEnvironment {
+  url: string | undefined;
+  token: string | undefined;
+  /** All variables; among them those in which CI providers describe the run. */
+  variables: Record<string, string | undefined>;
+}
+
+/** Empty variables count as not set. Throws a {@link UserError}, which never contains the token. */
+export function readClientEnvironment(
+  environment: Record<string, string | undefined> = process.env,
+): ClientEnvironment {
+  const url = environment.CI_INSIGHTS_URL || undefined;
+  if (url !== undefined && !isWebAddress(url))
+    throw new UserError('CI_INSIGHTS_URL must be an http:// or https:// URL.');
+  return {
+    url,
+    token: environment.CI_INSIGHTS_TOKEN || tokenIn(environment.CI_INSIGHTS_TOKEN_FILE),
+    variables: environment,
+  };
+}
+
+export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+/** A secret that is mounted as a file is in no environment, which other programs of the job can read. */
+function tokenIn(path: string | undefined): string | undefined {
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (cause) {
+    throw new UserError(`CI_INSIGHTS_TOKEN_FILE names ${path}, which cannot be read.`, { cause });
+  }
+}
