@@ -1,24 +1,57 @@
-/** `bun run simulate [--seed 1] [--days 90] [--tests 2000]`: tries the rules of judgement on a repository whose truth is known. */
+/**
+ * `bun run simulate [--seeds 1] [--world <part of a name>] [--workers 2]`: tries the rules of judgement, and the usual
+ * rules of the field, on repositories whose truth is known.
+ */
 import { parseArgs } from 'node:util';
-import { replay } from './replay.ts';
 import { describeScores } from './report.ts';
-import { score } from './score.ts';
-import { makeWorld } from './world.ts';
+import { addScores, type Scores } from './score.ts';
+import { WORLD_NAMES } from './trials.ts';
 
 const { values } = parseArgs({
   options: {
-    seed: { type: 'string', default: '1' },
-    days: { type: 'string', default: '90' },
-    tests: { type: 'string', default: '2000' },
+    seeds: { type: 'string', default: '1' },
+    world: { type: 'string', default: '' },
+    workers: { type: 'string', default: '2' },
   },
 });
-const world = makeWorld({
-  seed: Number(values.seed),
-  days: Number(values.days),
-  tests: Number(values.tests),
-  start: Date.UTC(2026, 0, 5),
-});
-const played = replay(world);
-process.stdout.write(
-  `seed ${values.seed}: ${world.tests.length} tests over ${values.days} days, ${played.executions} executions, everything fails on days ${world.outageDays.join(', ')}\n${describeScores(score(world, played))}\n`,
-);
+const begun = performance.now();
+const seeds = values.seeds.split(',').map(Number);
+const names = WORLD_NAMES.filter((name) => name.includes(values.world));
+const waiting = seeds.flatMap((seed) => names.map((world) => ({ world, seed })));
+const byWorld = new Map<string, Map<string, Scores>>();
+
+function add(world: string, scores: ReadonlyMap<string, Scores>): void {
+  const known = byWorld.get(world) ?? new Map<string, Scores>();
+  byWorld.set(world, known);
+  for (const [rules, one] of scores) {
+    const other = known.get(rules);
+    known.set(rules, other ? addScores(other, one) : one);
+  }
+}
+
+async function work(): Promise<void> {
+  const worker = new Worker(new URL('./trial-worker.ts', import.meta.url));
+  for (let trial = waiting.shift(); trial; trial = waiting.shift()) {
+    const { promise, resolve, reject } = Promise.withResolvers<Map<string, Scores>>();
+    worker.onmessage = ({ data }: MessageEvent<Map<string, Scores>>) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(trial);
+    add(trial.world, await promise);
+  }
+  worker.terminate();
+}
+
+await Promise.all(Array.from({ length: Number(values.workers) }, work));
+const [peaceful] = WORLD_NAMES;
+const all = new Map<string, Scores>();
+for (const name of names) {
+  const scores = byWorld.get(name) ?? new Map<string, Scores>();
+  process.stdout.write(`${describeScores(name, scores)}\n`);
+  if (name === peaceful) continue;
+  for (const [rules, one] of scores) {
+    const other = all.get(rules);
+    all.set(rules, other ? addScores(other, one) : one);
+  }
+}
+if (names.length > 1) process.stdout.write(`${describeScores('All with infrastructure trouble', all)}\n`);
+process.stdout.write(`seeds ${values.seeds}, ${((performance.now() - begun) / 1_000).toFixed(0)} s\n`);

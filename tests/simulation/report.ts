@@ -1,30 +1,38 @@
-/** Scores as text, as docs/judgements.md shows them. */
-import type { Delay, Scores } from './score.ts';
+/** Scores as a table, as docs/judgements.md shows them. */
+import type { Scores, Share } from './score.ts';
 
-const share = ({ right, of }: { right: number; of: number }): string =>
-  of === 0 ? '-' : `${((100 * right) / of).toFixed(1)} % (${right} of ${of})`;
+const percent = ({ right, of }: Share, digits = 0): string =>
+  of === 0 ? '-' : `${((100 * right) / of).toFixed(digits)} %`;
+const median = (values: readonly number[]): string => {
+  const value = [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+  if (value === undefined) return '-';
+  return value === Number.POSITIVE_INFINITY ? 'never' : value.toFixed(1);
+};
 
-export function describeScores(scores: Scores): string {
-  const falsely = Object.entries(scores.falselyBrokenDays).sort(([, a], [, b]) => b - a);
-  const made = Object.values(scores.quarantines).reduce((sum, counts) => sum + counts.made, 0);
-  return [
-    `flaky: precision ${share(scores.flakyPrecision)} of the tests that were ever called flaky`,
-    `broken: precision ${share(scores.brokenPrecision)} of the days on which a test was called broken`,
-    ...falsely.map(([what, days]) => `  wrong on ${days} days: ${what}`),
-    `broken: recall ${share(scores.brokenRecall)} of the days on which a test was broken`,
-    'days to detect (a recall: seen of all)',
-    ...scores.toDetect.map(line),
-    'days to recover, after the fix',
-    ...scores.toRecover.map(line),
-    `verdicts that got worse on a day on which everything failed: ${scores.changedByOutages}`,
-    `auto-quarantines: ${made}, of tests that were neither flaky nor broken: ${scores.falseQuarantines.length}`,
-    ...Object.entries(scores.quarantines).map(
-      ([kind, counts]) =>
-        `  ${kind}: ${counts.made}, of these ${counts.releasedTooEarly} said to have recovered too early`,
-    ),
-    ...scores.falseQuarantines.slice(0, 10).map(({ test, day, reason }) => `  ${test} on day ${day}: ${reason}`),
-  ].join('\n');
+const COLUMNS: readonly (readonly [string, (scores: Scores) => string])[] = [
+  ['flaky: precision', ({ flakyPrecision }) => `${percent(flakyPrecision)} of ${flakyPrecision.of}`],
+  ['recall at ≥ 5 %', ({ flakyRecall }) => `${percent(flakyRecall)} of ${flakyRecall.of}`],
+  ['broken: precision', ({ brokenPrecision }) => percent(brokenPrecision)],
+  ['recall', ({ brokenRecall }) => percent(brokenRecall)],
+  ['quarantines', ({ falseQuarantines }) => String(falseQuarantines.of)],
+  ['of fine', ({ falseQuarantines }) => percent(falseQuarantines, 1)],
+  ['of broken', ({ brokenQuarantines }) => percent(brokenQuarantines, 1)],
+  ['wrong recoveries', ({ wrongRecoveries: { right, of } }) => (of === 0 ? '-' : (right / of).toFixed(2))],
+  ['days to know 1 %', ({ daysToKnow }) => `${median(daysToKnow)} of ${daysToKnow.length}`],
+  ['CPU s', ({ seconds }) => seconds.toFixed(1)],
+];
+
+/** One row for each set of rules. */
+export function describeScores(title: string, rows: ReadonlyMap<string, Scores>): string {
+  const executions = [...rows.values()][0]?.executions ?? 0;
+  const cells = [
+    ['', ...COLUMNS.map(([name]) => name)],
+    ...[...rows].map(([name, scores]) => [name, ...COLUMNS.map(([, cell]) => cell(scores))]),
+  ];
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = cells;
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [`${title} (${executions} executions)`, '', line(head), rule, ...body.map(line), ''].join('\n');
 }
-
-const line = ({ kind, seen, of, medianDays, p90Days }: Delay): string =>
-  `  ${kind}: ${seen} of ${of} (${((100 * seen) / of).toFixed(0)} %), median ${medianDays}, 90th percentile ${p90Days}`;

@@ -1,119 +1,171 @@
-/** Compares what the rules said with what was true. */
-import type { Replay } from './replay.ts';
-import { type State, truthOf, type World } from './world.ts';
+/** Compares what rules said, asked every few hours, with what was true. */
+import type { Health } from '../../src/domain/status.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import type { Rules, Run } from './history.ts';
+import { type Phase, phaseAt, type World } from './world.ts';
 
-export interface Delay {
-  kind: string;
-  /** How many were detected, of how many. */
-  seen: number;
+/** How often verdicts are asked for. */
+const ASKED_EVERY_MS = 4 * HOUR_MS;
+const RECALL_RATE_MIN = 0.05;
+const RECALL_DAYS_MIN = 14;
+const MONTH_MS = 30 * DAY_MS;
+
+export interface Share {
+  right: number;
   of: number;
-  medianDays: number;
-  p90Days: number;
 }
 
+/** Of one set of rules; the scores of several worlds add up. */
 export interface Scores {
-  /** Of tests that were ever called flaky, how many ever were. */
-  flakyPrecision: { right: number; of: number };
-  /** Of days on which a test was called broken, on how many it was. */
-  brokenPrecision: { right: number; of: number };
-  /** What the other days were. */
-  falselyBrokenDays: Record<string, number>;
-  brokenRecall: { right: number; of: number };
-  toDetect: Delay[];
-  toRecover: Delay[];
-  /** Verdicts that got worse on a day on which everything failed. */
-  changedByOutages: number;
-  /** Auto-quarantines by kind of test, and how many of them were released as recovered while the trouble was still there. */
-  quarantines: Record<string, { made: number; releasedTooEarly: number }>;
-  falseQuarantines: { test: string; day: number; reason: string }[];
+  executions: number;
+  seconds: number;
+  /** Of tests ever called flaky, how many were. */
+  flakyPrecision: Share;
+  /** Of tests that failed at 5 % or more for two weeks or more, how many were called flaky in time. */
+  flakyRecall: Share;
+  /** Of the hours in which a test was called broken, in how many it was; and the other way round. */
+  brokenPrecision: Share;
+  brokenRecall: Share;
+  /** Automatic quarantines as flaky: of tests that were fine, and of tests that were broken and never flaky. */
+  falseQuarantines: Share;
+  brokenQuarantines: Share;
+  /** How often a flaky test was called healthy again; `of` is in months of known flaky tests. */
+  wrongRecoveries: Share;
+  /** Of each test that fails about once in a hundred runs: days until it is called flaky, or infinity. */
+  daysToKnow: number[];
 }
 
-const WORSE: Readonly<Record<State, number>> = { healthy: 0, flaky: 1, broken: 2 };
+export const noScores = (): Scores => ({
+  executions: 0,
+  seconds: 0,
+  flakyPrecision: { right: 0, of: 0 },
+  flakyRecall: { right: 0, of: 0 },
+  brokenPrecision: { right: 0, of: 0 },
+  brokenRecall: { right: 0, of: 0 },
+  falseQuarantines: { right: 0, of: 0 },
+  brokenQuarantines: { right: 0, of: 0 },
+  wrongRecoveries: { right: 0, of: 0 },
+  daysToKnow: [],
+});
 
-export function score(world: World, replay: Replay): Scores {
-  const { tests, outageDays } = world;
-  const days = [...Array(world.options.days).keys()];
-  const isOutage = new Set(outageDays);
-  const flaky = { right: 0, of: 0 };
-  const broken = { right: 0, of: 0 };
-  const recall = { right: 0, of: 0 };
-  const falsely: Record<string, number> = {};
-  let changedByOutages = 0;
-  for (const [index, test] of tests.entries()) {
-    const health = replay.health[index] ?? [];
-    if (health.includes('flaky')) {
-      flaky.of++;
-      if (test.troubles.some((trouble) => trouble.state === 'flaky')) flaky.right++;
-    }
-    for (const day of days) {
-      if (day < test.from || day >= test.to) continue;
-      const [said, truth] = [health[day], truthOf(test, day)];
-      if (truth === 'broken') recall.of++;
-      if (said === 'broken') {
-        broken.of++;
-        if (truth === 'broken') {
-          broken.right++;
-          recall.right++;
-        } else falsely[`${test.kind}, ${truth}`] = (falsely[`${test.kind}, ${truth}`] ?? 0) + 1;
-      }
-      const before = health[day - 1];
-      if (isOutage.has(day) && said && before && WORSE[said] > WORSE[before] && truthOf(test, day - 1) === truth)
-        changedByOutages++;
-    }
-  }
-  const falseQuarantines = replay.quarantines.flatMap(({ test: index, day, reason }) => {
-    const test = tests[index];
-    // Yesterday's trouble may be detected today.
-    const wasTrouble = test && [day, day - 1].some((one) => truthOf(test, one) !== 'healthy');
-    return test && !wasTrouble ? [{ test: test.name, day, reason }] : [];
-  });
-  const quarantines: Scores['quarantines'] = {};
-  for (const { test: index, recoveredOn } of replay.quarantines) {
-    const test = tests[index];
-    if (!test) continue;
-    quarantines[test.kind] ??= { made: 0, releasedTooEarly: 0 };
-    const counts = quarantines[test.kind] as { made: number; releasedTooEarly: number };
-    counts.made++;
-    if (recoveredOn !== undefined && truthOf(test, recoveredOn) !== 'healthy') counts.releasedTooEarly++;
-  }
+/** The sum of the scores of several worlds. */
+export function addScores(one: Scores, other: Scores): Scores {
+  const sum = (key: keyof Scores): Share => {
+    const [a, b] = [one[key] as Share, other[key] as Share];
+    return { right: a.right + b.right, of: a.of + b.of };
+  };
   return {
-    flakyPrecision: flaky,
-    brokenPrecision: broken,
-    falselyBrokenDays: falsely,
-    brokenRecall: recall,
-    toDetect: delays(world, replay, 'detect'),
-    toRecover: delays(world, replay, 'recover'),
-    changedByOutages,
-    quarantines,
-    falseQuarantines,
+    executions: one.executions + other.executions,
+    seconds: one.seconds + other.seconds,
+    flakyPrecision: sum('flakyPrecision'),
+    flakyRecall: sum('flakyRecall'),
+    brokenPrecision: sum('brokenPrecision'),
+    brokenRecall: sum('brokenRecall'),
+    falseQuarantines: sum('falseQuarantines'),
+    brokenQuarantines: sum('brokenQuarantines'),
+    wrongRecoveries: sum('wrongRecoveries'),
+    daysToKnow: [...one.daysToKnow, ...other.daysToKnow],
   };
 }
 
-/** By kind: days from the start of a trouble until it is detected, or from its end until the test is called healthy. */
-function delays({ tests, options }: World, replay: Replay, what: 'detect' | 'recover'): Delay[] {
-  const found = new Map<string, (number | undefined)[]>();
-  for (const [index, test] of tests.entries())
-    for (const trouble of test.troubles) {
-      const from = Math.max(trouble.from, test.from);
-      const to = Math.min(trouble.to, test.to);
-      if (from >= to || (what === 'recover' && trouble.to >= Math.min(options.days, test.to))) continue;
-      const health = replay.health[index] ?? [];
-      const wasSeen = health.slice(from, to).includes(trouble.state);
-      // A trouble that was never detected has no recovery.
-      if (what === 'recover' && !wasSeen) continue;
-      const start = what === 'detect' ? from : to;
-      const wanted: State = what === 'detect' ? trouble.state : 'healthy';
-      const end = what === 'detect' ? to : test.to;
-      const day = health.findIndex((said, day) => day >= start && day < end && said === wanted);
-      const kind = `${test.kind}${test.isRenamed && test.from > 0 ? ', under its new name' : ''}`;
-      const all = found.get(kind) ?? [];
-      found.set(kind, all);
-      all.push(day < 0 ? undefined : day - start);
+/** Plays a world to rules, and scores them. */
+export function play(world: World, rules: Rules): Scores {
+  const scores = noScores();
+  const judged = world.phases.map((phases) => new JudgedTest(phases));
+  const begun = process.cpuUsage();
+  let asked = world.start;
+  const ask = (now: number): void => {
+    rules.settle(now);
+    for (const [identity, test] of judged.entries())
+      test.hear(scores, now, { said: rules.health(identity), isQuarantined: rules.isQuarantined(identity) });
+  };
+  const askUntil = (at: number): void => {
+    for (; asked + ASKED_EVERY_MS <= at; asked += ASKED_EVERY_MS) ask(asked + ASKED_EVERY_MS);
+  };
+  for (const run of world.runs()) {
+    askUntil(run.at);
+    scores.executions += run.identities.length;
+    if (run.isDefaultBranch)
+      for (let i = 0; i < run.identities.length; i++) judged[run.identities[i] as number]?.see(run);
+    rules.takeIn(run);
+  }
+  askUntil(world.end);
+  for (const test of judged) test.conclude(scores, world.end);
+  const { user, system } = process.cpuUsage(begun);
+  scores.seconds = (user + system) / 1e6;
+  return scores;
+}
+
+class JudgedTest {
+  #before: Health = 'healthy';
+  #wasQuarantined = false;
+  #ranAt = 0;
+  /** When it was first called flaky while it was. */
+  #knownAt = Number.POSITIVE_INFINITY;
+  #wasCalledFlaky = false;
+
+  constructor(private readonly phases: readonly Phase[]) {}
+
+  see({ at }: Run): void {
+    this.#ranAt = at;
+  }
+
+  hear(scores: Scores, now: number, { said, isQuarantined }: { said: Health; isQuarantined: boolean }): void {
+    const phase = phaseAt(this.phases, now);
+    const truth = phase?.state ?? 'healthy';
+    // Nobody can know before it has run.
+    const isKnowable = phase !== undefined && this.#ranAt > phase.from;
+    if (said === 'broken') {
+      scores.brokenPrecision.of++;
+      if (truth === 'broken') scores.brokenPrecision.right++;
     }
-  return [...found].map(([kind, all]) => {
-    const seen = all.filter((days) => days !== undefined).sort((a, b) => a - b);
-    const at = (share: number): number =>
-      seen[Math.min(seen.length - 1, Math.floor(share * seen.length))] ?? Number.NaN;
-    return { kind, seen: seen.length, of: all.length, medianDays: at(0.5), p90Days: at(0.9) };
-  });
+    if (truth === 'broken' && isKnowable) {
+      scores.brokenRecall.of++;
+      if (said === 'broken') scores.brokenRecall.right++;
+    }
+    if (said === 'flaky') {
+      this.#wasCalledFlaky = true;
+      if (this.#wasFlakyLately(now)) this.#knownAt = Math.min(this.#knownAt, now);
+    }
+    if (truth === 'flaky' && now >= this.#knownAt) {
+      scores.wrongRecoveries.of += ASKED_EVERY_MS / MONTH_MS;
+      if (this.#before === 'flaky' && said === 'healthy') scores.wrongRecoveries.right++;
+    }
+    if (isQuarantined && !this.#wasQuarantined) this.#scoreQuarantine(scores, now);
+    this.#before = said;
+    this.#wasQuarantined = isQuarantined;
+  }
+
+  conclude(scores: Scores, end: number): void {
+    const flaky = this.phases.find(({ state }) => state === 'flaky');
+    if (this.#wasCalledFlaky) {
+      scores.flakyPrecision.of++;
+      if (flaky) scores.flakyPrecision.right++;
+    }
+    if (!flaky) return;
+    const until = Math.min(flaky.to, end);
+    if (flaky.rate >= RECALL_RATE_MIN && until - flaky.from >= RECALL_DAYS_MIN * DAY_MS) {
+      scores.flakyRecall.of++;
+      if (this.#knownAt <= until) scores.flakyRecall.right++;
+    }
+    const isOneInAHundred = flaky.rate >= 0.007 && flaky.rate <= 0.015;
+    if (isOneInAHundred && until - flaky.from >= 2 * RECALL_DAYS_MIN * DAY_MS)
+      scores.daysToKnow.push(Math.max(0, this.#knownAt - flaky.from) / DAY_MS);
+  }
+
+  #scoreQuarantine(scores: Scores, now: number): void {
+    const isFlaky = this.#wasFlakyLately(now);
+    // What was broken within the last two days is being noticed now.
+    const wasBroken = this.phases.some(
+      ({ state, from, to }) => state === 'broken' && from <= now && to > now - 2 * DAY_MS,
+    );
+    scores.falseQuarantines.of++;
+    scores.brokenQuarantines.of++;
+    if (!isFlaky && wasBroken) scores.brokenQuarantines.right++;
+    else if (!isFlaky) scores.falseQuarantines.right++;
+  }
+
+  #wasFlakyLately(now: number): boolean {
+    return this.phases.some(({ state, from, to }) => state === 'flaky' && from <= now && to > now - MONTH_MS / 2);
+  }
 }

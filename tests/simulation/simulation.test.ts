@@ -1,41 +1,111 @@
-/** The rules against a small repository whose truth is known; `bun run simulate` tries them on a large one. */
+/** The judges, and what the rules must hold on a small repository; `bun run simulate` tries them on large ones. */
 import { describe, expect, test } from 'bun:test';
-import { replay } from './replay.ts';
-import { score } from './score.ts';
-import { makeWorld, truthOf } from './world.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { SameCommitRule } from './baselines.ts';
+import { CurrentRules } from './current-rules.ts';
+import type { Rules } from './history.ts';
+import { describeScores } from './report.ts';
+import { addScores, play, type Share } from './score.ts';
+import { makeWorld, phaseAt, type WorldOptions } from './world.ts';
 
-const world = makeWorld({ seed: 7, days: 40, tests: 300, start: Date.UTC(2026, 0, 5) });
-const played = replay(world);
-const scores = score(world, played);
-const share = ({ right, of }: { right: number; of: number }): number => right / of;
+const OPTIONS: WorldOptions = {
+  name: 'small',
+  seed: 7,
+  days: 28,
+  tests: 120,
+  jobs: 2,
+  mergesPerDay: 6,
+  pullRequestRunsPerDay: 4,
+  rerunShare: 0.5,
+  pullRequestRerunShare: 0.5,
+  isRetriedByRunner: false,
+  flakyShare: 0.2,
+  breaksPerWeek: 3,
+  incidentsPerWeek: 0,
+};
+const world = makeWorld(OPTIONS);
+const share = ({ right, of }: Share): number => right / of;
 
-describe('the rules, on 300 tests over 40 days', () => {
-  test('a day on which everything fails makes no verdict worse', () => expect(scores.changedByOutages).toBe(0));
-
-  test('nothing is quarantined that was neither flaky nor broken', () => {
-    expect(Object.keys(scores.quarantines)).not.toBeEmpty();
-    expect(scores.falseQuarantines).toEqual([]);
+describe('a world', () => {
+  test('is the same again from the same seed, with its incidents', () => {
+    const troubled = { ...OPTIONS, incidentsPerWeek: 4 };
+    const runsOf = () =>
+      [...makeWorld(troubled).runs()].map(({ troubles, ...run }) => ({ ...run, troubles: [...troubles] }));
+    expect(runsOf()).toEqual(runsOf());
+    expect(makeWorld({ ...troubled, seed: 8 }).phases).not.toEqual(world.phases);
   });
 
-  test('one red commit quarantines nothing', () => expect(scores.quarantines['red for one commit']).toBeUndefined());
-
-  test('what is judged flaky is flaky', () => expect(share(scores.flakyPrecision)).toBe(1));
-
-  test('every broken test is judged broken on every day', () => expect(share(scores.brokenRecall)).toBe(1));
-
-  test('every test that fails one time in five is judged flaky within three days', () => {
-    const delays = scores.toDetect.filter((delay) => delay.kind === 'flaky 20 %');
-    expect(delays.map(({ seen, of, p90Days }) => seen === of && p90Days <= 3)).toEqual([true]);
+  test('brings its runs in order of time', () => {
+    const moments = [...world.runs()].map(({ at }) => at);
+    expect(moments).toEqual(moments.toSorted((a, b) => a - b));
   });
 
-  test('stable tests are healthy on every day, whatever the infrastructure did', () => {
-    for (const [index, one] of world.tests.entries())
-      if (one.kind === 'stable') expect(new Set(played.health[index]?.filter(Boolean))).toEqual(new Set(['healthy']));
+  test('without incidents, fails on the default branch only tests that are flaky or broken', () => {
+    for (const { isDefaultBranch, troubles, at } of world.runs())
+      for (const identity of isDefaultBranch ? troubles.keys() : [])
+        expect([
+          identity,
+          phaseAt(world.phases[identity] ?? [], at - DAY_MS / 24) ?? phaseAt(world.phases[identity] ?? [], at),
+        ]).not.toEqual([identity, undefined]);
+  });
+});
+
+describe('the rules, on 120 tests over 28 days without infrastructure trouble', () => {
+  const scores = play(world, new CurrentRules());
+
+  test('quarantine nothing that is neither flaky nor broken', () => {
+    expect(scores.falseQuarantines.of).toBeGreaterThan(0);
+    expect(scores.falseQuarantines.right).toBe(0);
   });
 
-  test('the same seed makes the same world', () => {
-    const again = makeWorld(world.options);
-    expect(again.tests).toEqual(world.tests);
-    expect(again.tests.map((one) => truthOf(one, 20))).toEqual(world.tests.map((one) => truthOf(one, 20)));
+  test('find every test that fails at 5 % or more', () => {
+    expect(scores.flakyRecall.of).toBeGreaterThan(0);
+    expect(share(scores.flakyRecall)).toBe(1);
+  });
+
+  test('call broken tests broken in at least nine of ten hours', () =>
+    expect(share(scores.brokenRecall)).toBeGreaterThan(0.9));
+});
+
+describe('the judge', () => {
+  const truth = (answers: Partial<Rules>): Rules => ({
+    name: 'fixed',
+    takeIn: () => {},
+    settle: () => {},
+    health: () => 'healthy',
+    isQuarantined: () => false,
+    ...answers,
+  });
+
+  test('gives rules that know the truth full marks, and no quarantine of a test that is fine', () => {
+    let now = world.start;
+    const state = (identity: number) => phaseAt(world.phases[identity] ?? [], now)?.state ?? 'healthy';
+    const scores = play(
+      world,
+      truth({
+        settle: (at) => {
+          now = at;
+        },
+        health: state,
+        isQuarantined: (identity) => state(identity) === 'flaky',
+      }),
+    );
+    const { flakyPrecision, flakyRecall, brokenPrecision, brokenRecall, falseQuarantines, wrongRecoveries } = scores;
+    expect([flakyPrecision, flakyRecall, brokenPrecision, brokenRecall].map(share)).toEqual([1, 1, 1, 1]);
+    expect([falseQuarantines.right, wrongRecoveries.right]).toEqual([0, 0]);
+  });
+
+  test('gives rules that suspect everything the precision of the world', () => {
+    const scores = play(world, truth({ health: () => 'flaky', isQuarantined: () => true }));
+    const flaky = world.phases.filter((phases) => phases.some(({ state }) => state === 'flaky')).length;
+    expect(scores.flakyPrecision).toEqual({ right: flaky, of: OPTIONS.tests });
+    expect(scores.brokenRecall.right).toBe(0);
+  });
+
+  test('adds worlds up', () => {
+    const scores = play(world, new SameCommitRule());
+    const twice = addScores(scores, scores);
+    expect(twice.flakyPrecision.of).toBe(2 * scores.flakyPrecision.of);
+    expect(describeScores('both', new Map([['same commit', twice]]))).toContain('| same commit |');
   });
 });

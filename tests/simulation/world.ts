@@ -1,219 +1,220 @@
 /**
- * A generated repository whose truth is known: every test's real state on every day, and the runs that follow from it. It comes
- * from a seed, and nothing in it knows the rules that are tried on it.
+ * A generated repository whose truth is known: when each test is healthy, flaky or broken, what the infrastructure does
+ * to whom, and the runs that follow from both. It comes from a seed, and nothing in it knows the rules that are tried.
  */
-import type { JudgedExecution } from '../../src/domain/execution.ts';
+import type { Health } from '../../src/domain/status.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { randomFrom } from '../support/random.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+import { flakyRate } from './flaky-rates.ts';
+import type { Run, Trouble } from './history.ts';
+import { makeIncidents } from './incidents.ts';
 
 export interface WorldOptions {
+  name: string;
   seed: number;
   days: number;
   tests: number;
-  /** The first day's midnight. */
-  start: number;
-}
-
-type Kind =
-  | 'stable'
-  | 'flaky 1 %'
-  | 'flaky 5 %'
-  | 'flaky 20 %'
-  | 'times out'
-  | 'broken for a week'
-  | 'broken with many'
-  | 'red for one commit';
-
-export type State = 'healthy' | 'flaky' | 'broken';
-
-/** What is wrong with a test, and when; days from the start, the end exclusive. */
-interface Trouble {
-  from: number;
-  to: number;
-  state: State;
-}
-
-export interface SimulatedTest {
-  name: string;
-  kind: Kind;
-  job: number;
-  /** Days on which it exists: a renamed test is two tests, one after the other. */
-  from: number;
-  to: number;
-  isRenamed: boolean;
-  troubles: Trouble[];
-  /** A failure is retried within the run, and flagged by the runner. */
+  /** CI jobs; each has its share of the tests. */
+  jobs: number;
+  mergesPerDay: number;
+  pullRequestRunsPerDay: number;
+  /** How often someone runs a failed job again. */
+  rerunShare: number;
+  pullRequestRerunShare: number;
+  /** Whether the runner tries failed tests again. */
   isRetriedByRunner: boolean;
+  flakyShare: number;
+  breaksPerWeek: number;
+  incidentsPerWeek: number;
 }
 
-export interface SimulatedRun {
-  job: number;
-  day: number;
-  startedAt: number;
-  /** By index of the test; what it says when it fails. */
-  results: Map<number, { execution: JudgedExecution; fingerprint: string | undefined }>;
+/** What is wrong with a test, from and to which moment, the end exclusive. */
+export interface Phase {
+  from: number;
+  to: number;
+  state: Exclude<Health, 'healthy'>;
+  /** How often it fails. */
+  rate: number;
 }
 
 export interface World {
   options: WorldOptions;
-  tests: SimulatedTest[];
-  /** Days on which the infrastructure was down: nearly everything fails. */
-  outageDays: number[];
+  /** By identity: its phases. Broken wins over flaky. */
+  phases: readonly (readonly Phase[])[];
+  start: number;
+  end: number;
   /** In order of time. */
-  runs(): Generator<SimulatedRun>;
+  runs(): Generator<Run>;
 }
 
-const JOBS = 4;
-const COMMITS_ON_WORKDAYS = 8;
-const COMMITS_ON_FREE_DAYS = 1;
-/** How often someone runs a failed job again. */
-const RERUN_SHARE = 0.5;
-const RETRIED_BY_RUNNER_SHARE = 0.25;
+const START = Date.UTC(2026, 0, 5);
+/** How often a pull request is based on what is on the default branch at the time. */
+const FRESH_BASE_SHARE = 0.7;
+/** How often a pull request breaks tests itself. */
+const PULL_REQUEST_BREAK_SHARE = 0.15;
+const FREE_DAY_SHARE = 0.15;
+const RERUN_AFTER_MS = HOUR_MS / 2;
 
-/** How many tests of each kind there are, of 1,000; the rest is stable. */
-const KINDS: readonly (readonly [Kind, number])[] = [
-  ['flaky 1 %', 40],
-  ['flaky 5 %', 40],
-  ['flaky 20 %', 40],
-  ['times out', 20],
-  ['broken for a week', 50],
-  ['broken with many', 100],
-  ['red for one commit', 60],
-];
-const FAILURE_CHANCE: Partial<Record<Kind, number>> = { 'flaky 1 %': 0.01, 'flaky 5 %': 0.05, 'flaky 20 %': 0.2 };
-/** Tests that time out do so on slow days. */
-const SLOW_DAY_SHARE = 0.15;
-const TIME_OUT_CHANCE = 0.3;
+interface Break {
+  tests: ReadonlySet<number>;
+  from: number;
+  to: number;
+  /** By a dependency or a runner, not by a commit of the repository. */
+  isFromOutside: boolean;
+}
 
 export function makeWorld(options: WorldOptions): World {
   const random = randomFrom(options.seed);
-  const outageDays = [0.3, 0.55, 0.85].map((share) => Math.floor(options.days * share));
-  const tests = makeTests(options, random);
-  return { options, tests, outageDays, runs: () => makeRuns(options, tests, outageDays, randomFrom(options.seed + 1)) };
+  const end = START + options.days * DAY_MS;
+  const merges = momentsOf(options.mergesPerDay, options.days, random);
+  const breaks = makeBreaks(options, merges, random);
+  const phases = makePhases(options, breaks, random);
+  const runs = () => makeRuns(options, { merges, breaks, phases }, randomFrom(options.seed + 1));
+  return { options, phases, start: START, end, runs };
 }
 
-function makeTests({ tests: count, days }: WorldOptions, random: () => number): SimulatedTest[] {
-  const between = (least: number, most: number): number => Math.floor(least + random() * (most - least));
-  const tests: SimulatedTest[] = [];
-  const add = (kind: Kind, troubles: Trouble[], job = between(0, JOBS)): void => {
-    const base = { kind, job, troubles, isRetriedByRunner: random() < RETRIED_BY_RUNNER_SHARE };
-    const name = `${kind} ${tests.length}`;
-    // One in twenty is renamed halfway: the old name stops appearing, the new one is unknown.
-    if (random() < 0.05) {
-      const middle = Math.floor(days / 2);
-      tests.push({ ...base, name, from: 0, to: middle, isRenamed: true });
-      tests.push({ ...base, name: `${name}, renamed`, from: middle, to: days, isRenamed: true });
-    } else tests.push({ ...base, name, from: 0, to: days, isRenamed: false });
-  };
-  const manyFrom = Math.floor(days * 0.4);
-  for (const [kind, share] of KINDS)
-    for (let i = 0; i < Math.round((share * count) / 1_000); i++) {
-      if (kind === 'broken for a week') {
-        // Four at a time, from the same bad commit on.
-        const from = Math.floor(days * (0.1 + 0.7 * ((Math.floor(i / 4) % 13) / 13)));
-        add(kind, [{ from, to: from + 7, state: 'broken' }], Math.floor(i / 4) % JOBS);
-      } else if (kind === 'broken with many') add(kind, [{ from: manyFrom, to: manyFrom + 3, state: 'broken' }], 0);
-      else if (kind === 'red for one commit') add(kind, []);
-      else {
-        const from = random() < 0.5 ? 0 : between(5, days / 3);
-        const to = random() < 1 / 3 ? Math.floor(days * 0.66) : days;
-        add(kind, [{ from, to, state: 'flaky' }]);
-      }
-    }
-  while (tests.length < count) add('stable', []);
-  return tests;
-}
+export const phaseAt = (phases: readonly Phase[], at: number): Phase | undefined => {
+  const now = phases.filter(({ from, to }) => at >= from && at < to);
+  return now.find(({ state }) => state === 'broken') ?? now[0];
+};
 
-/** What a test really is on a day. */
-export function truthOf(test: SimulatedTest, day: number): State {
-  return test.troubles.find((trouble) => day >= trouble.from && day < trouble.to)?.state ?? 'healthy';
-}
+const jobOf = (test: number, jobs: number): number => test % jobs;
 
-function* makeRuns(
-  { days, start }: WorldOptions,
-  tests: readonly SimulatedTest[],
-  outageDays: readonly number[],
-  random: () => number,
-): Generator<SimulatedRun> {
-  let id = 0n;
-  let commits = 0;
-  const redCommits = redCommitsOf(tests, days, random);
+/** Working hours for few, around the clock for many; less on free days. */
+function momentsOf(perDay: number, days: number, random: () => number): number[] {
+  const moments: number[] = [];
   for (let day = 0; day < days; day++) {
-    const isFree = day % 7 >= 5;
-    const isSlow = random() < SLOW_DAY_SHARE;
-    const count = isFree ? COMMITS_ON_FREE_DAYS : COMMITS_ON_WORKDAYS;
-    for (let i = 0; i < count; i++) {
-      const commit = `c${commits++}`;
-      const startedAt = start + day * DAY + (isFree ? 12 : 8) * HOUR + i * 90 * MINUTE;
-      const red = redCommits.get(commits) ?? new Set();
-      const outage = outageDays.includes(day) ? 0.97 : 0;
-      for (let job = 0; job < JOBS; job++)
-        for (let attempt = 1; attempt <= 2; attempt++) {
-          const at = startedAt + (attempt - 1) * 30 * MINUTE;
-          const run: SimulatedRun = { job, day, startedAt: at, results: new Map() };
-          let hasFailed = false;
-          for (const [index, test] of tests.entries()) {
-            if (test.job !== job || day < test.from || day >= test.to) continue;
-            const failure = failureOf(test, { day, isSlow, outage, isRed: red.has(index), random });
-            const isSaved = failure !== undefined && !failure.isCertain && test.isRetriedByRunner;
-            const isFailed = failure !== undefined && !isSaved;
-            if (isFailed) hasFailed = true;
-            run.results.set(index, {
-              fingerprint: failure?.says,
-              execution: {
-                executionId: ++id,
-                status: isFailed ? 'failed' : 'passed',
-                finishedAt: at + (index % 600) * 1_000,
-                runId: commit,
-                runAttempt: attempt,
-                commit,
-                isFlakyWithinRun: isSaved,
-                isRetried: isSaved,
-              },
-            });
-          }
-          yield run;
-          if (!hasFailed || random() >= RERUN_SHARE) break;
+    const wanted = perDay * (day % 7 >= 5 ? FREE_DAY_SHARE : 1);
+    const count = Math.floor(wanted) + (random() < wanted % 1 ? 1 : 0);
+    const [from, hours] = perDay > 50 ? [0, 23] : [8, 11];
+    for (let i = 0; i < count; i++)
+      moments.push(Math.floor(START + day * DAY_MS + (from + random() * hours) * HOUR_MS));
+  }
+  return moments.sort((a, b) => a - b);
+}
+
+function makeBreaks(
+  { tests, jobs, days, breaksPerWeek }: WorldOptions,
+  merges: readonly number[],
+  random: () => number,
+): Break[] {
+  const found: Break[] = [];
+  const after = (at: number): number => merges.find((merge) => merge >= at) ?? Number.MAX_SAFE_INTEGER;
+  for (let i = 0; i < Math.round((days / 7) * breaksPerWeek); i++) {
+    const begun = START + random() * days * DAY_MS;
+    const isFromOutside = random() < 0.2;
+    const from = isFromOutside ? begun : after(begun);
+    const luck = random();
+    const lasts = luck < 0.25 ? 1 : luck < 0.7 ? (2 + random() * 22) * HOUR_MS : (1 + random() * 6) * DAY_MS;
+    const to = isFromOutside && random() < 0.5 ? from + lasts : after(from + lasts);
+    found.push({ tests: victimsOf(tests, jobs, random), from, to, isFromOutside });
+  }
+  return found.filter(({ from }) => from < Number.MAX_SAFE_INTEGER);
+}
+
+/** Mostly a test or a few, sometimes a third of a CI job. */
+function victimsOf(tests: number, jobs: number, random: () => number): Set<number> {
+  const luck = random();
+  const ofJob = Math.ceil(tests / jobs);
+  const wanted =
+    luck < 0.6 ? 1 : luck < 0.85 ? 2 + random() * 4 : luck < 0.97 ? 6 + random() * 25 : ofJob * (0.1 + random() * 0.3);
+  const job = Math.floor(random() * jobs);
+  const victims = new Set<number>();
+  for (let i = 0; i < Math.min(Math.floor(wanted), ofJob); i++) {
+    const test = Math.floor(random() * ofJob) * jobs + job;
+    if (test < tests) victims.add(test);
+  }
+  return victims;
+}
+
+function makePhases(
+  { tests, days, flakyShare }: WorldOptions,
+  breaks: readonly Break[],
+  random: () => number,
+): Phase[][] {
+  const phases = Array.from({ length: tests }, (): Phase[] => []);
+  for (const ofTest of phases) {
+    if (random() >= flakyShare) continue;
+    const from = START + (random() < 0.5 ? 0 : random() * 0.4 * days * DAY_MS);
+    const to = START + (random() < 0.25 ? (0.6 + random() * 0.2) * days : days) * DAY_MS;
+    ofTest.push({ from, to, state: 'flaky', rate: flakyRate(random()) });
+  }
+  for (const { tests: broken, from, to } of breaks)
+    for (const test of broken) phases[test]?.push({ from, to, state: 'broken', rate: 1 });
+  return phases;
+}
+
+interface Course {
+  merges: readonly number[];
+  breaks: readonly Break[];
+  phases: readonly (readonly Phase[])[];
+}
+
+/** A pipeline that starts: all CI jobs on one commit. */
+interface Start {
+  at: number;
+  commit: string;
+  isDefaultBranch: boolean;
+}
+
+function* makeRuns(options: WorldOptions, course: Course, random: () => number): Generator<Run> {
+  const { jobs, tests } = options;
+  const incidents = makeIncidents(options, START, random);
+  const identities = Array.from({ length: jobs }, (_, job) =>
+    Array.from({ length: tests }, (_, test) => test).filter((test) => jobOf(test, jobs) === job),
+  );
+  const flaky = identities.map((all) =>
+    all.filter((test) => course.phases[test]?.some(({ state }) => state === 'flaky')),
+  );
+  const starts: Start[] = [
+    ...course.merges.map((at, i) => ({ at, commit: `m${i}`, isDefaultBranch: true })),
+    ...momentsOf(options.pullRequestRunsPerDay, options.days, random).map((at, i) => ({
+      at,
+      commit: `p${i}`,
+      isDefaultBranch: false,
+    })),
+  ].sort((a, b) => a.at - b.at);
+  const waiting: Run[] = [];
+  for (const start of starts) {
+    yield* due(waiting, start.at);
+    const ownBreak =
+      !start.isDefaultBranch && random() < PULL_REQUEST_BREAK_SHARE
+        ? victimsOf(tests, jobs, random)
+        : new Set<number>();
+    const rerunShare = start.isDefaultBranch ? options.rerunShare : options.pullRequestRerunShare;
+    const seesBreaks = start.isDefaultBranch || random() < FRESH_BASE_SHARE;
+    for (let job = 0; job < jobs; job++)
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        const at = start.at + attempt * RERUN_AFTER_MS;
+        const all = identities[job] ?? [];
+        const broken = new Set([...ownBreak].filter((test) => jobOf(test, jobs) === job));
+        for (const one of course.breaks)
+          if ((seesBreaks || one.isFromOutside) && (one.isFromOutside ? at : start.at) >= one.from && start.at < one.to)
+            for (const test of one.tests) if (jobOf(test, jobs) === job) broken.add(test);
+        const troubles = new Map<number, Trouble>();
+        const spoil = (test: number, message: string, again: number): void => {
+          const isPassedOnRetry = options.isRetriedByRunner && random() >= again;
+          if (!troubles.has(test)) troubles.set(test, { message, isPassedOnRetry });
+        };
+        for (const test of broken) spoil(test, `assertion ${test}`, 1);
+        for (const incident of incidents)
+          if (at >= incident.from && at < incident.to)
+            incident.spoil({ at, job, commit: start.commit, all }, spoil, random);
+        for (const test of flaky[job] ?? []) {
+          const rate =
+            course.phases[test]?.find((one) => one.state === 'flaky' && at >= one.from && at < one.to)?.rate ?? 0;
+          if (random() < rate) spoil(test, random() < 0.7 ? `race ${test}` : `other race ${test}`, rate);
         }
-    }
+        const { commit, isDefaultBranch } = start;
+        waiting.push({ id: `${commit}-${job}`, attempt, job, commit, isDefaultBranch, at, identities: all, troubles });
+        if (troubles.values().every((trouble) => trouble.isPassedOnRetry) || random() >= rerunShare) break;
+      }
   }
+  yield* due(waiting, Number.MAX_SAFE_INTEGER);
 }
 
-interface Circumstances {
-  day: number;
-  isSlow: boolean;
-  /** How likely everything is to fail. */
-  outage: number;
-  isRed: boolean;
-  random: () => number;
-}
-
-/** Certain: an immediate retry would not help. */
-function failureOf(test: SimulatedTest, { day, isSlow, outage, isRed, random }: Circumstances) {
-  if (outage > 0 && random() < outage) return { says: 'connection refused', isCertain: true };
-  if (isRed) return { says: 'assertion of the bad commit', isCertain: true };
-  const truth = truthOf(test, day);
-  if (truth === 'broken') return { says: 'assertion', isCertain: true };
-  if (truth === 'healthy') return undefined;
-  if (test.kind === 'times out')
-    return isSlow && random() < TIME_OUT_CHANCE ? { says: 'timed out', isCertain: false } : undefined;
-  if (random() >= (FAILURE_CHANCE[test.kind] ?? 0)) return undefined;
-  return { says: random() < 0.7 ? 'the usual race' : 'another race', isCertain: false };
-}
-
-/** Commits that break a few tests and are fixed by the next one. */
-function redCommitsOf(tests: readonly SimulatedTest[], days: number, random: () => number): Map<number, Set<number>> {
-  const commits = Math.floor((days / 7) * (5 * COMMITS_ON_WORKDAYS + 2 * COMMITS_ON_FREE_DAYS));
-  const found = new Map<number, Set<number>>();
-  const victims = tests.flatMap((test, index) => (test.kind === 'red for one commit' ? [index] : []));
-  for (let i = 0; i < victims.length; i += 3) {
-    const commit = Math.floor(commits * (0.05 + 0.9 * random()));
-    const red = found.get(commit) ?? new Set<number>();
-    for (const index of victims.slice(i, i + 3)) red.add(index);
-    found.set(commit, red);
-  }
-  return found;
+/** Takes out the runs that have finished by then, in order. */
+function* due(waiting: Run[], by: number): Generator<Run> {
+  waiting.sort((a, b) => a.at - b.at);
+  while (waiting[0] !== undefined && waiting[0].at <= by) yield waiting.shift() as Run;
 }

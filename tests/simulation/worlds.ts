@@ -1,0 +1,84 @@
+/** The repositories that `bun run simulate` tries the rules on. */
+import type { WorldOptions } from './world.ts';
+
+type Kind = Omit<WorldOptions, 'seed'>;
+
+const REPOSITORY: Kind = {
+  name: '',
+  days: 60,
+  tests: 300,
+  jobs: 2,
+  mergesPerDay: 8,
+  pullRequestRunsPerDay: 16,
+  rerunShare: 0.5,
+  pullRequestRerunShare: 0.5,
+  isRetriedByRunner: false,
+  flakyShare: 0.08,
+  breaksPerWeek: 2,
+  incidentsPerWeek: 1,
+};
+
+/** Every world but the first has infrastructure trouble. */
+export const KINDS: readonly Kind[] = [
+  { ...REPOSITORY, name: 'no infrastructure trouble', incidentsPerWeek: 0 },
+  {
+    ...REPOSITORY,
+    name: '2 merges a day, no reruns',
+    days: 90,
+    rerunShare: 0,
+    mergesPerDay: 2,
+    pullRequestRunsPerDay: 8,
+  },
+  { ...REPOSITORY, name: '8 merges a day, reruns' },
+  {
+    ...REPOSITORY,
+    name: '25 merges a day, retries in the run',
+    days: 40,
+    mergesPerDay: 25,
+    pullRequestRunsPerDay: 25,
+    isRetriedByRunner: true,
+    rerunShare: 0.2,
+  },
+  {
+    ...REPOSITORY,
+    name: '50 merges a day, no reruns',
+    days: 30,
+    mergesPerDay: 50,
+    pullRequestRunsPerDay: 10,
+    rerunShare: 0,
+  },
+  {
+    ...REPOSITORY,
+    name: '200 merges a day',
+    days: 20,
+    mergesPerDay: 200,
+    pullRequestRunsPerDay: 50,
+    rerunShare: 0.3,
+    incidentsPerWeek: 2,
+  },
+  {
+    ...REPOSITORY,
+    name: '5,000 tests',
+    days: 28,
+    tests: 5_000,
+    jobs: 4,
+    mergesPerDay: 6,
+    pullRequestRunsPerDay: 6,
+    breaksPerWeek: 5,
+  },
+  { ...REPOSITORY, name: '40 tests', tests: 40, jobs: 1, breaksPerWeek: 1, flakyShare: 0.1 },
+];
+
+/** Thirty small repositories count as one world. */
+export const SMALL: Kind = {
+  ...REPOSITORY,
+  name: 'five tests',
+  tests: 5,
+  jobs: 1,
+  mergesPerDay: 5,
+  pullRequestRunsPerDay: 8,
+  breaksPerWeek: 0.25,
+  incidentsPerWeek: 0.5,
+  flakyShare: 0.1,
+};
+export const SMALL_COUNT = 30;
