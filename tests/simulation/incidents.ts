@@ -93,7 +93,7 @@ function shardThatDies(messageOf: Surroundings['messageOf']): Incident['spoil'] 
   };
 }
 
-/** One message for all, one of its own for each test, a duration in it, or one of two. */
+/** One message for all tests, one for each, one with a duration, or one of two. */
 function messagesOf(random: () => number): Surroundings['messageOf'] {
   const kind = Math.floor(random() * 4);
   if (kind === 0) return () => 'connection refused';

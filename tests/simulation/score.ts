@@ -113,7 +113,7 @@ class JudgedTest {
   hear(scores: Scores, now: number, { said, isQuarantined }: { said: Health; isQuarantined: boolean }): void {
     const phase = phaseAt(this.phases, now);
     const truth = phase?.state ?? 'healthy';
-    // Nobody can know before it has run.
+    // It cannot be known before it has run.
     const isKnowable = phase !== undefined && this.#ranAt > phase.from;
     if (said === 'broken') {
       scores.brokenPrecision.of++;
