@@ -1,6 +1,7 @@
 /** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
 import type { Deps } from './deps.ts';
+import { mountDownload } from './download/routes.ts';
 import { mountEvents } from './events/log.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
@@ -23,7 +24,7 @@ export type CoreDeps = Pick<
   'clock' | 'clickhouse' | 'postgres' | 'repositories' | 'quarantines' | 'notifications' | 'probes'
 >;
 
-/** Reads, quarantines and health. `notifications` must not be connected yet: the lists of quarantines listen. */
+/** Reads, quarantines, health, and the client for CI jobs. `notifications` must not be connected yet: the lists of quarantines listen. */
 export function coreFeatures(deps: CoreDeps): Feature[] {
   const { clock, clickhouse, repositories, quarantines, notifications, probes } = deps;
   const { db } = deps.postgres;
@@ -36,6 +37,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
     (app, http) => mountEvents(app, http, { clock, clickhouse, repositories }),
+    mountDownload,
   ];
 }
 

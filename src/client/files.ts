@@ -1,7 +1,7 @@
 /** Expands a list of files, folders and globs. */
 import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { Glob } from 'bun';
+import { glob } from 'tinyglobby';
 
 export interface ExpandedFiles {
   /** As they are displayed and read: sorted, without duplicates. */
@@ -14,27 +14,32 @@ export interface ExpandedFiles {
  * A folder stands for the files in it that match `folderGlobs`. Globs that the shell did not expand (quoted, or `**`)
  * are expanded here.
  */
-export function expandFiles(patterns: readonly string[], folderGlobs: readonly string[], cwd: string): ExpandedFiles {
+export async function expandFiles(
+  patterns: readonly string[],
+  folderGlobs: readonly string[],
+  cwd: string,
+): Promise<ExpandedFiles> {
   const files = new Set<string>();
   const missing: string[] = [];
   for (const pattern of patterns) {
-    const found = filesOf(pattern, folderGlobs, cwd);
+    const found = await filesOf(pattern, folderGlobs, cwd);
     if (found.length === 0) missing.push(pattern);
     for (const file of found) files.add(displayed(resolve(cwd, file), cwd));
   }
   return { files: [...files].sort(), missing };
 }
 
-function filesOf(pattern: string, folderGlobs: readonly string[], cwd: string): string[] {
+async function filesOf(pattern: string, folderGlobs: readonly string[], cwd: string): Promise<string[]> {
   const path = resolve(cwd, pattern);
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) return folderGlobs.flatMap((glob) => scan(glob, path).map((file) => resolve(path, file)));
+  if (stat?.isDirectory()) return (await scan(folderGlobs, path)).map((file) => resolve(path, file));
   if (stat) return [pattern];
   if (!/[*?[{]/.test(pattern)) return [];
-  return scan(pattern, cwd);
+  return scan([pattern], cwd);
 }
 
-const scan = (glob: string, cwd: string): string[] => [...new Glob(glob).scanSync({ cwd, dot: true, onlyFiles: true })];
+const scan = (patterns: readonly string[], cwd: string): Promise<string[]> =>
+  glob([...patterns], { cwd, dot: true, onlyFiles: true, expandDirectories: false });
 
 /**
  * The path relative to the working folder, with `/` on every system, so that a report has the same name on every

@@ -1,5 +1,6 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
 import { writeSync } from 'node:fs';
+import stringWidth from 'string-width';
 
 const STANDARD_OUTPUT = 1;
 
@@ -21,11 +22,11 @@ export function printJson(value: unknown): void {
 /** Columns padded to their widest cell, without trailing blanks. Control characters are shown as `?`. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((row) => row.map(printable));
-  const widths = header.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ''))));
+  const widths = header.map((_, column) => Math.max(...lines.map((row) => stringWidth(row[column] ?? ''))));
   return lines
     .map((row) =>
       row
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - Bun.stringWidth(cell)))
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)))
         .join('  ')
         .trimEnd(),
     )

@@ -44,7 +44,8 @@ export function parseWhole(value: string): number {
 }
 
 export function parseUrl(value: string): string {
-  if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+  if (!isWebAddress(value))
+    throw new InvalidArgumentError('It must be an http:// or https:// URL without a password in it.');
   return value;
 }
 

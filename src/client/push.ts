@@ -1,20 +1,31 @@
 /** `ci-insights push <format> <files…>`: uploads test reports from a CI job. */
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
-import { detectCi } from './ci-provider.ts';
 import { expandFiles } from './files.ts';
+import { withRun, withTarget } from './options.ts';
 import { print, printJson } from './output.ts';
-import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseWhole } from './parse.ts';
+import { parseWhole } from './parse.ts';
+import { dropPending, listPending, PENDING_FOLDER } from './pending.ts';
 import { openProgress } from './push-progress.ts';
 import { isAllAccepted, summaryOf } from './push-summary.ts';
-import { type PushFlags, type PushTarget, targetOf } from './push-target.ts';
+import { Repository } from './repository.ts';
+import { Service } from './service.ts';
 import { readClientEnvironment } from './settings.ts';
-import { ATTEMPTS_MAX, failedUpload, type UploadResult, type UploadSettings, uploadReport } from './upload.ts';
+import {
+  connectionOf,
+  type RunFlags,
+  reportNameOf,
+  repositoryOf,
+  runInfoOf,
+  runTargetOf,
+  type TargetFlags,
+} from './target.ts';
+import { failedUpload, type Upload, type UploadResult, uploadBytes, uploadFile } from './upload.ts';
 
-interface PushOptions extends PushFlags {
+interface WaitFlags {
+  timeout: number;
   wait: boolean;
   waitTimeout: number;
   json?: boolean;
@@ -23,84 +34,108 @@ interface PushOptions extends PushFlags {
 /** Uploads at a time: enough to hide the latency of the service, without being a burden to it. */
 const CONCURRENCY = 4;
 const WAIT_SECONDS_DEFAULT = 120;
+const TOTAL_SECONDS_DEFAULT = 600;
 
 export function pushCommand(): Command {
-  const command = new Command('push').description('upload test reports from a CI job');
+  const command = new Command('push')
+    .description('upload test reports from a CI job')
+    .option('--pending [folder]', 'send what earlier jobs could not send')
+    .action(async ({ pending, ...flags }: PendingFlags) => {
+      if (pending === undefined) throw new UserError('Name a format, such as `push junit reports`, or pass --pending.');
+      await pushPending(pending === true ? PENDING_FOLDER : pending, flags);
+    });
+  withWait(withTarget(command, TOTAL_SECONDS_DEFAULT));
   for (const format of FORMATS) command.addCommand(formatCommand(format));
   return command;
 }
 
-const formatCommand = (format: ReportFormat): Command =>
-  new Command(format.name)
+const withWait = (command: Command): Command =>
+  command
+    .option('--wait-timeout <seconds>', 'how long to wait for results to be stored', parseWhole, WAIT_SECONDS_DEFAULT)
+    .option('--no-wait', 'do not wait for results to be stored')
+    .option('--json', 'print the results as JSON');
+
+const formatCommand = (format: ReportFormat): Command => {
+  const command = new Command(format.name)
     .summary(`upload ${format.title} reports`)
     .description(
       `Upload ${format.title} reports. ${format.description} The run is read from the environment of GitHub Actions, GitLab CI, Jenkins, Buildkite, CircleCI, Azure Pipelines, Bitbucket Pipelines or Travis CI.`,
     )
-    .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`)
-    .option('--url <url>', 'address of the service (CI_INSIGHTS_URL, http://127.0.0.1:3000)', parseUrl)
-    .option('--token <token>', 'application key; prefer CI_INSIGHTS_TOKEN, which process lists do not show')
-    .option('--repo <owner/name>', 'the repository', parsePath)
-    .option('--owner <owner>', 'only its owner', parseOwner)
-    .option('--repository <name>', 'only its name', parseRepositoryName)
-    .option('--pipeline <name>', 'name of the pipeline (workflow)')
-    .option('--job <name>', 'name of the CI job; give each leg of a matrix its own')
-    .option('--run-id <id>', "the CI provider's id of this run")
-    .option('--run-attempt <number>', 'the attempt of the run', parseWhole)
-    .option('--commit <sha>', 'the commit that was tested')
-    .option('--branch <name>', 'the branch that was tested')
-    .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
-    .option('--default-branch <name>', "the repository's default branch")
-    .option('--started-at <time>', 'when the tests started: shifts the times in the report', parseTime)
-    .option('--report <name>', 'name of the report within the job; default: its path')
-    .option('--wait-timeout <seconds>', 'how long to wait for results to be stored', parseWhole, WAIT_SECONDS_DEFAULT)
-    .option('--no-wait', 'do not wait for results to be stored')
-    .option('--json', 'print the results as JSON')
-    .action(async (patterns: string[], options: PushOptions) => {
-      const environment = readClientEnvironment();
-      const { files, missing } = expandFiles(patterns, format.globs, process.cwd());
-      if (files.length === 0) throw new UserError(`No reports found: ${missing.join(', ')}.`);
-      const run = detectCi(environment.variables, readEvent(environment.variables.GITHUB_EVENT_PATH));
-      const target = targetOf(options, run, environment, files.length);
-      const settings = {
-        waitMsMax: options.wait ? options.waitTimeout * 1_000 : 0,
-        attempts: { max: ATTEMPTS_MAX },
-      };
-      const results = [...(await uploadAll(format, target, files, settings)), ...missing.map(notFound)];
-      if (!isAllAccepted(results)) process.exitCode = 1;
-      if (options.json) printJson(results);
-      else for (const line of summaryOf(results)) print(line);
-    });
+    .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`);
+  return withWait(withRun(withTarget(command, TOTAL_SECONDS_DEFAULT))).action(
+    (patterns: string[], flags: RunFlags & WaitFlags) => pushFiles(format, patterns, flags),
+  );
+};
 
-/** The results in the order of the files, whichever finished first. */
-async function uploadAll(
+async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
+  const environment = readClientEnvironment();
+  const { files, missing } = await expandFiles(patterns, format.globs, process.cwd());
+  if (files.length === 0) throw new UserError(`No reports found: ${missing.join(', ')}.`);
+  const run = runInfoOf(environment);
+  const connection = connectionOf(flags, environment);
+  const { owner, name } = repositoryOf(flags, run);
+  const target = runTargetOf(flags, run);
+  const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
+  const results = await eachWithProgress(files, (file) => {
+    const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length));
+    return uploadFile(repository, upload, file, waitMsMax(flags));
+  });
+  finish([...results, ...missing.map((file) => failedUpload(file, 'there is no such file'))], flags);
+}
+
+export const uploadOf = (
   format: ReportFormat,
-  target: PushTarget,
-  files: readonly string[],
-  settings: UploadSettings,
+  query: Record<string, string>,
+  file: string,
+  report: string,
+): Upload => ({ file, address: format.name, contentType: format.mediaTypes[0], query: { ...query, report } });
+
+interface PendingFlags extends TargetFlags, WaitFlags {
+  pending?: true | string;
+}
+
+/** Sends what is kept, and drops what has arrived. Each report goes to the repository that it was meant for. */
+async function pushPending(folder: string, flags: TargetFlags & WaitFlags): Promise<void> {
+  const { uploads, unreadable } = listPending(folder);
+  const problems = unreadable.map((file) => failedUpload(file, 'it cannot be read; delete it'));
+  if (uploads.length === 0 && problems.length === 0) {
+    if (flags.json) printJson([]);
+    else print(`Nothing is pending in ${folder}.`);
+    return;
+  }
+  const service = new Service(connectionOf(flags, readClientEnvironment()), { totalMs: flags.timeout * 1_000 });
+  const results = await eachWithProgress(uploads, async ({ id, repository: { owner, name }, upload, gzipped }) => {
+    const result = await uploadBytes(new Repository(service, owner, name), upload, gzipped, waitMsMax(flags));
+    if (result.outcome !== 'failed') dropPending(folder, id);
+    return result;
+  });
+  finish([...results, ...problems], flags);
+}
+
+const waitMsMax = ({ wait, waitTimeout }: WaitFlags): number => (wait ? waitTimeout * 1_000 : 0);
+
+function finish(results: readonly UploadResult[], flags: WaitFlags): void {
+  if (!isAllAccepted(results)) process.exitCode = 1;
+  if (flags.json) printJson(results);
+  else for (const line of summaryOf(results)) print(line);
+}
+
+/** The results in the order of the uploads, whichever finished first. */
+export async function eachWithProgress<T>(
+  uploads: readonly T[],
+  send: (upload: T) => Promise<UploadResult>,
 ): Promise<UploadResult[]> {
-  const progress = openProgress(files.length, process.stderr.isTTY === true);
+  const progress = openProgress(uploads.length, process.stderr.isTTY === true);
   const results: UploadResult[] = [];
-  const left = files.entries();
-  const send = async (): Promise<void> => {
-    for (const [index, file] of left) {
-      const result = await uploadReport(format, target, file, settings);
+  const left = uploads.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, upload] of left) {
+      const result = await send(upload);
       results[index] = result;
       progress.done(result);
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, send));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   progress.stop();
   return results;
-}
-
-const notFound = (file: string): UploadResult => failedUpload(file, 'there is no such file');
-
-/** GitHub's description of the event that started the job. Without it, the other variables must be enough. */
-function readEvent(path: string | undefined): unknown {
-  if (!path) return undefined;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
 }

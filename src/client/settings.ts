@@ -15,7 +15,7 @@ export function readClientEnvironment(
 ): ClientEnvironment {
   const url = environment.CI_INSIGHTS_URL || undefined;
   if (url !== undefined && !isWebAddress(url))
-    throw new UserError('CI_INSIGHTS_URL must be an http:// or https:// URL.');
+    throw new UserError('CI_INSIGHTS_URL must be an http:// or https:// URL without a password in it.');
   return {
     url,
     token: environment.CI_INSIGHTS_TOKEN || tokenIn(environment.CI_INSIGHTS_TOKEN_FILE),
@@ -23,7 +23,8 @@ export function readClientEnvironment(
   };
 }
 
-export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Without a user or a password in it, because messages show the address. */
+export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:\/\/[^/@]+(?:\/|$)/i.test(text);
 
 /** A secret that is mounted as a file is in no environment, which other programs of the job can read. */
 function tokenIn(path: string | undefined): string | undefined {

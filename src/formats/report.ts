@@ -51,6 +51,7 @@ export class Report {
   readonly #ordinals = new Map<string, number>();
   #seenCount = 0;
   #hasWarning = false;
+  #isPartial = false;
   #replacedEncoding: string | null = null;
   #namesLength = 0;
   #elapsedSeconds = 0;
@@ -78,6 +79,7 @@ export class Report {
   add({ place, ...execution }: ReportedExecution): void {
     this.#elapsedSeconds += execution.durationSeconds;
     if (this.#replacedEncoding !== null && execution.name.includes('\uFFFD')) {
+      this.#isPartial = true;
       this.#collector.reject(`the test name holds bytes that are not ${this.#replacedEncoding}`, execution.name);
       return;
     }
@@ -93,8 +95,20 @@ export class Report {
 
   /** Rejects a row. It took time all the same. */
   reject(reason: string, name: string, durationSeconds = 0): void {
+    this.#isPartial = true;
     this.#elapsedSeconds += durationSeconds;
     this.#collector.reject(reason, name);
+  }
+
+  /** Whether something went wrong that is no failure of a test in this report: it is cut short, or a suite crashed. */
+  get isPartial(): boolean {
+    return this.#isPartial;
+  }
+
+  /** Adds a sentence to the receipt about something that went wrong and is no failure of a test in this report. */
+  warnOfTrouble(sentence: string): void {
+    this.#isPartial = true;
+    this.warn(sentence);
   }
 
   /** Adds a sentence to the receipt. */
@@ -116,7 +130,7 @@ export class Report {
     const kept = this.#kept.length;
     const whole =
       kept === 0 ? 'No test before it was whole' : `The ${kept} before it ${kept === 1 ? 'is' : 'are'} kept`;
-    this.warn(`The report ${how}. ${whole}; what followed is lost.`);
+    this.warnOfTrouble(`The report ${how}. ${whole}; what followed is lost.`);
   }
 
   /** Call it with every time in the report: the earliest is its start. */

@@ -2,9 +2,10 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { detectCi } from '../../src/client/ci-provider.ts';
-import { targetOf } from '../../src/client/push-target.ts';
-import { ATTEMPTS_MAX, type UploadSettings, uploadReport } from '../../src/client/upload.ts';
+import { uploadOf } from '../../src/client/push.ts';
+import { Repository } from '../../src/client/repository.ts';
+import { ATTEMPTS_MAX, type Patience, Service } from '../../src/client/service.ts';
+import { uploadFile } from '../../src/client/upload.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -63,6 +64,7 @@ for (const name of ['a.xml', 'b.xml', 'reports/c.xml', 'reports/deep/d.xml'])
   writeFileSync(join(folder, name), `<testsuite name="${name}"/>`);
 writeFileSync(join(folder, 'reports/notes.txt'), 'not a report');
 
+const MINUTE_MS = 60_000;
 const RUN = {
   CIRCLECI: 'true',
   CIRCLE_PROJECT_USERNAME: 'acme',
@@ -192,12 +194,15 @@ test('a busy service is retried until it accepts the report', async () => {
   expect(code).toBe(0);
 });
 
-const uploadTo = (url: string, settings: Partial<UploadSettings> = {}) => {
-  const flags = { repo: { owner: 'a', name: 'b' }, pipeline: 'P', job: 'J', runId: '1', report: 'r' };
-  const target = targetOf(flags, detectCi({}), { url, token: 'cii_secret' }, 1);
-  return uploadReport(junit, target, join(folder, 'a.xml'), { waitMsMax: 0, backoffFirstMs: 1, ...settings });
-};
-const MINUTE_MS = 60_000;
+const repositoryAt = (url: string, patience: Partial<Patience> = {}): Repository =>
+  new Repository(
+    new Service({ url, token: 'cii_secret' }, { totalMs: 5 * MINUTE_MS, backoffFirstMs: 1, ...patience }),
+    'a',
+    'b',
+  );
+const uploadFrom = (repository: Repository, file: string) =>
+  uploadFile(repository, uploadOf(junit, { run_id: '1' }, file, 'r'), join(folder, file), 0);
+const uploadTo = (url: string, patience: Partial<Patience> = {}) => uploadFrom(repositoryAt(url, patience), 'a.xml');
 
 test.each([408, 429, 500, 502, 503, 504, 520])('%d is retried', async (status) => {
   trouble = { r: [problem(status, 'Busy.'), problem(status, 'Busy.')] };
@@ -254,18 +259,31 @@ test('an answer of another service is not a receipt', async () => {
 });
 
 test('a service that stays down is not waited for again with every file', async () => {
-  const target = targetOf(
-    { repo: { owner: 'a', name: 'b' }, pipeline: 'P', job: 'J', runId: '1' },
-    detectCi({}),
-    // Nothing listens on the discard port.
-    { url: 'http://127.0.0.1:9', token: 'cii_secret' },
-    2,
+  // Nothing listens on the discard port.
+  const repository = repositoryAt('http://127.0.0.1:9');
+  const first = await uploadFrom(repository, 'a.xml');
+  expect(first).toMatchObject({
+    problem: expect.stringContaining('http://127.0.0.1:9 cannot be reached'),
+    isRetryable: true,
+  });
+  expect(repository.service.attemptsMax).toBe(1);
+  expect((await uploadFrom(repository, 'b.xml')).outcome).toBe('failed');
+});
+
+test('retries end when the total time is up', async () => {
+  trouble = { r: Array.from({ length: ATTEMPTS_MAX }, () => problem(503, 'Busy.', { 'retry-after': '1' })) };
+  const startedAt = performance.now();
+  const { problem: said, isRetryable } = await uploadTo(server.url.origin, { totalMs: 1_500 });
+  expect([said, isRetryable]).toEqual(['Busy. (503)', true]);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+});
+
+test('a redirect is not followed with the key: the address is named', async () => {
+  trouble = { r: [new Response(null, { status: 301, headers: { location: 'https://ci.acme.example/' } })] };
+  expect((await uploadTo(server.url.origin)).problem).toContain(
+    'redirects to https://ci.acme.example/: use that address',
   );
-  const settings = { waitMsMax: 0, backoffFirstMs: 1, attempts: { max: 3 } };
-  const first = await uploadReport(junit, target, join(folder, 'a.xml'), settings);
-  expect(first.problem).toStartWith('http://127.0.0.1:9 cannot be reached');
-  expect(settings.attempts.max).toBe(1);
-  expect((await uploadReport(junit, target, join(folder, 'b.xml'), settings)).outcome).toBe('failed');
+  expect(taken).toHaveLength(0);
 });
 
 test('a bad file is reported in one sentence with exit code 1, and the others are still sent', async () => {

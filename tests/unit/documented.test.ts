@@ -16,16 +16,18 @@ const packageSchema = z.object({
   devDependencies: namesSchema,
 });
 
-test('docs/configuration.md lists every variable that src/config.ts reads, and no other', () => {
+test('docs/configuration.md lists every variable that the service and the client read, and no other', () => {
   const variables = [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): (?!environment)/gm)].map(
     ([, name]) => name,
   );
+  const ofJobs = read('src/client/settings.ts').matchAll(/environment\.([A-Z][A-Z_]+)/g);
+  variables.push(...new Set([...ofJobs].map(([, name]) => name)));
   const listed = [...CONFIGURATION.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(variables.sort());
 });
 
 test('docs/configuration.md lists every command', () => {
-  const commands = buildProgram('0').commands.map((command) => command.name());
+  const commands = buildProgram().commands.map((command) => command.name());
   for (const command of commands) expect(CONFIGURATION).toMatch(new RegExp(`^\\| .*\`${command}[ \`].* \\|`, 'm'));
 });
 

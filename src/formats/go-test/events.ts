@@ -59,7 +59,7 @@ export async function readEvents(
     else cutAtLine = line;
   }
   if (unreadableCount > 0 && eventCount > 0)
-    report.warn(UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
+    report.warnOfTrouble(UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
   return { eventCount, cutAtLine };
 }
 

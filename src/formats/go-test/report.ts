@@ -74,7 +74,7 @@ export class GoReport {
         `Go took the results of ${counted(this.#cachedCount, 'package')} from its cache. The tests did not run and are not counted; -count=1 runs them.`,
       );
     if (this.#unfinishedCount > 0)
-      this.report.warn(
+      this.report.warnOfTrouble(
         `${counted(this.#unfinishedCount, 'test')} did not end because the package stopped first, and so do not count: ${this.#unfinished.join(', ')}${this.#unfinishedCount > this.#unfinished.length ? ', …' : ''}.`,
       );
   }

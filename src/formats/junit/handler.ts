@@ -116,7 +116,7 @@ export class JunitHandler implements XmlHandler {
     // The suites around it count the same failures.
     if (around) around.hasFailure = true;
     if (++this.#emptyClaims <= WARNINGS_MAX)
-      this.report.warn(
+      this.report.warnOfTrouble(
         `The suite ${shown(closed.name)} counts ${counted(closed.declaredFailures, 'failure')}, but no test in it failed.`,
       );
   }
@@ -128,7 +128,9 @@ export class JunitHandler implements XmlHandler {
     if (++this.#suiteErrors > WARNINGS_MAX) return;
     const message =
       nonEmpty(attributes.message) ?? firstLine(text.trimmed()) ?? nonEmpty(attributes.type) ?? 'no message';
-    this.report.warn(`The suite ${shown(suite?.name ?? '')} reports an error outside of its tests: ${shown(message)}`);
+    this.report.warnOfTrouble(
+      `The suite ${shown(suite?.name ?? '')} reports an error outside of its tests: ${shown(message)}`,
+    );
   }
 
   #openSuite(element: string, attributes: XmlAttributes): void {

@@ -96,7 +96,7 @@ export class PlaywrightVisitor implements JsonVisitor {
   #warnOf(value: unknown): void {
     const error = globalErrorSchema.safeParse(value);
     const [line = ''] = (error.success ? messageOf(error.data) : null)?.split('\n', 1) ?? [];
-    this.report.warn(`Playwright reports an error outside of tests: ${line.slice(0, ERROR_LENGTH_MAX)}`);
+    this.report.warnOfTrouble(`Playwright reports an error outside of tests: ${line.slice(0, ERROR_LENGTH_MAX)}`);
   }
 
   #readSpec(value: unknown): void {

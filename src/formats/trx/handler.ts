@@ -147,7 +147,7 @@ export class TrxHandler implements XmlHandler {
 
   #warnOf(text: string): void {
     if (text !== '' && ++this.#runErrorCount <= RUN_ERRORS_SHOWN_MAX)
-      this.report.warn(`The test run reports an error: ${text.slice(0, RUN_ERROR_LENGTH_MAX)}`);
+      this.report.warnOfTrouble(`The test run reports an error: ${text.slice(0, RUN_ERROR_LENGTH_MAX)}`);
   }
 
   /** @param breakage how the report breaks off; null if it is complete */
@@ -162,7 +162,7 @@ export class TrxHandler implements XmlHandler {
     }
     if (breakage !== null) this.report.warnOfBreak(breakage);
     if (undefinedCount > 0)
-      this.report.warn(
+      this.report.warnOfTrouble(
         `${counted(undefinedCount, 'more result')} cannot be kept: the report breaks off before it names the class.`,
       );
   }

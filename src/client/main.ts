@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The entry of the file that CI jobs download (`/cli/ci-insights.mjs`). Connections that are kept open end with it. */
+import { runClient } from './program.ts';
+
+process.exit(await runClient(process.argv.slice(2)));

@@ -1,0 +1,66 @@
+/** The commands for CI jobs, and how a command line is run: an error becomes a sentence and an exit code. */
+import { Command, CommanderError } from 'commander';
+import { version } from '../../package.json' with { type: 'json' };
+import { UserError } from '../errors.ts';
+import { pushCommand } from './push.ts';
+import { ServiceError } from './service.ts';
+
+/** Wrong usage; a command that fails exits with 1. */
+const EXIT_USAGE = 2;
+
+/** What CI jobs run. They need a service and its key, and nothing of it on this machine. */
+export const jobCommands = (): Command[] => [pushCommand()];
+
+/** The `ci-insights` of CI jobs. */
+export const runClient = (args: readonly string[]): Promise<number> =>
+  runProgram(programOf('Sends test results from CI jobs, and asks about them', jobCommands()), args, (error) => {
+    process.stderr.write(`${sentenceOf(error)}\n`);
+  });
+
+export function programOf(description: string, commands: readonly Command[]): Command {
+  const program = new Command('ci-insights')
+    .description(description)
+    .version(version)
+    .showHelpAfterError('Add --help for usage.')
+    // `push --pending` and `push junit` share options.
+    .enablePositionalOptions();
+  for (const command of commands) program.addCommand(command);
+  inheritAll(program);
+  return program;
+}
+
+/**
+ * Runs a command line (without the program's name) and returns the exit code. Never throws.
+ *
+ * @param report says what went wrong, unless commander has
+ */
+export async function runProgram(
+  program: Command,
+  args: readonly string[],
+  report: (error: unknown) => void,
+): Promise<number> {
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // Commander has already printed its message; help and version end in an "error" with code 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    report(error);
+    return 1;
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UserError) return message;
+  return error instanceof ServiceError ? `${message}.`.replace(/\.\.$/, '.') : `Failed: ${message.split('\n')[0]}`;
+}
+
+/** Subcommands that are built separately do not inherit the settings of their parent. */
+function inheritAll(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inheritAll(child);
+  }
+  command.exitOverride();
+}
