@@ -121,7 +121,7 @@ function finish(results: readonly UploadResult[], flags: WaitFlags): void {
 }
 
 /** The results in the order of the uploads, whichever finished first. */
-export async function eachWithProgress<T>(
+async function eachWithProgress<T>(
   uploads: readonly T[],
   send: (upload: T) => Promise<UploadResult>,
 ): Promise<UploadResult[]> {

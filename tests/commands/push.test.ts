@@ -1,7 +1,8 @@
 /** `push` against a server that answers like the gateway, and like one in trouble. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { keepPending } from '../../src/client/pending.ts';
 import { uploadOf } from '../../src/client/push.ts';
 import { Repository } from '../../src/client/repository.ts';
 import { ATTEMPTS_MAX, type Patience, Service } from '../../src/client/service.ts';
@@ -354,6 +355,33 @@ test('what is missing is named, and nothing is sent', async () => {
     expect(code).toBe(1);
   }
   expect(taken).toHaveLength(0);
+});
+
+test('push --pending sends what was kept, once, to the repository it was meant for; what fails stays', async () => {
+  const kept = join(folder, 'kept');
+  const keep = (name: string, report: string) =>
+    keepPending(
+      kept,
+      { owner: 'acme', name },
+      uploadOf(junit, { run_id: '7' }, 'a.xml', report),
+      Buffer.from('<testsuite/>'),
+    );
+  keep('shop', 'first');
+  keep('shop', 'first');
+  keep('web', 'second');
+  writeFileSync(join(kept, 'torn.json'), '{');
+  expect(readdirSync(kept).length).toBe(5);
+  trouble = { second: [problem(422, 'Wrong.')] };
+  const first = await push([], {}, '--pending=kept');
+  expect([first.code, first.out[0]]).toEqual([1, expect.stringContaining('1 report of 3 uploaded')]);
+  expect(taken).toMatchObject([
+    { path: '/v1/ci/acme/repositories/shop/junit', query: { run_id: '7', report: 'first' } },
+  ]);
+  rmSync(join(kept, 'torn.json'));
+  expect((await push([], {}, '--pending=kept')).code).toBe(0);
+  expect(taken[1]?.path).toBe('/v1/ci/acme/repositories/web/junit');
+  expect(readdirSync(kept)).toEqual([]);
+  expect((await push([], {}, '--pending=kept')).out).toEqual(['Nothing is pending in kept.']);
 });
 
 test('a wrong flag is a usage error', async () => {
