@@ -100,12 +100,12 @@ export class Report {
     this.#collector.reject(reason, name);
   }
 
-  /** Whether something went wrong that is no failure of a test in this report: it is cut short, or a suite crashed. */
+  /** Whether there was trouble besides the failures of tests in this report: it is cut short, or a suite crashed. */
   get isPartial(): boolean {
     return this.#isPartial;
   }
 
-  /** Adds a sentence to the receipt about something that went wrong and is no failure of a test in this report. */
+  /** Adds a sentence to the receipt about trouble besides the failures of tests in this report. */
   warnOfTrouble(sentence: string): void {
     this.#isPartial = true;
     this.warn(sentence);

@@ -29,7 +29,7 @@ export function clientFile(): Promise<string> {
   return downloaded;
 }
 
-/** Runs the downloaded client in an environment of its own. */
+/** Runs the downloaded client in a separate environment. */
 export async function runClient(
   runtime: Runtime,
   args: readonly string[],
