@@ -9,6 +9,7 @@ import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
+import { upgradeCommitRuns } from './maintenance/upgrade-commit-runs.ts';
 import { upgradeStates } from './maintenance/upgrade-states.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
@@ -112,6 +113,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       await prepareClickHouse(clickhouse, config, base);
     }
     await upgradeStates({ ...base, clickhouse });
+    await upgradeCommitRuns({ ...base, clickhouse });
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

@@ -31,7 +31,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
   return [
     mountApplication,
     (app, http) => mountHealth(app, http, probes),
-    (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, db }),
+    (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });

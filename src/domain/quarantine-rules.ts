@@ -1,4 +1,5 @@
 /** When a test is quarantined automatically, and when a quarantined test has recovered. Pure. */
+import { matchesBranch } from './branch-pattern.ts';
 import {
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
@@ -26,6 +27,10 @@ export function autoQuarantineChange(
 /** Who made a quarantine: a person or a client, or the evaluation. */
 export const QUARANTINE_SOURCES = ['manual', 'auto'] as const;
 export type QuarantineSource = (typeof QUARANTINE_SOURCES)[number];
+
+/** Whether a quarantine applies to a branch: it is for every branch, for this one, or its pattern matches. */
+export const appliesTo = (quarantine: { branch: string | null }, branch: string): boolean =>
+  quarantine.branch === null || matchesBranch(quarantine.branch, branch);
 
 /**
  * What one identity of a test has shown in the last 30 days, but only since a person last released the test: what was

@@ -7,7 +7,9 @@ import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
+import { text } from '../http/text.ts';
 import type { Database } from '../postgres/client.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
 import type { KnownTests } from './known-tests.ts';
 
@@ -15,6 +17,7 @@ export interface InsightsDeps {
   clock: Clock;
   clickhouse: ClickHouse;
   repositories: RepositoryStore;
+  quarantines: QuarantineStore;
   db: Database;
   knownTests: KnownTests;
   /** The turns of searches by pattern. */
@@ -26,6 +29,15 @@ export const TAG = 'CI test insights';
 export const repositoryPath = z.object({ owner, repository_name: repository });
 export const testPath = repositoryPath.extend({
   test_id: uuid5('Stable identifier of the test, as returned by the search.', '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'),
+});
+
+/** Paths of newer operations name the repository as the quarantines do. */
+const shortPath = z.object({ owner, repository });
+export const commitPath = shortPath.extend({
+  commit_sha: text(1, NAME_LENGTH_MAX).meta({
+    description: 'The whole id of the commit, as the runs report it.',
+    example: '1111111111111111111111111111111111111111',
+  }),
 });
 
 export const namesParameter = (description: string, example: string[]) =>

@@ -1,16 +1,14 @@
 /** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
+import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
-import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestsMergedAs } from '../postgres/pull-requests.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
-import type { KnownTest } from './known-tests.ts';
+import { healthOf, latest } from './known-tests.ts';
 
 /** Shown as the author of a pull request whose account was deleted. */
 const GHOST = { id: 10_137, login: 'ghost' };
@@ -104,23 +102,6 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
     },
   });
 }
-
-/**
- * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
- * runs the test says nothing about it.
- */
-function healthOf({ identities }: KnownTest) {
-  const judged = identities.flatMap(({ health, summary: { lastSuccessAt, lastFailureAt } }) => {
-    const newestAt = latest([lastSuccessAt, lastFailureAt]);
-    return newestAt === null ? [] : [{ health, newestAt }];
-  });
-  const newestAt = Math.max(...judged.map((one) => one.newestAt));
-  const recent = judged.filter((one) => one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS);
-  return worstHealth(recent.map(({ health }) => health));
-}
-
-const latest = (moments: readonly (number | null)[]): number | null =>
-  moments.reduce((newest, at) => (at !== null && (newest === null || at > newest) ? at : newest), null);
 
 const timeOrNull = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : formatMoment(at);

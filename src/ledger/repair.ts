@@ -62,6 +62,7 @@ export const RAW = [
 
 export const DERIVED = [
   { table: 'runs', missing: defineStatement('repair/runs', scope) },
+  { table: 'commit_runs', missing: defineStatement('repair/commit_runs', scope) },
   { table: 'flaky_verdicts', missing: defineStatement('repair/flaky_verdicts', scope) },
 ] as const;
 

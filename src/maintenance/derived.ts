@@ -8,5 +8,6 @@ import { scope } from '../clickhouse/scope.ts';
 
 export const derived = {
   runs: defineStatement('derived/runs', scope),
+  commit_runs: defineStatement('derived/commit_runs', scope),
   flaky_verdicts: defineStatement('derived/flaky_verdicts', scope),
 } as const;

@@ -70,6 +70,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
       deps.log.info({ moved }, 'executions moved on or off the default branch');
       const everything = scopeOf();
       await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
+      await replacePartitions(deps.clickhouse, 'commit_runs', 'table', derived.commit_runs(everything));
       const regrouped = await regroupFailures(deps.clickhouse, fingerprintVersion);
       await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
       for (const { id } of known)

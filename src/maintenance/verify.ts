@@ -27,6 +27,10 @@ const CHECKS = [
     query: defineLongQuery('verify/failures', scope, difference),
   },
   { name: 'runs: totals of each day', query: defineLongQuery('verify/runs', scope, difference) },
+  {
+    name: 'runs of commits: results and failed tests',
+    query: defineLongQuery('verify/commit_runs', scope, difference),
+  },
 ];
 const storedExecutions = defineLongQuery('verify/stored', {}, z.object({ executions: z.number() }));
 

@@ -54,6 +54,23 @@ export async function readFailureGroups(
   return rows.map((found) => row.parse(found));
 }
 
+/** Some groups of some tests, named by the two ids; those that the default branch has not shown are missing. */
+export async function findFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  asked: readonly { testId: string; failureId: string }[],
+): Promise<FailureGroupRecord[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
+      exception_message
+    from ${failureGroups} join unnest(${sql.param(asked.map(({ testId }) => testId))}::uuid[],
+      ${sql.param(asked.map(({ failureId }) => failureId))}::uuid[]) as asked (test_id, failure_id)
+      using (test_id, failure_id)
+    where repository_id = ${repositoryId}`);
+  return rows.map((found) => row.parse(found));
+}
+
 /** The groups of some tests, by test: up to `limit` of each, those with the newest failures first. */
 export async function newestFailureGroups(
   tx: Executor,

@@ -1,6 +1,6 @@
 /** Which quarantines a request is about: filters, and a page of a list in memory, in order of creation. */
 import { z } from 'zod';
-import { matchesBranch } from '../domain/branch-pattern.ts';
+import { appliesTo } from '../domain/quarantine-rules.ts';
 import type { PagedList, PageRequest } from '../http/pages.ts';
 import type { Quarantine } from '../postgres/quarantines.ts';
 
@@ -10,10 +10,6 @@ export interface QuarantineFilters {
   testId: string | undefined;
   source: Quarantine['source'] | undefined;
 }
-
-/** Whether a quarantine applies to a branch: it is for every branch, for this one, or its pattern matches. */
-export const appliesTo = (quarantine: Pick<Quarantine, 'branch'>, branch: string): boolean =>
-  quarantine.branch === null || matchesBranch(quarantine.branch, branch);
 
 export const filtered = (
   quarantines: readonly Quarantine[],

@@ -1,6 +1,7 @@
 /** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
 import { DEFAULT_HOST } from '../domain/identity.ts';
+import { appliesTo } from '../domain/quarantine-rules.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import type { QueryOf } from '../http/parameters.ts';
@@ -8,7 +9,7 @@ import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
 import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { appliesTo, beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
+import { beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
 import type { QuarantineList, QuarantineLists } from './lists.ts';
 import * as schemas from './schemas.ts';
 

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts';
 import { identities, tests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -49,10 +50,24 @@ test('damaged tables are whole again', async () => {
   const { stores, driver } = ingest;
   await driver.ingest(runAt(1, '1', { a: 'failed', b: 'passed' }));
   await stores.clickhouse.command('TRUNCATE TABLE ci.runs');
+  await stores.clickhouse.command('TRUNCATE TABLE ci.commit_runs');
   await stores.postgres.db.delete(identities);
   await stores.postgres.db.update(tests).set({ firstFailedAt: null });
   await expect(driver.verify()).rejects.toThrow();
   await rebuild(stores);
+  await driver.verify();
+});
+
+test('the runs of commits from before they were kept are derived once', async () => {
+  const { stores, driver } = ingest;
+  await driver.ingest(
+    runAt(1, '1', { a: 'failed', b: 'passed' }),
+    runAt(1, '2', { a: 'failed' }, { run: { branch: 'x' } }),
+  );
+  await stores.clickhouse.command('TRUNCATE TABLE ci.commit_runs');
+  await expect(driver.verify()).rejects.toThrow('commit');
+  await upgradeCommitRuns(stores);
+  await upgradeCommitRuns(stores);
   await driver.verify();
 });
 

@@ -18,6 +18,7 @@ const MONTH_OF: Record<string, string> = {
   failures: 'toYYYYMM(failed_at)',
   flaky_verdicts: 'toYYYYMM(finished_at)',
   runs: 'toYYYYMM(day)',
+  commit_runs: 'toYYYYMM(day)',
 };
 
 const ingest = setUpIngest();

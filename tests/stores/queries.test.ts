@@ -25,6 +25,7 @@ describe('every query of sql/queries', () => {
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
       [/run_totals|troubled_runs/, 'day'],
+      [/commit_runs/, 'commit_sha'],
       [/run_as_of/, 'finished_at'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';

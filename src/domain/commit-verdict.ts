@@ -1,0 +1,55 @@
+/**
+ * What a failed test means for the commit on which it failed: is the commit the cause, or something that was there before?
+ * Pure. Whatever is not explained by the default branch as it is now counts as new, so a doubt never excuses a failure.
+ */
+import { type FailingTest, type RunTotals, troubleOf } from './infrastructure.ts';
+import type { Health } from './status.ts';
+
+/**
+ * - `new`: a failure group of the test that the default branch had not shown before it failed on this commit, or one that
+ *   it showed, but the test is healthy there now: a fault that was fixed has come back.
+ * - `broken`, `known_flaky`: the default branch had failed in the same way before, and the test is broken or flaky there.
+ * - `quarantined`: a quarantine covers the failure.
+ * - `infrastructure`: so much failed in the run at once that the infrastructure is the likelier cause.
+ *
+ * In the order in which a list shows them: what needs attention comes first.
+ */
+export const COMMIT_VERDICTS = ['new', 'broken', 'known_flaky', 'infrastructure', 'quarantined'] as const;
+export type CommitVerdict = (typeof COMMIT_VERDICTS)[number];
+
+/** What is known of a test that failed on a commit. */
+export interface FailedOnCommit {
+  /** A quarantine covers the failure. */
+  isQuarantined: boolean;
+  /** It failed only in troubled runs. */
+  isInTroubledRun: boolean;
+  /**
+   * Of each failure group of the test on this commit: when it first appeared here, and first on the default branch (null:
+   * never). Milliseconds since the epoch.
+   */
+  groups: readonly { firstHereAt: number; firstOnDefaultAt: number | null }[];
+  /** On the default branch now; null for a test that never ran there. */
+  health: Health | null;
+}
+
+export function commitVerdict({ isQuarantined, isInTroubledRun, groups, health }: FailedOnCommit): CommitVerdict {
+  if (isQuarantined) return 'quarantined';
+  if (isInTroubledRun) return 'infrastructure';
+  if (groups.length === 0 || groups.some(isNewGroup)) return 'new';
+  if (health === 'broken') return 'broken';
+  return health === 'flaky' ? 'known_flaky' : 'new';
+}
+
+/**
+ * Whether a group had not been seen on the default branch before it appeared on the commit. What the default branch showed
+ * later, perhaps because the commit was merged, does not count; nor does the commit's own failure on the default branch.
+ */
+export const isNewGroup = ({ firstHereAt, firstOnDefaultAt }: FailedOnCommit['groups'][number]): boolean =>
+  firstOnDefaultAt === null || firstOnDefaultAt >= firstHereAt;
+
+/**
+ * Whether a run off the default branch is troubled. Only if nearly everything failed that passes on the default branch: a
+ * change may well break a third of the tests, which on the default branch would be trouble.
+ */
+export const isTroubledOffDefault = (run: RunTotals, failing: Iterable<FailingTest>): boolean =>
+  troubleOf(run, failing) === 'total';

@@ -1,0 +1,156 @@
+/** The failed tests of a commit, each with a verdict: is this commit the cause? */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
+import { totalsOf } from '../domain/failure-group.ts';
+import { formatMoment } from '../domain/moment.ts';
+import { HEALTHS } from '../domain/status.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
+import * as common from './common.ts';
+import { type CommitFailure, FAILED_TESTS_MAX, readCommitFailures } from './failures-of-commit.ts';
+import { rowsBeyond } from './pages-in-memory.ts';
+
+const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
+  name: 'commit-failures',
+  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
+  keyOf: ({ verdict, testName, pipelineName, jobName }) => [
+    COMMIT_VERDICTS.indexOf(verdict),
+    testName,
+    pipelineName,
+    jobName,
+  ],
+};
+
+const count = (description: string, example: number) => z.int().meta({ description, example });
+const evidenceSchema = z.object({
+  health_status: z.enum(HEALTHS).nullable().meta({
+    description:
+      'Of the test on the default branch now, in this pipeline and CI job if it runs there; null: it never ran',
+    example: 'healthy',
+  }),
+  default_branch_failures: count('Failures of this group that are stored for the default branch', 0),
+  default_branch_first_failure_at: common.dateTimeOut.nullable().meta({ example: null }),
+  default_branch_last_failure_at: common.dateTimeOut.nullable().meta({ example: null }),
+  commit_failures: count('How often the test failed on this commit, in this pipeline and CI job', 1),
+  commit_passes: count('How often it passed there, such as when the job ran again', 0),
+  run_failed: count('Failed executions of the run', 1),
+  run_passed: count('Passed executions of the run', 211),
+  quarantine_id: z.guid().nullable().meta({ description: 'The quarantine that covers the failure', example: null }),
+});
+const failureSchema = z
+  .object({
+    verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
+    test_id: common.testIdOut,
+    test_name: common.testNameOut,
+    pipeline_name: common.pipelineNameOut,
+    job_name: common.jobNameOut,
+    branch: z.string().nullable().meta({ example: 'feature/rounding' }),
+    pull_request: z.int().nullable().meta({ example: 7 }),
+    run_id: z.string().meta({ description: 'As the CI provider names the run', example: '1001' }),
+    run_attempt: z.int().meta({ example: 1 }),
+    job_url: z.string().nullable().meta({ example: 'https://ci.example.com/runs/1001' }),
+    failed_at: common.dateTimeOut,
+    failure_id: z.guid().nullable().meta({ example: '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12' }),
+    exception_type: z.string().nullable().meta({ example: 'AssertionError' }),
+    exception_message: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
+    evidence: evidenceSchema,
+  })
+  .meta({ id: 'CommitFailure' });
+
+const response = z.object({
+  ...common.pageFields,
+  runs: count('Attempts of CI jobs that are stored for the commit; 0: nothing has arrived yet', 4),
+  total: count(`Failed tests on all pages; of more than ${FAILED_TESTS_MAX} tests, that many are judged`, 1),
+  verdicts: z
+    .object(Object.fromEntries(COMMIT_VERDICTS.map((verdict) => [verdict, z.int()])))
+    .meta({ description: 'How many failed tests have each verdict, on all pages', example: exampleCounts() }),
+  failures: z.array(failureSchema),
+});
+
+function exampleCounts(): Record<string, number> {
+  return Object.fromEntries(COMMIT_VERDICTS.map((verdict) => [verdict, verdict === 'new' ? 1 : 0]));
+}
+
+const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/failures';
+
+export function mountCommitFailures(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  mount(app, http, 'GET', address, {
+    operationId: 'listCommitFailures',
+    tag: common.TAG,
+    summary: 'List the failed tests of a commit with a verdict on each',
+    description:
+      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or is healthy now), `broken` or `known_flaky` (it is so on the default branch, and failed in the same way there before), `infrastructure` (nearly everything failed in the run), `quarantined`. New failures come first.',
+    access: 'read',
+    params: common.commitPath,
+    query: {
+      verdict: enumsParameter(COMMIT_VERDICTS, { description: 'Only failures with these verdicts.', example: ['new'] }),
+      pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
+      job_name: common.namesParameter('Only runs of these CI jobs.', ['unit']),
+      branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
+      cursor: cursorParameter(),
+      per_page: perPageParameter(),
+    },
+    responses: { 200: { description: 'A page of failed tests.', schema: response, headers: LINK } },
+    isCoalesced: true,
+    handle: async ({ params: path, query, url, signal }) => {
+      const { verdict: verdicts, pipeline_name: pipelines, job_name: jobs, branch: branches } = query;
+      const filters = { commit: path.commit_sha, pipelines, jobs, branches };
+      const repository = await deps.repositories.find(path.owner, path.repository);
+      const found = repository
+        ? await readCommitFailures(deps, repository, filters, signal)
+        : { runs: 0, failures: [] };
+      const listed = found.failures.filter(({ verdict }) => verdicts.length === 0 || verdicts.includes(verdict));
+      const asked = {
+        path,
+        query,
+        filters: { ...filters, verdicts },
+        window: noWindow,
+        url: publicUrlOf(http.publicUrl, url),
+      };
+      const page = await readPage(pagedFailures, asked, async ({ key, direction, perPage }) =>
+        rowsBeyond(listed, pagedFailures.keyOf, { key, isForward: direction === 'next', limit: perPage + 1 }),
+      );
+      const reply = pageReply(page, 'failures', toJson);
+      const counts = Object.fromEntries(
+        COMMIT_VERDICTS.map((one) => [one, found.failures.filter(({ verdict }) => verdict === one).length]),
+      );
+      return { ...reply, body: { ...reply.body, runs: found.runs, total: listed.length, verdicts: counts } };
+    },
+  });
+}
+
+function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
+  const { run, shown, known } = failure;
+  return {
+    verdict: failure.verdict,
+    test_id: failure.testId,
+    test_name: failure.testName,
+    pipeline_name: failure.pipelineName,
+    job_name: failure.jobName,
+    branch: run.run_branch || null,
+    pull_request: run.run_pull_request || null,
+    run_id: run.run_id,
+    run_attempt: run.run_attempt,
+    job_url: run.run_job_url || null,
+    failed_at: formatMoment(failure.failedAt),
+    failure_id: shown?.id ?? null,
+    exception_type: shown?.type ?? null,
+    exception_message: shown?.message ?? null,
+    evidence: {
+      health_status: failure.health,
+      default_branch_failures: known ? totalsOf(known).failures : 0,
+      default_branch_first_failure_at: known ? formatMoment(totalsOf(known).firstAt) : null,
+      default_branch_last_failure_at: known ? formatMoment(known.newest.failedAt) : null,
+      commit_failures: failure.failures,
+      commit_passes: failure.passes,
+      run_failed: run.run_failed,
+      run_passed: run.run_passed,
+      quarantine_id: failure.quarantine?.id ?? null,
+    },
+  };
+}

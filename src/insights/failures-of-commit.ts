@@ -1,0 +1,245 @@
+/** What failed on a commit, with a verdict on each failed test: one statement per store, then pure rules. */
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
+import { totalsOf } from '../domain/failure-group.ts';
+import { appliesTo } from '../domain/quarantine-rules.ts';
+import type { Health } from '../domain/status.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
+import type { Quarantine } from '../postgres/quarantines.ts';
+import type { Repository } from '../postgres/repositories.ts';
+import type { InsightsDeps } from './common.ts';
+import { healthOf, type KnownTest, latest } from './known-tests.ts';
+
+/** A commit on which more tests failed has one cause, or a few; no one reads a list of them all. */
+export const FAILED_TESTS_MAX = 1_000;
+const MESSAGE_LENGTH_MAX = 1_000;
+
+const runFields = {
+  day_number: z.int(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  run_id: z.string(),
+  run_attempt: z.int(),
+};
+const commitRuns = defineQuery(
+  'insights/commit_runs',
+  {
+    repository_id: 'UUID',
+    commit_sha: 'String',
+    pipelines: 'Array(String)',
+    jobs: 'Array(String)',
+    branches: 'Array(String)',
+  },
+  z.object({
+    ...runFields,
+    on_default: z.boolean(),
+    run_branch: z.string(),
+    run_base_ref: z.string(),
+    run_pull_request: z.int(),
+    run_job_url: z.string(),
+    started_ms: z.int(),
+    ended_ms: z.int(),
+    run_passed: z.int(),
+    run_failed: z.int(),
+    tests: z.array(z.string()),
+    trouble: z.string(),
+  }),
+);
+type Run = z.infer<(typeof commitRuns)['row']>;
+
+const commitFailures = defineQuery(
+  'insights/commit_failures',
+  {
+    repository_id: 'UUID',
+    commit_sha: 'String',
+    test_ids: 'Array(UUID)',
+    on_default: 'Array(Bool)',
+    start_ms: 'Int64',
+    end_ms: 'Int64',
+    message_length: 'UInt32',
+  },
+  z.object({
+    ...runFields,
+    test_id: z.string(),
+    test_name: z.string(),
+    is_failed: z.coerce.boolean(),
+    is_quarantined: z.boolean(),
+    finished_ms: z.int(),
+    failures: z.array(z.object({ id: z.string(), type: z.string(), message: z.string() })),
+  }),
+);
+/** What one test showed in a run. */
+type Result = z.infer<(typeof commitFailures)['row']>;
+
+export interface CommitFilters {
+  commit: string;
+  pipelines: readonly string[];
+  jobs: readonly string[];
+  branches: readonly string[];
+}
+
+/** A test that failed on a commit in one pipeline and CI job. */
+export interface CommitFailure {
+  verdict: CommitVerdict;
+  testId: string;
+  testName: string;
+  pipelineName: string;
+  jobName: string;
+  /** The failure that is shown: the newest that is new to the default branch, or else the newest. */
+  shown: Result['failures'][number] | undefined;
+  failedAt: number;
+  run: Run;
+  failures: number;
+  passes: number;
+  health: Health | null;
+  /** The group of `shown` on the default branch. */
+  known: FailureGroupRecord | undefined;
+  quarantine: Quarantine | undefined;
+}
+
+export interface CommitFailures {
+  /** Attempts of CI jobs that were uploaded for the commit. */
+  runs: number;
+  failures: CommitFailure[];
+}
+
+/** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
+export async function readCommitFailures(
+  deps: InsightsDeps,
+  repository: Repository,
+  { commit, pipelines, jobs, branches }: CommitFilters,
+  signal?: AbortSignal,
+): Promise<CommitFailures> {
+  const read = { owner: repository.owner, signal };
+  const ofCommit = { repository_id: repository.id, commit_sha: commit };
+  const filters = { pipelines: [...pipelines], jobs: [...jobs], branches: [...branches] };
+  const runs = await deps.clickhouse.select(commitRuns, { ...ofCommit, ...filters }, read);
+  const testIds = [...new Set(runs.flatMap(({ tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
+  if (testIds.length === 0) return { runs: runs.length, failures: [] };
+  const [results, tests, quarantines] = await Promise.all([
+    deps.clickhouse.select(
+      commitFailures,
+      {
+        ...ofCommit,
+        test_ids: testIds,
+        on_default: [...new Set(runs.map(({ on_default }) => on_default))],
+        start_ms: Math.min(...runs.map(({ started_ms }) => started_ms)),
+        end_ms: Math.max(...runs.map(({ ended_ms }) => ended_ms)),
+        message_length: MESSAGE_LENGTH_MAX,
+      },
+      read,
+    ),
+    Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
+    deps.quarantines.ofTests(repository.id, testIds),
+  ]);
+  const asked = results.flatMap(({ test_id: testId, failures }) =>
+    failures.map(({ id }) => ({ testId, failureId: id })),
+  );
+  const groups = await onPostgres(() => findFailureGroups(deps.db, repository.id, unique(asked)));
+  const found: Found = {
+    runs: new Map(runs.map((run) => [runKey(run), run])),
+    tests: new Map(testIds.map((id, i) => [id, tests[i]])),
+    groups: new Map(groups.map((group) => [groupKey(group), group])),
+    quarantines: Map.groupBy(quarantines, ({ testId }) => testId),
+    troubled: new Set(),
+  };
+  const byRun = Map.groupBy(results, runKey);
+  for (const [key, run] of found.runs) if (isTroubled(run, byRun.get(key) ?? [], found.tests)) found.troubled.add(key);
+  const failures = [...Map.groupBy(results, placeKey).values()].flatMap((of) => judged(of, found) ?? []);
+  return { runs: runs.length, failures };
+}
+
+interface Found {
+  /** By {@link runKey}; without those that a filter leaves out. */
+  runs: ReadonlyMap<string, Run>;
+  tests: ReadonlyMap<string, KnownTest | undefined>;
+  /** By {@link groupKey}. */
+  groups: ReadonlyMap<string, FailureGroupRecord>;
+  quarantines: ReadonlyMap<string, readonly Quarantine[]>;
+  /** By {@link runKey}. */
+  troubled: Set<string>;
+}
+
+/** The verdict on the results of one test in one place; undefined if it only passed there. */
+function judged(
+  results: readonly Result[],
+  { runs, tests, groups, quarantines, troubled }: Found,
+): CommitFailure | undefined {
+  const listed = results.filter((result) => runs.has(runKey(result)));
+  const failed = listed.filter(({ is_failed }) => is_failed).sort((one, other) => other.finished_ms - one.finished_ms);
+  const [newest] = failed;
+  if (!newest) return undefined;
+  const { test_id: testId, test_name: testName, pipeline_name: pipelineName, job_name: jobName } = newest;
+  const test = tests.get(testId);
+  const own = test?.identities.find((one) => one.pipelineName === pipelineName && one.jobName === jobName);
+  const health = own?.health ?? (test ? healthOf(test) : null);
+  const evidence = failed.flatMap((result) =>
+    result.failures.map((failure) => {
+      const known = groups.get(groupKey({ testId, failureId: failure.id }));
+      return { result, failure, known };
+    }),
+  );
+  const seen = [...Map.groupBy(evidence, ({ failure }) => failure.id).values()].map((of) => ({
+    of,
+    firstHereAt: Math.min(...of.map(({ result }) => result.finished_ms)),
+    firstOnDefaultAt: of[0]?.known ? totalsOf(of[0].known).firstAt : null,
+  }));
+  const shown = (seen.find(isNewGroup)?.of ?? evidence)[0];
+  const shownResult = shown?.result ?? newest;
+  const run = runs.get(runKey(shownResult));
+  if (!run) return undefined;
+  const quarantine = quarantines
+    .get(testId)
+    ?.find((one) => [run.run_branch, run.run_base_ref].some((branch) => branch !== '' && appliesTo(one, branch)));
+  return {
+    verdict: commitVerdict({
+      isQuarantined: quarantine !== undefined || failed.every(({ is_quarantined }) => is_quarantined),
+      isInTroubledRun: failed.every((result) => troubled.has(runKey(result))),
+      groups: seen,
+      health,
+    }),
+    testId,
+    testName,
+    pipelineName,
+    jobName,
+    run,
+    failedAt: shownResult.finished_ms,
+    shown: shown?.failure,
+    failures: failed.length,
+    passes: listed.length - failed.length,
+    health,
+    known: shown?.known,
+    quarantine,
+  };
+}
+
+/** As the evaluation judged it on the default branch; elsewhere by what the failing tests show on the default branch. */
+function isTroubled(run: Run, results: readonly Result[], tests: Found['tests']): boolean {
+  if (run.on_default) return run.trouble !== '' && run.trouble !== 'none';
+  const failing = Map.groupBy(
+    results.filter(({ is_failed }) => is_failed),
+    ({ test_id }) => test_id,
+  );
+  return isTroubledOffDefault(
+    { startedAt: run.started_ms, passed: run.run_passed, failed: run.run_failed },
+    [...failing].map(([testId, of]) => {
+      const known = (tests.get(testId)?.identities ?? []).map(({ summary }) => summary);
+      return {
+        failures: of.length,
+        lastPassAt: latest(known.map(({ lastSuccessAt }) => lastSuccessAt)),
+        lastFailureAt: latest(known.map(({ lastFailureAt }) => lastFailureAt)),
+      };
+    }),
+  );
+}
+
+const groupKey = ({ testId, failureId }: { testId: string; failureId: string }): string => `${testId}/${failureId}`;
+const runKey = (row: Pick<Run, keyof typeof runFields>): string =>
+  JSON.stringify([row.day_number, row.pipeline_name, row.job_name, row.run_id, row.run_attempt]);
+const placeKey = (row: Result): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);
+
+const unique = (asked: readonly { testId: string; failureId: string }[]) => [
+  ...new Map(asked.map((one) => [groupKey(one), one])).values(),
+];

@@ -1,0 +1,206 @@
+/** Verdicts on the failed tests of commits, from runs that a producer would send, on pull requests and the default branch. */
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { testIdOf } from '../../src/domain/identity.ts';
+import { linksOf } from '../support/http.ts';
+import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
+
+interface Failure {
+  verdict: string;
+  test_name: string;
+  job_name: string;
+  run_id: string;
+  branch: string | null;
+  pull_request: number | null;
+  job_url: string | null;
+  exception_message: string | null;
+  evidence: Record<string, unknown>;
+}
+interface Failures {
+  size: number;
+  per_page: number;
+  runs: number;
+  total: number;
+  verdicts: Record<string, number>;
+  failures: Failure[];
+}
+
+const failing = (
+  name: string,
+  message: string,
+  hoursAgo: number,
+  more: Partial<TestExecution> = {},
+): TestExecution => ({
+  name,
+  status: 'failed',
+  at: at(hoursAgo),
+  failures: [{ type: 'Error', message }],
+  ...more,
+});
+const passing = (name: string, hoursAgo: number): TestExecution => ({ name, at: at(hoursAgo) });
+const pull = { branch: 'feature/rounding', base_ref: 'main', pull_request: 7, commit: 'pr1' };
+const MANY = Array.from({ length: 40 }, (_, i) => `many ${String(i).padStart(2, '0')}`);
+
+async function fill(fixture: InsightsFixture): Promise<void> {
+  const run = fixture.run.bind(fixture);
+  await fixture.ingest(
+    run([...['flaky', 'broken', 'fixed', 'steady', ...MANY].map((name) => passing(name, 90))]),
+    run([failing('flaky', 'timed out', 80)], { commit: 'm1' }),
+    run([passing('flaky', 79)], { commit: 'm1' }),
+    run([failing('fixed', 'no such key', 78)], { commit: 'm2' }),
+    run([passing('fixed', 77)]),
+    run([passing('fixed', 76)]),
+    run([failing('broken', 'no such file', 60)], { commit: 'm3' }),
+    run([failing('broken', 'no such file', 50)], { commit: 'm4' }),
+  );
+  const url = { job_url: 'https://ci.example.com/runs/1' };
+  await fixture.ingest(
+    run(
+      [
+        failing('flaky', 'timed out', 20),
+        failing('broken', 'no such file', 20),
+        failing('fixed', 'no such key', 20),
+        failing('unheard of', 'no such thing', 20),
+        passing('steady', 20),
+      ],
+      { ...pull, ...url },
+    ),
+    // The same flaky test with another failure.
+    run([failing('flaky', 'expected 3 to equal 4', 19)], { ...pull, commit: 'pr2' }),
+    // Nearly everything fails on the pull request; a third of it does in another job.
+    run(
+      MANY.map((name) => failing(name, 'connection refused', 18)),
+      { ...pull, commit: 'pr3' },
+    ),
+    run(
+      MANY.map((name, i) => (i % 3 === 0 ? failing(name, 'connection refused', 18) : passing(name, 18))),
+      { ...pull, commit: 'pr3', job_name: 'e2e' },
+    ),
+    // It failed, then passed when the job ran again.
+    run([failing('steady', 'a new way to fail', 17)], { ...pull, commit: 'pr4', run_id: 'again' }),
+    run([passing('steady', 16)], { ...pull, commit: 'pr4', run_id: 'again', run_attempt: 2 }),
+  );
+}
+
+const insights = setUpInsights(fill);
+const address = (commit: string, query = '') => `${insights.fixture.base}/commits/${commit}/failures${query}`;
+const failuresOf = (commit: string, query = '?per_page=100') => insights.app.get<Failures>(address(commit, query));
+const verdictsOf = async (commit: string, query?: string) =>
+  Object.fromEntries((await failuresOf(commit, query)).failures.map((one) => [one.test_name, one.verdict]));
+
+describe('verdicts', () => {
+  test('on a pull request, only what the default branch shows now and showed before is excused', async () => {
+    expect(await verdictsOf('pr1')).toEqual({
+      flaky: 'known_flaky',
+      broken: 'broken',
+      fixed: 'new',
+      'unheard of': 'new',
+    });
+  });
+
+  test('a flaky test that fails in a new way is new', async () => {
+    expect(await verdictsOf('pr2')).toEqual({ flaky: 'new' });
+  });
+
+  test('on the default branch, the commit that broke a test is told from those that follow', async () => {
+    expect(await verdictsOf('m3')).toEqual({ broken: 'new' });
+    expect(await verdictsOf('m4')).toEqual({ broken: 'broken' });
+  });
+
+  test('a run in which nearly everything fails is infrastructure, one in which a third does is not', async () => {
+    const { verdicts, total } = await failuresOf('pr3', '');
+    expect(verdicts).toEqual({ new: 14, broken: 0, known_flaky: 0, infrastructure: 40, quarantined: 0 });
+    expect(total).toBe(54);
+    expect(Object.values(await verdictsOf('pr3', '?job_name=e2e&per_page=100'))).toEqual(Array(14).fill('new'));
+  });
+
+  describe('of a test that was quarantined', () => {
+    beforeAll(async () => {
+      const response = await insights.app.request(`${insights.fixture.base}/quarantines`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ test_name: 'unheard of', reason: 'known', branch: 'feature/*' }),
+      });
+      expect(response.status).toBe(201);
+    });
+
+    test('are quarantined, with the quarantine', async () => {
+      const [first] = (await failuresOf('pr1', '?verdict=quarantined')).failures;
+      expect(first).toMatchObject({ test_name: 'unheard of', evidence: { quarantine_id: expect.any(String) } });
+    });
+  });
+});
+
+describe('a failure', () => {
+  test('names its run and job, and carries the evidence', async () => {
+    const [first] = (await failuresOf('pr1', '?verdict=known_flaky')).failures;
+    expect(first as unknown).toEqual({
+      verdict: 'known_flaky',
+      test_id: testIdOf(insights.fixture.id, 'flaky'),
+      test_name: 'flaky',
+      pipeline_name: 'CI',
+      job_name: 'unit',
+      branch: 'feature/rounding',
+      pull_request: 7,
+      run_id: expect.any(String),
+      run_attempt: 1,
+      job_url: 'https://ci.example.com/runs/1',
+      failed_at: iso(at(20)),
+      failure_id: expect.any(String),
+      exception_type: 'Error',
+      exception_message: 'timed out',
+      evidence: {
+        health_status: 'flaky',
+        default_branch_failures: 1,
+        default_branch_first_failure_at: iso(at(80)),
+        default_branch_last_failure_at: iso(at(80)),
+        commit_failures: 1,
+        commit_passes: 0,
+        run_failed: 4,
+        run_passed: 1,
+        quarantine_id: null,
+      },
+    });
+  });
+
+  test('that passed when the job ran again stays, and says so', async () => {
+    const { runs, failures } = await failuresOf('pr4');
+    expect(runs).toBe(2);
+    expect(failures).toMatchObject([{ verdict: 'new', evidence: { commit_failures: 1, commit_passes: 1 } }]);
+  });
+});
+
+describe('the list', () => {
+  test('has what is new first, then the rest by verdict and name, in pages that lose nothing', async () => {
+    const whole = (await failuresOf('pr3')).failures;
+    expect(whole[0]?.verdict).toBe('new');
+    const walked: Failure[] = [];
+    for (let next: string | undefined = address('pr3', '?per_page=20'); next; ) {
+      const response = await insights.app.request(next);
+      const page = (await response.json()) as Failures;
+      walked.push(...page.failures);
+      next = linksOf(response).next;
+    }
+    expect(walked).toEqual(whole);
+  });
+
+  test('takes filters by pipeline, CI job, branch and verdict', async () => {
+    expect((await failuresOf('pr3', '?job_name=unit')).total).toBe(40);
+    expect(await failuresOf('pr1', '?branch=main')).toMatchObject({ runs: 0, total: 0 });
+    expect(await failuresOf('pr1', '?pipeline_name=nightly')).toMatchObject({ runs: 0 });
+    expect((await failuresOf('pr1', '?branch=feature%2Frounding&verdict=broken')).failures).toHaveLength(1);
+  });
+
+  test('of a commit that nothing is stored for is empty and has no runs; one without failures has runs', async () => {
+    const nothing = { new: 0, broken: 0, known_flaky: 0, infrastructure: 0, quarantined: 0 };
+    expect(await failuresOf('c0ffee', '')).toEqual({
+      size: 0,
+      per_page: 10,
+      runs: 0,
+      total: 0,
+      verdicts: nothing,
+      failures: [],
+    });
+    expect(await failuresOf('commit-1')).toMatchObject({ runs: 1, total: 0 });
+  });
+});
