@@ -30,7 +30,7 @@ export const ALLOWED = {
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'http', 'clickhouse', 'postgres'],
+  insights: ['domain', 'http', 'clickhouse', 'postgres', 'evaluation'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   openapi: ['http'],
@@ -54,6 +54,7 @@ export const ALLOWED = {
   api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
   cli: [
+    'access',
     'client',
     'config',
     'deps',

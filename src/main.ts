@@ -11,6 +11,7 @@ import { logProcessOutput } from './observability/process-output.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { startMonitoring } from './operate/monitoring.ts';
+import { announceAddress } from './service-lock.ts';
 
 /** How long requests and jobs may take to finish after SIGTERM: less than orchestrators wait before SIGKILL. */
 const SHUTDOWN_MS_MAX = 25_000;
@@ -37,6 +38,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   try {
     const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
     front = await FRONTS[config.role](deps);
+    if (front.url && (!config.databaseUrl || !config.clickhouseUrl)) announceAddress(config.dataDir, front.url);
     // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
     const workers = config.role === 'api' ? undefined : startWorkers(deps);
     if (workers) void deps.notifications.connect();

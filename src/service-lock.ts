@@ -14,6 +14,8 @@ import { startTimeOf } from './processes.ts';
 const LOCK_FILE = 'service-lock.sqlite';
 /** Names the process, for messages. It was the lock of version 0.1.0, which may still run, or be started again. */
 const NAME_FILE = 'service.lock';
+/** Where the process that holds the lock answers requests. */
+const ADDRESS_FILE = 'service.url';
 
 /** A killed process holds its files until its memory is freed. */
 const WAIT_MS = 2_000;
@@ -39,7 +41,7 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
     const unlock = tryLock(dataDir);
     if (!unlock) continue;
     const file = join(dataDir, NAME_FILE);
-    rmSync(file, { force: true });
+    for (const left of [file, join(dataDir, ADDRESS_FILE)]) rmSync(left, { force: true });
     writeFileSync(file, `${process.pid} ${startTimeOf(process.pid)}`, { mode: 0o600 });
     return () => {
       rmSync(file, { force: true });
@@ -49,6 +51,17 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
   throw new UserError(
     `Another ci-insights (process ${named(dataDir).pid}) uses ${dataDir}, and its embedded stores belong to one process. Stop it first, or set another DATA_DIR.`,
   );
+}
+
+/** Records where the service answers, for commands that find its lock. Only the holder of the lock may call it. */
+export const announceAddress = (dataDir: string, url: string): void =>
+  writeFileSync(join(dataDir, ADDRESS_FILE), url, { mode: 0o600 });
+
+/** Where the service answers that holds the lock; undefined if none holds it, or it does not answer yet. */
+export function announcedAddress(dataDir: string): string | undefined {
+  const file = join(dataDir, ADDRESS_FILE);
+  if (lockHolder(dataDir) === undefined || !existsSync(file)) return undefined;
+  return readFileSync(file, 'utf8');
 }
 
 /** Returns what releases the lock, or undefined if it is taken. */

@@ -1,20 +1,29 @@
 /** `ci-insights explain`: why a test is flaky, broken or recovered. */
 import { Command } from 'commander';
-import { count, print, printable } from '../client/output.ts';
-import { parsePath, parseTime } from '../client/parse.ts';
-import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { z } from 'zod';
+import { count, print, printable, printJson } from '../client/output.ts';
+import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { HEALTH_RECENT_DAYS, JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
+import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import { worstHealth } from '../domain/status.ts';
-import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
-import type { ExplainedExecution, IdentityExplanation, RecoveryExplanation } from '../evaluation/explain.ts';
+import type { Explanation } from '../evaluation/explanation.ts';
+import { ask, findService, type RunningService, type ServiceFlags } from './running.ts';
 import { withStores } from './stores.ts';
 
 /** Older changes of health are counted, not shown. */
-const STEPS_SHOWN_MAX = 5;
+const CHANGES_SHOWN_MAX = 5;
 const EXECUTIONS_SHOWN_MAX = 5;
+
+interface ExplainFlags extends ServiceFlags {
+  asOf?: string;
+  json?: boolean;
+}
+
+interface Asked extends RepositoryName {
+  testName: string;
+  asOf: string | undefined;
+}
 
 export const explainCommand = (): Command =>
   new Command('explain')
@@ -22,100 +31,114 @@ export const explainCommand = (): Command =>
     .argument('<owner/name>', 'the repository', parsePath)
     .argument('<test name>', 'the full name of the test')
     .option('--as-of <time>', 'explain as of this moment, from what had finished by then; default: now', parseTime)
-    .action(async ({ owner, name }: RepositoryName, testName: string, { asOf }: { asOf?: string }) => {
-      const { explainRecovery, explainTest } = await import('../evaluation/explain.ts');
-      print(
-        await withStores(async ({ clock, repositories, clickhouse, quarantines }) => {
-          const repository = await repositories.find(owner, name);
-          if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
-          const testId = testIdOf(repository.id, testName);
-          const moment = asOf === undefined ? undefined : Date.parse(asOf);
-          const options = {
-            repositoryId: repository.id,
-            testId,
-            isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
-            asOf: moment ?? clock.now() + DAY_MS,
-          };
-          const identities = await explainTest(clickhouse, options);
-          if (identities.length === 0)
-            throw new UserError(
-              `No passed or failed execution of '${testName}' is retained on the default branch of ${owner}/${name}.`,
-            );
-          const open = await quarantines.ofTests(repository.id, [testId]);
-          const recoveries = await explainRecovery(clickhouse, options, identities, open);
-          return describeTest({ title: `${testName} (${owner}/${name})`, identities, recoveries, asOf: moment });
-        }),
-      );
+    .option(
+      '--url <url>',
+      'ask this service (CI_INSIGHTS_URL); default: the stores, or the one that uses them',
+      parseUrl,
+    )
+    .option('--token <token>', 'application key for it; prefer CI_INSIGHTS_TOKEN, which process lists do not show')
+    .option('--json', 'print JSON')
+    .action(async ({ owner, name }: RepositoryName, testName: string, { asOf, json, ...flags }: ExplainFlags) => {
+      const asked = { owner, name, testName, asOf };
+      const service = findService(flags);
+      const explanation = await (service ? askService(service, asked) : readStores(asked));
+      if (!explanation || explanation.identities.length === 0)
+        throw new UserError(
+          `No passed or failed execution of '${testName}' is retained on the default branch of ${owner}/${name}${asOf === undefined ? '' : ` that had finished by ${asOf}`}.`,
+        );
+      if (json) printJson(explanation);
+      else print(describeTest(explanation, `${testName} (${owner}/${name})`));
     });
 
-export interface Explained {
-  title: string;
-  /** Newest first, at least one. */
-  identities: readonly IdentityExplanation[];
-  recoveries: readonly RecoveryExplanation[];
-  /** Milliseconds since the epoch; undefined for now. */
-  asOf: number | undefined;
+const found = z.object({ tests: z.array(z.object({ test_id: z.string(), test_name: z.string() })) });
+
+async function askService(
+  service: RunningService,
+  { owner, name, testName, asOf }: Asked,
+): Promise<Explanation | undefined> {
+  const { explanationSchema } = await import('../evaluation/explanation.ts');
+  const address = `/v1/ci/${owner}/repositories/${name}`;
+  const search = new URLSearchParams({ test_name: testName.replace(/[*?\\]/g, '\\$&'), per_page: '100' });
+  const { tests } = await ask(service, found, `${address}/search/tests?${search}`);
+  const test = tests.find(({ test_name }) => test_name === testName);
+  if (!test) return undefined;
+  const moment = asOf === undefined ? '' : `?${new URLSearchParams({ as_of: asOf })}`;
+  return ask(service, explanationSchema, `${address}/tests/${test.test_id}/explanation${moment}`);
 }
 
+async function readStores({ owner, name, testName, asOf }: Asked): Promise<Explanation> {
+  const { explain } = await import('../evaluation/explanation.ts');
+  return withStores(async ({ clock, repositories, ...deps }) => {
+    const repository = await repositories.find(owner, name);
+    if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
+    const test = { id: testIdOf(repository.id, testName), name: testName };
+    const moment = asOf === undefined ? undefined : Date.parse(asOf);
+    return explain(deps, { repository, test, asOf: moment, now: clock.now() });
+  });
+}
+
+type Identity = Explanation['identities'][number];
+type Execution = Identity['held_back'][number]['execution'];
+
 /** The explanation as text. */
-export function describeTest({ title, identities, recoveries, asOf }: Explained): string {
-  const recent = identities.filter((one) => one.isRecent);
+export function describeTest(explanation: Explanation, title: string): string {
+  const { health_status, as_of, rules_version, fingerprint_version, is_complete } = explanation;
+  const asOf = as_of === null ? '' : ` as of ${time(as_of)}`;
   return [
     printable(title),
-    `health: ${worstHealth(recent.map((one) => one.state.health))}${asOf === undefined ? '' : ` as of ${time(asOf)}`} (rules ${JUDGEMENT_VERSION}, fingerprint ${FINGERPRINT_VERSION})`,
-    ...identities.flatMap((identity) => ['', ...describeIdentity(identity, asOf)]),
-    ...recoveries.flatMap((recovery) => ['', ...describeRecovery(recovery)]),
+    `health: ${health_status}${asOf} (rules ${rules_version}, fingerprint ${fingerprint_version})`,
+    ...(is_complete ? [] : ['older executions were not considered: there are too many']),
+    ...explanation.identities.flatMap((identity) => ['', ...describeIdentity(identity)]),
+    ...explanation.quarantines.flatMap((quarantine) => ['', ...describeRecovery(quarantine)]),
   ].join('\n');
 }
 
-function describeIdentity(identity: IdentityExplanation, asOf: number | undefined): string[] {
-  const { state, isRecent, executions, steps, judged } = identity;
-  const place = printable(`${identity.pipelineName} / ${identity.jobName}`);
-  const shown = steps.slice(-STEPS_SHOWN_MAX);
+function describeIdentity(identity: Identity): string[] {
+  const { health_status, changes_count, changes } = identity;
+  const place = printable(`${identity.pipeline_name} / ${identity.job_name}`);
+  const shown = changes.slice(-CHANGES_SHOWN_MAX);
   return [
-    `${place}: ${state.health}${isRecent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
-    `  ${count(executions.length, 'execution')}, ${judged.flaky.size} flaky, ${judged.heldBack.size} held back as infrastructure trouble`,
-    ...(steps.length > shown.length ? [`  ${count(steps.length - shown.length, 'earlier change')} not shown`] : []),
-    ...(steps.length === 0 ? ['  healthy from the start: no failure that counts'] : []),
-    ...shown.flatMap((step) => [
-      `  ${step.from} → ${step.to}: ${step.rule}`,
-      ...step.executions.map((execution) => `    ${describe(execution, asOf)}`),
+    `${place}: ${health_status}${identity.is_recent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
+    `  ${count(identity.executions_count, 'execution')}, ${identity.flaky_count} flaky, ${identity.held_back_count} held back as infrastructure trouble`,
+    ...(changes_count > shown.length ? [`  ${count(changes_count - shown.length, 'earlier change')} not shown`] : []),
+    ...(changes_count === 0 ? ['  healthy from the start: no failure that counts'] : []),
+    ...shown.flatMap(({ from, to, rule, executions }) => [
+      `  ${from} → ${to}: ${rule}`,
+      ...executions.map((execution) => `    ${describe(execution)}`),
     ]),
-    ...describeHeld(identity, asOf),
-    ...(state.health === 'flaky'
-      ? [`  clean passes in a row: ${state.cleanPasses} of ${state.cleanPassesNeeded}`]
+    ...describeHeld(identity),
+    ...(health_status === 'flaky'
+      ? [`  clean passes in a row: ${identity.clean_passes} of ${identity.clean_passes_needed}`]
       : []),
   ];
 }
 
-function describeHeld({ executions, judged }: IdentityExplanation, asOf: number | undefined): string[] {
-  const held = executions.filter((execution) => judged.heldBack.has(execution.executionId));
-  if (held.length === 0) return [];
-  const shown = held.slice(-EXECUTIONS_SHOWN_MAX);
+function describeHeld({ held_back, held_back_count }: Identity): string[] {
+  if (held_back_count === 0) return [];
+  const shown = held_back.slice(-EXECUTIONS_SHOWN_MAX);
   return [
-    `  held back: much else failed in the same run, and no later run confirmed it${held.length > shown.length ? ` (newest ${shown.length})` : ''}:`,
-    ...shown.map((execution) => `    ${describe(execution, asOf)}`),
+    `  held back${held_back_count > shown.length ? ` (newest ${shown.length})` : ''}:`,
+    ...shown.flatMap(({ execution, reason }) => [`    ${describe(execution)}`, `      ${reason}`]),
   ];
 }
 
-function describeRecovery({ quarantine, isRecovered, identities }: RecoveryExplanation): string[] {
-  const since = time(quarantine.createdAt.getTime());
+function describeRecovery({ created_at, source, branch, reason, ...recovery }: Explanation['quarantines'][number]) {
   return [
-    `quarantined ${since} (${quarantine.source}, ${printable(quarantine.branch ?? 'every branch')}): ${printable(quarantine.reason)}`,
-    `  ${isRecovered ? 'recovered: every identity is healthy and has' : 'not recovered: every identity must be healthy and have'} passed often enough since`,
-    ...identities.map(
-      ({ pipelineName, jobName, health, cleanPasses, cleanPassesNeeded }) =>
-        `  ${printable(`${pipelineName} / ${jobName}`)}: ${health}, ${cleanPasses} of ${cleanPassesNeeded} clean passes`,
+    `quarantined ${time(created_at)} (${source}, ${printable(branch ?? 'every branch')}): ${printable(reason)}`,
+    `  ${recovery.is_recovered ? 'recovered: every identity is healthy and has' : 'not recovered: every identity must be healthy and have'} passed often enough since`,
+    ...recovery.identities.map(
+      ({ pipeline_name, job_name, health_status, clean_passes, clean_passes_needed }) =>
+        `  ${printable(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${clean_passes_needed} clean passes`,
     ),
   ];
 }
 
-function describe(execution: ExplainedExecution, asOf: number | undefined): string {
-  const { status, runId, runAttempt, commit, finishedAt, receivedAt } = execution;
-  const late = asOf !== undefined && receivedAt > asOf ? `, stored later (${time(receivedAt)})` : '';
+function describe({ status, run_id, run_attempt, commit, job_url, ...times }: Execution): string {
+  const late = times.is_stored_later && times.received_at ? `, stored later (${time(times.received_at)})` : '';
+  const url = job_url === null ? '' : `, ${job_url}`;
   return printable(
-    `${time(finishedAt)} ${status}, run ${runId || '(unknown)'} attempt ${runAttempt}, commit ${commit || '(unknown)'}${late}`,
+    `${time(times.finished_at)} ${status}, run ${run_id ?? '(unknown)'} attempt ${run_attempt}, commit ${commit ?? '(unknown)'}${url}${late}`,
   );
 }
 
-const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+const time = (at: string): string => at.replace(/\.\d+Z$/, 'Z');

@@ -8,7 +8,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { attemptOf, comparePositions } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
-import { isTrouble, runKey, runKeyOf } from '../domain/infrastructure.ts';
+import { isTrouble, runKey, runKeyOf, type Trouble } from '../domain/infrastructure.ts';
 import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';
@@ -32,7 +32,15 @@ import { judgeRun, Troubles } from './troubles.ts';
 export interface ExplainedExecution extends IdentifiedExecution {
   /** When it was received; milliseconds since the epoch, 0 if that was not recorded. */
   receivedAt: number;
+  /** Empty if unknown. */
+  jobUrl: string;
 }
+
+/**
+ * The newest executions of a test that an explanation considers: 110 a day for 90 days. Judging so many takes 0.2 s, in
+ * which the process answers nothing else. No rule looks back nearly as far.
+ */
+export const EXECUTIONS_MAX = 10_000;
 
 interface Step {
   from: Health;
@@ -50,14 +58,20 @@ export interface IdentityExplanation extends IdentityState {
   /** Every change of health, oldest first. */
   steps: Step[];
   judged: Judged;
+  /** The troubled runs of its pipeline and CI job in which it failed, by `runKeyOf`. */
+  troubles: ReadonlyMap<string, Trouble>;
 }
 
 const executions = defineQuery(
   'evaluation/explain',
-  { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64' },
-  executionColumns
-    .extend({ received_at_ms: z.number() })
-    .transform((row): ExplainedExecution => ({ ...executionOf(row), receivedAt: row.received_at_ms })),
+  { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64', executions: 'UInt32' },
+  executionColumns.extend({ received_at_ms: z.number(), job_url: z.string() }).transform(
+    (row): ExplainedExecution => ({
+      ...executionOf(row),
+      receivedAt: row.received_at_ms,
+      jobUrl: row.job_url,
+    }),
+  ),
 );
 
 export interface ExplainOptions {
@@ -68,21 +82,30 @@ export interface ExplainOptions {
   asOf: number;
 }
 
-/** Explains each identity of the test on the default branch from its retained executions; newest first. */
+/**
+ * Explains each identity of the test on the default branch from its retained executions, the newest
+ * {@link EXECUTIONS_MAX}; newest identity first.
+ */
 export async function explainTest(clickhouse: ClickHouse, options: ExplainOptions): Promise<IdentityExplanation[]> {
   const { repositoryId, testId, asOf } = options;
-  const all = await clickhouse.select(executions, { repository_id: repositoryId, test_id: testId, until_ms: asOf });
+  const all = await clickhouse.select(executions, {
+    repository_id: repositoryId,
+    test_id: testId,
+    until_ms: asOf,
+    executions: EXECUTIONS_MAX,
+  });
   const troubles = new Troubles(await troublesOf(new RunStore(clickhouse, repositoryId, asOf), all));
   const fingerprints = await new EvaluationStore(clickhouse, repositoryId).fingerprints([testId], 0);
   const explained = [...Map.groupBy(all, identityKey).values()].map((group) => {
     const ordered = group.sort(comparePositions);
     const [first] = ordered as [ExplainedExecution];
     const { isFlakyDetectionEnabled } = options;
-    const judged = judge(ordered, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled });
+    const ofPlace = troubles.of(first);
+    const judged = judge(ordered, { troubles: ofPlace, fingerprints, isFlakyDetectionEnabled });
     const { state, steps } = traced(ordered, judged, fingerprints);
     const { pipelineName, jobName } = first;
     const newestAt = ordered.at(-1)?.finishedAt ?? 0;
-    return { testId, pipelineName, jobName, state, newestAt, executions: ordered, steps, judged };
+    return { testId, pipelineName, jobName, state, newestAt, executions: ordered, steps, judged, troubles: ofPlace };
   });
   const recent = new Set(recentIdentities(explained).get(testId));
   return explained

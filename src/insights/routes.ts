@@ -2,11 +2,13 @@
 import type { AnyElysia } from 'elysia';
 import { FairQueue } from '../fair-queue.ts';
 import type { Http } from '../http/operation.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
+import { mountExplanation } from './explanation.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
@@ -23,8 +25,11 @@ const MOUNTED = [
   mountCommitFailures,
 ];
 
-export function mountInsights(app: AnyElysia, http: Http, stores: Omit<InsightsDeps, 'knownTests' | 'searches'>): void {
+type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
+
+export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const deps = { ...stores, knownTests: new KnownTests(stores.db), searches: new FairQueue(SEARCH_SHARES) };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);
+  mountExplanation(app, http, deps);
   mountNotOffered(app, http);
 }

@@ -70,6 +70,7 @@ test('a wrong configuration is reported at once, every fault of it, without a st
 
 describe('beside a running service', () => {
   const service = ServiceProcess.onFolder(dataDir);
+  let explained = '';
   beforeAll(() => service.start());
   afterAll(() => service.stop());
 
@@ -130,6 +131,37 @@ describe('beside a running service', () => {
     expect(await run('repos', 'set', 'shop', '--flaky-detection', 'on')).toMatchObject({ code: 2 });
   });
 
+  test('explain asks the service that uses the folder, or the one it is told, and both say the same', async () => {
+    const report = join(folder, 'report.xml');
+    await Bun.write(
+      report,
+      '<testsuite name="cart"><testcase classname="Cart" name="sums *"><failure message="no"/></testcase></testsuite>',
+    );
+    const told = { CI_INSIGHTS_URL: service.origin, CI_INSIGHTS_TOKEN: service.adminToken };
+    const push = ['push', 'junit', report, '--repo', 'acme/explained', '--pipeline', 'CI', '--job', 'unit'];
+    expect(await runOn(dataDir, [...push, '--run-id', '7', '--commit', 'c7', '--branch', 'main'], told)).toMatchObject({
+      code: 0,
+    });
+    const explain = ['explain', 'acme/explained', 'Cart.sums *'];
+    const found = await run(...explain);
+    expect([found.code, found.err]).toEqual([0, '']);
+    explained = found.out;
+    expect(explained).toContain('healthy → broken: failed');
+    expect(explained).toContain('run 7 attempt 1, commit c7');
+    expect(await runOn(join(folder, 'elsewhere'), explain, told)).toEqual(found);
+    expect(JSON.parse((await run(...explain, '--json')).out)).toMatchObject({ health_status: 'broken' });
+    for (const [arguments_, sentence] of [
+      [['Cart.sums'], "No passed or failed execution of 'Cart.sums' is retained on the default branch"],
+      [['Cart.sums *', '--as-of', '2001-01-01T00:00:00Z'], 'that had finished by 2001-01-01T00:00:00Z'],
+    ] as const) {
+      const refused = await run('explain', 'acme/explained', ...arguments_);
+      expect([refused.code, refused.out]).toEqual([1, '']);
+      expect(refused.err).toContain(sentence);
+    }
+    const wrong = await runOn(dataDir, explain, { ...told, CI_INSIGHTS_TOKEN: 'cii_wrong' });
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('unknown, expired or revoked')]);
+  });
+
   // The last one: the service is stopped.
   test('a command that needs its ClickHouse says to stop it first, and then works', async () => {
     const refused = await run('verify');
@@ -138,5 +170,6 @@ describe('beside a running service', () => {
     expect(refused.err.trim().split('\n')).toHaveLength(1);
     expect(await service.stop()).toBe(0);
     expect((await run('verify')).code).toBe(0);
+    expect((await run('explain', 'acme/explained', 'Cart.sums *')).out).toBe(explained);
   });
 });

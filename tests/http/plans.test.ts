@@ -27,7 +27,7 @@ function statementOf(name: string, overrides: Record<string, string> = {}): stri
     is_all: 'false',
     ...overrides,
   };
-  return explainable(`insights/${name}`, { literals });
+  return explainable(name, { literals });
 }
 
 /** Granules read and present, of the tables that the statement reads. */
@@ -51,7 +51,7 @@ async function granules(statement: string): Promise<{ read: number; whole: numbe
   return found;
 }
 
-test.each(['stats', 'executions', 'failure'])(
+test.each(['insights/stats', 'insights/executions', 'insights/failure', 'evaluation/explain'])(
   '%s of one test reads a granule or two of each part, not the repository',
   async (name) => {
     const { read, whole } = await granules(statementOf(name));

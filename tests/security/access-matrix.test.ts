@@ -42,6 +42,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
   [`GET ${REPOSITORY}/tests/runs`]: 'nothing',
   [`GET ${REPOSITORY}/flaky-detection-context`]: 'read',
   [`GET ${REPOSITORY}/test-selection`]: 'read',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
-import { explainRecovery, explainTest } from '../../src/evaluation/explain.ts';
+import { explain } from '../../src/evaluation/explanation.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { TESTS } from './random-histories.ts';
@@ -21,16 +21,11 @@ export async function explained(
   asOf: number | undefined,
 ) {
   const id = repositoryIdOf(repository.host, repository.owner, repository.name);
-  const options = {
-    repositoryId: id,
-    testId: testIdOf(id, name),
-    isFlakyDetectionEnabled: true,
-    asOf: asOf ?? TEST_NOW + HOUR_MS,
-  };
-  const identities = await explainTest(clickhouse, options);
-  const open = await quarantines.ofTests(id, [testIdOf(id, name)]);
-  const recoveries = await explainRecovery(clickhouse, options, identities, open);
-  return { identities, text: describeTest({ title: name, identities, recoveries, asOf }) };
+  const explanation = await explain(
+    { clickhouse, quarantines },
+    { repository: { id, flakyDetectionEnabled: true }, test: { id: testIdOf(id, name), name }, asOf, now: TEST_NOW },
+  );
+  return { ...explanation, text: describeTest(explanation, name) };
 }
 
 /** Runs of twelve tests, some of them of one commit: what is flaky, broken or held back changes often. */
@@ -61,7 +56,7 @@ export async function explanationsAgree(
       }
       for (const { at, health } of seen) {
         const { identities } = await explained(stores, repository, name, at);
-        expect(identities.map((one) => one.state.health as string)).toEqual(health);
+        expect(identities.map((one) => one.health_status as string)).toEqual(health);
       }
       await driver.verify();
     }),
