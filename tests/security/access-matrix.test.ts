@@ -49,9 +49,11 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/quarantines`]: 'read',
   [`POST ${REPOSITORY}/quarantines`]: 'quarantine',
   [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
+  [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
   [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
+  [`PATCH ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`DELETE ${REPOSITORY}/quarantines/check`]: 'nothing',
 };
 
