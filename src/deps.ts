@@ -25,7 +25,6 @@ import type { Probes } from './probes.ts';
 import { limitOrdered, type QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
-import { testRuns } from './queue/test-runs.ts';
 import { lockDataDir, lockHolder } from './service-lock.ts';
 
 /** What needs only PostgreSQL: enough for keys, settings and dead letters, even while the service runs. */
@@ -117,7 +116,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,
-      producer: producers.of(testRuns),
+      producers,
     });
     const notifications = new Notifications({
       url: sessionUrlOf(config, base.databaseUrl),

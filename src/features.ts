@@ -18,6 +18,7 @@ import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
+import { uploadBundles } from './queue/upload-bundles.ts';
 
 export type CoreDeps = Pick<
   Deps,
@@ -66,6 +67,10 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueue: (jobs) => producers.of(testRuns).addPacked(jobs),
+  bundles: {
+    enqueue: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
+    areTaken: () => producers.of(uploadBundles).readers.isRead(),
+  },
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 

@@ -16,14 +16,16 @@ import { type Unpacked, unpack } from '../src/queue/encoding.ts';
 import type { JobKind } from '../src/queue/job-kind.ts';
 import { countJobs } from './job-metrics.ts';
 
-interface ReceivedJob {
+export interface ReceivedJob {
   id: string;
+  /** From 1. */
+  attempt: number;
   /** Size of the payload as JSON. */
   bytes: number;
 }
 
 /** The job, or a part of it, goes to the dead letters with this reason. */
-interface Buried {
+export interface Buried {
   buried: string;
 }
 
@@ -33,7 +35,7 @@ interface Buried {
  */
 export type Handler<S extends z.ZodType> = (payload: z.output<S>, job: ReceivedJob) => Promise<Buried | undefined>;
 
-interface ConsumerDeps {
+export interface ConsumerDeps {
   queues: QueueBackend;
   deadLetters: DeadLetterStore;
   log: Logger;
@@ -51,7 +53,10 @@ export const consume =
   (deps) => {
     const worker = deps.queues.worker(
       kind.name,
-      (job) => inSpan(`process ${kind.name}`, spanOf(kind, job), () => run(deps, kind, handler, job, hold)),
+      (job) => {
+        const traced = { id: idOf(job), parent: job.opts.telemetry?.metadata, attempt: attemptOf(job) };
+        return inSpan(`process ${kind.name}`, consumerSpan(kind, traced), () => run(deps, kind, handler, job, hold));
+      },
       kind,
     );
     const hold = holderOf(kind, worker);
@@ -75,63 +80,89 @@ function holderOf({ concurrency, concurrencySmall }: JobKind, worker: Worker) {
   };
 }
 
-/** The trace is the producer's, if the job was traced there. */
-const spanOf = ({ name }: JobKind, job: Job) =>
+interface Traced {
+  id: string;
+  /** The trace is the producer's, if the job was traced there. */
+  parent: string | undefined;
+  attempt: number;
+}
+
+export const consumerSpan = ({ name }: JobKind, { id, parent, attempt }: Traced) =>
   ({
     kind: 'consumer',
-    parent: job.opts.telemetry?.metadata ?? null,
+    parent: parent ?? null,
     attributes: {
       'messaging.system': 'bullmq',
       'messaging.destination.name': name,
-      'messaging.message.id': job.id ?? 'unknown',
-      'ci_insights.job.attempt': job.attemptsMade + 1,
+      'messaging.message.id': id,
+      'ci_insights.job.attempt': attempt,
     },
   }) as const;
 
 async function run<S extends z.ZodType>(
-  { deadLetters, log }: ConsumerDeps,
+  deps: ConsumerDeps,
   kind: JobKind<S>,
   handler: Handler<S>,
   job: Job,
   hold: (bytes: number) => () => void,
 ): Promise<void> {
-  const id = job.id ?? 'unknown';
-  const read = readJob(kind, job.data);
-  const release = hold('buried' in read ? 0 : read.bytes);
-  const outcome =
-    'buried' in read ? read : await handled(handler(read.payload, { id, bytes: read.bytes })).finally(release);
-  if (outcome === undefined) return;
-  // May quote the payload.
-  const reason = cutText(outcome.buried, MESSAGE_BYTES_MAX);
-  await deadLetters.add(kind.name, id, kind.uploadId?.(read.unchecked) ?? null, job.data, reason);
-  deadLettersTotal.inc({ queue: kind.name });
-  log.error({ queue: kind.name, job: id, reason }, 'a job went to the dead letters');
+  const received = { id: idOf(job), attempt: attemptOf(job) };
+  const unpacked = unpackJob(job.data);
+  if ('buried' in unpacked) return bury(deps, kind, { id: received.id, data: job.data }, unpacked);
+  const { payload, bytes } = unpacked;
+  const release = hold(bytes);
+  const outcome = await outcomeOf(kind, handler, payload, { ...received, bytes }).finally(release);
+  if (outcome) await bury(deps, kind, { id: received.id, data: job.data, payload }, outcome);
 }
 
-/** A payload that PostgreSQL refuses is refused each time; any other error is trouble that passes. */
-async function handled(result: Promise<Buried | undefined>): Promise<Buried | undefined> {
+const idOf = (job: Job): string => job.id ?? 'unknown';
+const attemptOf = (job: Job): number => job.attemptsMade + 1;
+
+function unpackJob(data: unknown): Unpacked | Buried {
   try {
-    return await result;
+    return unpack(data);
   } catch (error) {
+    return { buried: `the payload cannot be unpacked: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Checks the payload and has it handled. Throws what may pass. */
+export async function outcomeOf<S extends z.ZodType>(
+  { name, version, schema }: JobKind<S>,
+  handler: Handler<S>,
+  payload: unknown,
+  job: ReceivedJob,
+): Promise<Buried | undefined> {
+  const parsed = schema.safeParse(payload);
+  if (!parsed.success)
+    return { buried: `the payload is not a ${name} job of version ${version}: ${z.prettifyError(parsed.error)}` };
+  try {
+    return await handler(parsed.data, job);
+  } catch (error) {
+    // A payload that PostgreSQL refuses is refused each time; any other error is trouble that passes.
     if (!isRefusedData(error)) throw error;
     return { buried: `PostgreSQL refuses a value of the payload (SQLSTATE ${sqlState(error)})` };
   }
 }
 
-type ReadJob<S extends z.ZodType> = { unchecked?: unknown } & (Buried | { payload: z.output<S>; bytes: number });
+interface Letter {
+  id: string;
+  /** As it can be queued again. */
+  data: unknown;
+  /** Unpacked, if it can be. */
+  payload?: unknown;
+}
 
-function readJob<S extends z.ZodType>({ name, version, schema }: JobKind<S>, data: unknown): ReadJob<S> {
-  let unpacked: Unpacked;
-  try {
-    unpacked = unpack(data);
-  } catch (error) {
-    return { buried: `the payload cannot be unpacked: ${error instanceof Error ? error.message : String(error)}` };
-  }
-  const { payload: unchecked, bytes } = unpacked;
-  const parsed = schema.safeParse(unchecked);
-  if (parsed.success) return { unchecked, payload: parsed.data, bytes };
-  return {
-    unchecked,
-    buried: `the payload is not a ${name} job of version ${version}: ${z.prettifyError(parsed.error)}`,
-  };
+/** Keeps a job among the dead letters of its kind. */
+export async function bury(
+  { deadLetters, log }: Pick<ConsumerDeps, 'deadLetters' | 'log'>,
+  kind: JobKind,
+  { id, data, payload }: Letter,
+  { buried }: Buried,
+): Promise<void> {
+  // May quote the payload.
+  const reason = cutText(buried, MESSAGE_BYTES_MAX);
+  await deadLetters.add(kind.name, id, kind.uploadId?.(payload) ?? null, data, reason);
+  deadLettersTotal.inc({ queue: kind.name });
+  log.error({ queue: kind.name, job: id, reason }, 'a job went to the dead letters');
 }

@@ -6,15 +6,16 @@ import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
+import { uploadBundles } from '../src/queue/upload-bundles.ts';
 import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
-import { Expiry } from './expiry.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
 import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
+import { uploadBundlesHandler } from './upload-bundles.ts';
 
 export interface RunningWorkers {
   /** For tests. */
@@ -22,7 +23,6 @@ export interface RunningWorkers {
   sweeper: Sweeper;
   retention: Retention;
   relay: Relay;
-  expiry: Expiry;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -47,8 +47,10 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => evaluator.add(block) });
   const batcher = new Batcher((chunks) => ledger.write(chunks));
+  const storeChunk = testRunsHandler({ clock, repositories, batcher, retentionDays });
   const consumers: Record<JobName, Consumer> = {
-    'test-runs': consume(testRuns, testRunsHandler({ clock, repositories, batcher, retentionDays })),
+    'test-runs': consume(testRuns, storeChunk),
+    'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };
   const workers = Object.values(consumers).map((start) => start(deps));
@@ -60,20 +62,18 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
   const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
-  const expiry = new Expiry({ db, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention, expiry]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention]) loop.wake();
   return {
     evaluator,
     sweeper,
     retention,
     relay,
-    expiry,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
-      await Promise.all([relay, sweeper, retention, expiry, evaluator].map(({ loop }) => loop.stop()));
+      await Promise.all([relay, sweeper, retention, evaluator].map(({ loop }) => loop.stop()));
     },
   };
 }

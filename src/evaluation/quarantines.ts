@@ -9,10 +9,8 @@ import {
   quarantineReason,
   type RecoveryEvidence,
 } from '../domain/quarantine-rules.ts';
-import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { Quarantine } from '../postgres/quarantine-records.ts';
-import type { QuarantineStore } from '../postgres/quarantines.ts';
+import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
 import type { IdentityState } from './health.ts';
 import type { IdentityEvidence, QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { identityKey } from './store.ts';
@@ -74,19 +72,19 @@ export async function recoveryOf(
   open: readonly Quarantine[],
 ): Promise<Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>> {
   const found = new Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>();
-  // A test has one quarantine, or a few with branches or narrowings; each round takes one of each test. Most often one
-  // round is enough.
+  // A test has one quarantine, or a few with branches; each round takes one of each test. Most often one round is
+  // enough.
   for (const round of roundsOf(open)) {
     const since = new Map(
       round
-        .filter((quarantine) => isCounted(quarantine, coveredBy(quarantine, tests)))
+        .filter((quarantine) => isCounted(quarantine, tests.get(quarantine.testId) ?? []))
         .map((quarantine) => [quarantine.testId, quarantine.createdAt.getTime()]),
     );
     const passes = await evidence.passes(since);
     for (const quarantine of round)
       found.set(
         quarantine,
-        coveredBy(quarantine, tests).map((identity) => ({
+        (tests.get(quarantine.testId) ?? []).map((identity) => ({
           identity,
           evidence: {
             health: identity.state.health,
@@ -98,10 +96,6 @@ export async function recoveryOf(
   }
   return found;
 }
-
-/** The identities of its test in the pipelines and CI jobs that it is for. */
-const coveredBy = (quarantine: Quarantine, tests: ReadonlyMap<string, IdentityState[]>): IdentityState[] =>
-  (tests.get(quarantine.testId) ?? []).filter((identity) => appliesInPlace(quarantine, identity));
 
 function roundsOf(open: readonly Quarantine[]): Quarantine[][] {
   const rounds: Quarantine[][] = [];
@@ -133,9 +127,7 @@ async function quarantineTests(
   open: readonly Quarantine[],
 ): Promise<void> {
   if (mode === 'off') return;
-  const everywhere = new Set(
-    open.flatMap((quarantine) => (quarantine.branch === null && !isNarrowed(quarantine) ? [quarantine.testId] : [])),
-  );
+  const everywhere = new Set(open.flatMap(({ testId, branch }) => (branch === null ? [testId] : [])));
   const suspects = [...tests].filter(
     ([testId, identities]) =>
       !everywhere.has(testId) &&
@@ -156,9 +148,13 @@ async function quarantineTests(
     if (!first) continue;
     const reason = quarantineReason(mode, withHealth(found, tests.get(first.testId) ?? []));
     if (reason === null) continue;
-    const wanted = { testName: first.testName, reason, branch: null };
-    const outcome = await quarantines.createAutomatically(repositoryId, wanted, AUTO_QUARANTINE_ACTOR);
-    if (outcome === 'limited') return;
+    await quarantines.create(repositoryId, {
+      testName: first.testName,
+      reason,
+      branch: null,
+      source: 'auto',
+      actor: AUTO_QUARANTINE_ACTOR,
+    });
   }
 }
 

@@ -3,7 +3,7 @@
  * Both are counted while they arrive, so a zip bomb is stopped at the limit.
  */
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { UNPACK_RATIO_MAX, UNPACKED_BYTES_ALWAYS } from '../domain/limits.ts';
 import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
@@ -52,9 +52,24 @@ export async function unpackBody(
   isGzip: boolean,
   limits: BodyLimits = BODY_LIMITS,
 ): Promise<Uint8Array> {
-  if (isGzip) return gunzip([sent], limits);
+  if (isGzip) return gunzippedAtOnce(sent, limits) ?? gunzip([sent], limits);
   if (sent.length > limits.unpackedBytesMax) throw unpackedTooLarge(limits);
   return sent;
+}
+
+/** What is as small as that is unpacked at once, which takes a fifth of the time. */
+const AT_ONCE_BYTES_MAX = 1024 * 1024;
+
+/** Undefined unless it is small, and exactly as long as it says: {@link gunzip} then finds out what is wrong. */
+function gunzippedAtOnce(sent: Uint8Array, limits: BodyLimits): Uint8Array | undefined {
+  const length = statedLength([sent], limits);
+  if (length === 0 || length > AT_ONCE_BYTES_MAX || sent.length > AT_ONCE_BYTES_MAX) return undefined;
+  try {
+    const body = gunzipSync(sent, { maxOutputLength: length });
+    return body.length === length ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a body comes with Content-Encoding gzip; anything else but none is refused. */

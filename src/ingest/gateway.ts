@@ -10,11 +10,13 @@ import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
 import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
+import { packPlain } from '../queue/producer.ts';
 import { type Admission, NoRoom } from './admission.ts';
 import { noRoomProblem, withAdmittedBody } from './admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits, isGzipRequest } from './body.ts';
+import type { Place, UploadBundles } from './bundles.ts';
 import { parseUpload } from './parsing/parse.ts';
-import type { Parse, ParseTask } from './parsing/task.ts';
+import type { Parse, ParseResult, ParseTask } from './parsing/task.ts';
 import type { IngestPort } from './ports.ts';
 
 export interface IngestDeps extends IngestPort {
@@ -31,6 +33,7 @@ export interface IngestDeps extends IngestPort {
 /** What the operations of one gateway share. */
 export interface Gateway extends IngestDeps {
   admission: Admission;
+  joining: UploadBundles | undefined;
 }
 
 /** What became of an upload. */
@@ -73,25 +76,46 @@ export async function takeUpload(
   }
 }
 
+/** A larger body, as sent, is not likely to become a small job. */
+const SMALL_BYTES_MAX = 32 * 1024;
+
 async function queued(
-  deps: IngestDeps,
+  deps: Gateway,
   repository: RepositoryName,
   asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits'>,
   body: Uint8Array,
 ): Promise<Taken> {
-  const uploadId = uuid7();
-  const { parse = parseUpload, executionsMax } = deps;
-  const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
-  const result = await parse(task, body);
-  if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
-  const { executions, rejections, warnings, jobs } = result;
+  const place = body.length <= SMALL_BYTES_MAX && deps.bundles?.areTaken() ? deps.joining?.enter() : undefined;
+  const uploadId = place?.uploadId ?? uuid7();
   try {
-    if (jobs.length > 0) await deps.enqueue(jobs);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
-    throw error;
+    const { parse = parseUpload, executionsMax } = deps;
+    const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
+    const result = await parse(task, body);
+    if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
+    const { executions, rejections, warnings } = result;
+    const jobs = await enqueued(deps, place, result).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
+      throw error;
+    });
+    return { uploadId, executions, jobs, rejections, warnings };
+  } finally {
+    place?.leave();
   }
-  return { uploadId, executions, jobs: jobs.length, rejections, warnings };
+}
+
+/** Returns how many jobs there are, once the queue holds them. */
+async function enqueued(
+  deps: Gateway,
+  place: Place | undefined,
+  { jobs, small }: Extract<ParseResult, { outcome: 'parsed' }>,
+): Promise<number> {
+  if (small) {
+    if (!(await place?.put(small))) await deps.enqueue([packPlain(small)]);
+    return 1;
+  }
+  place?.leave();
+  if (jobs.length > 0) await deps.enqueue(jobs);
+  return jobs.length;
 }
 
 /** The sender may not try again: the mergify CLI does not, and test plugins do so only a few times. */

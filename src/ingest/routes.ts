@@ -5,6 +5,7 @@ import { uuid } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { uploadWait } from '../observability/metrics.ts';
 import { Admission } from './admission.ts';
+import { UploadBundles } from './bundles.ts';
 import type { IngestDeps } from './gateway.ts';
 import { mountTraces } from './otlp/routes.ts';
 import { mountReports } from './reports/routes.ts';
@@ -17,7 +18,7 @@ const uploadPath = repositoryPath.extend({
 /** @example buildApp({ …, features: [(app, http) => mountIngest(app, http, ingestDeps)] }) */
 export function mountIngest(app: AnyElysia, http: Http, deps: IngestDeps): void {
   const admission = new Admission();
-  const gateway = { ...deps, admission };
+  const gateway = { ...deps, admission, joining: deps.bundles && new UploadBundles(deps.bundles.enqueue) };
   uploadWait.seconds = () => admission.waitSeconds;
   mountTraces(app, http, gateway);
   mountReports(app, http, gateway);

@@ -12,8 +12,9 @@ import { payloadOf } from '../postgres/dead-letters.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
-import type { Producer } from '../queue/producer.ts';
-import { chunkJobId, rejectionSchema, type TestRunsJob, type testRunsSchema } from '../queue/test-runs.ts';
+import type { Producers } from '../queue/producer.ts';
+import { chunkJobId, rejectionSchema, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
+import { bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
 
 /** How long a receipt can be read, far longer than any job waits for one. */
 const RECEIPT_DAYS = 30;
@@ -45,17 +46,22 @@ export interface Receipt {
 export interface ReceiptDeps {
   db: Database;
   repositories: RepositoryStore;
-  producer: Producer<typeof testRunsSchema>;
+  producers: Pick<Producers, 'of'>;
 }
 
 /** What a receipt needs of a job. */
 type JobHead = Pick<TestRunsJob, 'repository' | 'received_at' | 'rejections' | 'warnings'>;
 
+/** With the queue in which it is. */
+interface QueuedHead extends JobHead {
+  isQueued(): Promise<boolean>;
+}
+
 const HEADS_MAX = 1_000;
 
 export class ReceiptStore {
   /** Of uploads that were asked for while they were queued. */
-  readonly #heads = new LRUCache<string, JobHead>({ max: HEADS_MAX });
+  readonly #heads = new LRUCache<string, QueuedHead>({ max: HEADS_MAX });
 
   constructor(private readonly deps: ReceiptDeps) {}
 
@@ -139,9 +145,8 @@ export class ReceiptStore {
 
   /** Clients ask again until their upload is stored, so the job is unpacked once: that takes 10 to 30 ms. */
   async #queued(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
-    const jobId = chunkJobId(uploadId, 0);
     const known = this.#heads.get(uploadId);
-    const head = known && (await this.deps.producer.has(jobId)) ? known : await this.#headOf(jobId);
+    const head = known && (await known.isQueued()) ? known : await this.#headOf(uploadId);
     if (!head || !isPathOf(head.repository, owner, name)) return null;
     this.#heads.set(uploadId, head);
     const { received_at, rejections, warnings } = head;
@@ -160,13 +165,24 @@ export class ReceiptStore {
     };
   }
 
-  async #headOf(jobId: string): Promise<JobHead | undefined> {
-    const job = await this.deps.producer.find(jobId);
-    if (!job) return undefined;
-    const { repository, received_at, rejections, warnings } = job.payload;
-    return { repository, received_at, rejections, warnings };
+  /** Of the upload's first job, or of the bundle that it is in. */
+  async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
+    const [producer, bundles] = [this.deps.producers.of(testRuns), this.deps.producers.of(uploadBundles)];
+    const [jobId, bundle] = [chunkJobId(uploadId, 0), bundleOf(uploadId)];
+    const job = await producer.find(jobId);
+    if (job) return { ...headOf(job.payload), isQueued: () => producer.has(jobId) };
+    const bundled = (await bundles.find(bundle))?.payload.uploads.find(({ id }) => id === jobId);
+    const payload = bundled && testRunsSchema.safeParse(bundled.job).data;
+    return payload && { ...headOf(payload), isQueued: () => bundles.has(bundle) };
   }
 }
+
+const headOf = ({ repository, received_at, rejections, warnings }: TestRunsJob): JobHead => ({
+  repository,
+  received_at,
+  rejections,
+  warnings,
+});
 
 /** Whether the block of the chunk is not counted yet, so that some reads do not show it. */
 const isWaiting = () => sql<boolean>`exists (

@@ -1,23 +1,25 @@
 /** Which quarantines a request is about: filters, and a page of a list in memory, in order of creation. */
 import { z } from 'zod';
-import { isShownTo, type ScopeQuestion } from '../domain/quarantine-scope.ts';
+import { appliesTo } from '../domain/quarantine-rules.ts';
 import type { PagedList, PageRequest } from '../http/pages.ts';
-import type { Quarantine } from '../postgres/quarantine-records.ts';
+import type { Quarantine } from '../postgres/quarantines.ts';
 
-export interface QuarantineFilters extends ScopeQuestion {
+export interface QuarantineFilters {
+  /** Those that apply to this branch. */
+  branch: string | undefined;
   testId: string | undefined;
   source: Quarantine['source'] | undefined;
 }
 
 export const filtered = (
   quarantines: readonly Quarantine[],
-  { testId, source, ...asked }: QuarantineFilters,
+  { branch, testId, source }: QuarantineFilters,
 ): Quarantine[] =>
   quarantines.filter(
     (quarantine) =>
       (testId === undefined || quarantine.testId === testId) &&
       (source === undefined || quarantine.source === source) &&
-      isShownTo(quarantine, asked),
+      (branch === undefined || appliesTo(quarantine, branch)),
   );
 
 /** Time of creation in milliseconds, then id. */

@@ -11,8 +11,11 @@ const JOB_BYTES_MAX = 64 * 1024 * 1024;
 export const compressedSchema = z.object({ v: z.literal(1), enc: z.literal('zstd'), b: z.base64() });
 export type Compressed = z.infer<typeof compressedSchema>;
 
-export function compress(payload: unknown): Compressed {
-  return { v: 1, enc: 'zstd', b: zstdCompressSync(JSON.stringify(payload)).toString('base64') };
+export const compress = (payload: unknown): Compressed => compressText(JSON.stringify(payload));
+
+/** The same for a payload that is JSON already. */
+export function compressText(json: string): Compressed {
+  return { v: 1, enc: 'zstd', b: zstdCompressSync(json).toString('base64') };
 }
 
 export interface Unpacked {

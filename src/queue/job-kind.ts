@@ -28,6 +28,8 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
   readonly concurrency: number;
   /** How many while they are small together; {@link concurrency} unless given. */
   readonly concurrencySmall?: number;
+  /** Only the service itself makes such jobs: their schema is not published. */
+  readonly isInternal: boolean;
   /** Jobs are worked on one after another, over all workers, in the order in which they were queued. */
   readonly isOrdered: boolean;
   /** Names the job: while it is queued, the same id again is the same job. Without a colon, and not all digits. */
@@ -38,9 +40,11 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
   uploadId?(payload: unknown): string | null;
 }
 
+type Optional = 'attempts' | 'isOrdered' | 'isInternal';
+
 export const defineJob = <S extends z.ZodType, const N extends string>(
-  kind: Omit<JobKind<S, N>, 'attempts' | 'isOrdered'> & Partial<Pick<JobKind, 'attempts' | 'isOrdered'>>,
-): JobKind<S, N> => ({ attempts: ATTEMPTS_MAX, isOrdered: false, ...kind });
+  kind: Omit<JobKind<S, N>, Optional> & Partial<Pick<JobKind, Optional>>,
+): JobKind<S, N> => ({ attempts: ATTEMPTS_MAX, isOrdered: false, isInternal: false, ...kind });
 
 /** Doubles from a quarter of a second up to 30 s. `attempts` counts from 1. */
 export const backoffMs = (attempts: number): number =>

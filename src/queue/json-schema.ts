@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { compressedSchema } from './encoding.ts';
 import { type JobKind, toJsonSchema } from './job-kind.ts';
-import { jobKinds } from './kinds.ts';
+import { publicJobKinds } from './kinds.ts';
 
 export const jsonSchemaFile = ({ name, version }: JobKind): URL =>
   new URL(`../../docs/${name}.v${version}.schema.json`, import.meta.url);
@@ -23,4 +23,4 @@ export function jobJsonSchema(kind: JobKind): string {
   return `${JSON.stringify(job, null, 2)}\n`;
 }
 
-if (import.meta.main) for (const kind of jobKinds) writeFileSync(jsonSchemaFile(kind), jobJsonSchema(kind));
+if (import.meta.main) for (const kind of publicJobKinds) writeFileSync(jsonSchemaFile(kind), jobJsonSchema(kind));

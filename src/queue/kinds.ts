@@ -2,7 +2,11 @@
 import type { JobKind } from './job-kind.ts';
 import { prEvents } from './pr-events.ts';
 import { testRuns } from './test-runs.ts';
+import { uploadBundles } from './upload-bundles.ts';
 
-export const jobKinds = [testRuns, prEvents] as const satisfies readonly JobKind[];
+export const jobKinds = [testRuns, uploadBundles, prEvents] as const satisfies readonly JobKind[];
+
+/** Those whose jobs others may make. */
+export const publicJobKinds = jobKinds.filter(({ isInternal }) => !isInternal);
 
 export type JobName = (typeof jobKinds)[number]['name'];

@@ -4,9 +4,10 @@ import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 import type { QueueBackend } from './backend.ts';
-import { type Compressed, compress, unpack } from './encoding.ts';
+import { type Compressed, compress, compressText, unpack } from './encoding.ts';
 import type { JobKind } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
+import { QueueReaders } from './readers.ts';
 import { enqueued, traceOptions } from './trace.ts';
 
 /**
@@ -32,15 +33,25 @@ export interface QueuedJob<S extends z.ZodType> {
   payload: z.output<S>;
 }
 
+/** A payload as JSON, which is packed where it is queued: alone or with others. */
+export interface PlainJob {
+  id: string;
+  json: string;
+}
+
+export const packPlain = ({ id, json }: PlainJob): PackedJob => ({ id, data: compressText(json) });
+
 /** Every method throws {@link StoreUnavailable} when the queue cannot be reached. */
 export class Producer<S extends z.ZodType = z.ZodType> {
   readonly #queue: Queue;
+  readonly readers: QueueReaders;
 
   constructor(
     backend: QueueBackend,
     readonly kind: JobKind<S>,
   ) {
     this.#queue = backend.queue(kind.name);
+    this.readers = new QueueReaders(this.#queue);
   }
 
   /** Returns once the queue holds the job. Added twice under one id while it is queued, it is one job. */

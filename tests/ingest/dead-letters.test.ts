@@ -7,6 +7,7 @@ import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { replayDeadLetters } from '../../src/queue/replay.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
+import { packBundle, uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
@@ -64,7 +65,7 @@ describe('what no retry can help becomes a dead letter at once, and the receipt 
     new ReceiptStore({
       db: stores.postgres.db,
       repositories: stores.repositories,
-      producer: stores.producers.of(testRuns),
+      producers: stores.producers,
     }).find(owner, name, uploadId);
 
   test.each([
@@ -127,6 +128,66 @@ describe('what no retry can help becomes a dead letter at once, and the receipt 
     expect((await letterOf(`${uploadId}-0`))?.reason).toContain('PostgreSQL refuses');
     expect(await receiptOf(repository, uploadId)).toMatchObject({ status: 'failed' });
     expect(await receiptOf(repository, good.upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
+  });
+});
+
+describe('uploads that share a job', () => {
+  const receiptOf = ({ owner, name }: { owner: string; name: string }, uploadId: string) =>
+    stores.receipts.find(owner, name, uploadId);
+  const make = () =>
+    makeJob({ repository: uniqueRepository(), executions: [{ name: 't' }], receivedAt: stores.clock.at });
+  const chunkOf = (payload: { upload_id: string }) => ({
+    id: `${payload.upload_id}-0`,
+    json: JSON.stringify(payload),
+    trace: undefined,
+  });
+  const queued = async (...payloads: { upload_id: string }[]): Promise<void> => {
+    const bundle = packBundle(`bundle-${uuid7()}`, payloads.map(chunkOf));
+    await stores.producers.of(uploadBundles).addPacked([bundle]);
+    await driver.settle();
+  };
+
+  test('a bad one becomes a dead letter alone, can be replayed alone, and the others are stored', async () => {
+    const [good, odd, refused, better] = [make(), make(), make(), make()];
+    driver.watch(good.repository, better.repository);
+    const wrong = { ...odd, v: 2 };
+    const tooMany = { ...refused, chunk: { index: 3_000_000_000, count: 3_000_000_001 } };
+    await queued(good, wrong, tooMany, better);
+    for (const { repository, upload_id } of [good, better])
+      expect(await receiptOf(repository, upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
+    for (const [{ repository, upload_id }, reason] of [
+      [odd, 'not a test-runs job of version 1'],
+      [refused, 'PostgreSQL refuses'],
+    ] as const) {
+      expect(await receiptOf(repository, upload_id)).toMatchObject({
+        status: 'failed',
+        failure: expect.stringContaining(reason),
+      });
+      expect(await letterOf(`${upload_id}-0`)).toMatchObject({ queue: 'test-runs', uploadId: upload_id });
+    }
+    // With its cause fixed.
+    const letter = await letterOf(`${odd.upload_id}-0`);
+    await stores.deadLetters.add('test-runs', `${odd.upload_id}-0`, odd.upload_id, odd, 'fixed');
+    const letters = [await letterOf(`${odd.upload_id}-0`)].flatMap((found) => found ?? []);
+    expect(letters).toMatchObject([{ id: letter?.id }]);
+    await replayDeadLetters(stores.deadLetters, stores.producers, letters);
+    await driver.settle();
+    expect(await receiptOf(odd.repository, odd.upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
+  });
+
+  test('a job that is tried again as a whole counts nothing twice', async () => {
+    const repository = uniqueRepository();
+    const uploads = ['a', 'b', 'c'].map((source) =>
+      makeJob({ repository, source, executions: [{ name: 't' }], receivedAt: stores.clock.at }),
+    );
+    const [first] = uploads;
+    if (first) await queued(first);
+    await queued(...uploads);
+    await queued(...uploads);
+    for (const { upload_id } of uploads)
+      expect(await receiptOf(repository, upload_id)).toMatchObject({ status: 'stored', accepted: 1, duplicate: 0 });
+    driver.watch(repository);
+    await driver.verify();
   });
 });
 

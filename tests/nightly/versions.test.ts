@@ -1,5 +1,5 @@
 /** The last released version and this one side by side on the same stores, before, during and after the migrations. */
-import { afterAll, beforeAll, describe, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,13 +8,20 @@ import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
-import { migratePostgresQueues, openPostgresQueues, type QueueBackend } from '../../src/queue/backend.ts';
+import {
+  migratePostgresQueues,
+  openPostgresQueues,
+  openRedisQueues,
+  type QueueBackend,
+} from '../../src/queue/backend.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { Producers } from '../../src/queue/producer.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
+import { packBundle, uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { ROOT, ServiceProcess } from '../support/service-process.ts';
 import { expectStoredExactly } from '../support/stored-exactly.ts';
 
@@ -34,41 +41,61 @@ const hasHistory = Bun.spawnSync(['git', 'cat-file', '-e', `${RELEASED}^{commit}
 if (!hasHistory)
   console.error(`skipped: two versions side by side, because the history here does not reach ${RELEASED}`);
 
-describe.skipIf(!hasHistory)('the released version and this one', () => {
+const BACKENDS: readonly {
+  queue: string;
+  isHere: boolean;
+  start?: () => Promise<{ url: string; stop(): Promise<void> }>;
+}[] = [
+  { queue: 'PostgreSQL', isHere: hasHistory },
+  { queue: 'Redis', isHere: hasHistory && hasRedis, start: startRedis },
+];
+
+describe.each(BACKENDS)('the released version and this one, with the queue in $queue', ({ isHere, start }) => {
   let folder: string;
   let deps: Deps;
   let queues: QueueBackend;
   let producers: Producers;
   let released: ServiceProcess;
   let current: ServiceProcess;
-  let close: () => Promise<void>;
+  let close: (() => Promise<void>) | undefined;
   const sent = { executions: 0, events: 0, runs: 0 };
 
   beforeAll(async () => {
+    if (!isHere) return;
     folder = mkdtempSync(join(tmpdir(), 'ci-insights-versions-'));
     const tree = join(folder, 'released');
     mkdirSync(tree);
     const archive = execFileSync('git', ['archive', RELEASED], { cwd: ROOT, maxBuffer: 256 * 1024 * 1024 });
     execFileSync('tar', ['-x', '-C', tree], { input: archive });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-    const [postgres, clickhouse] = await Promise.all([startEmbeddedPostgres(folder), startClickHouseServer()]);
-    const environment = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url, DATA_DIR: folder };
+    const [postgres, clickhouse, redis] = await Promise.all([
+      startEmbeddedPostgres(folder),
+      startClickHouseServer(),
+      start?.(),
+    ]);
+    const environment = {
+      DATABASE_URL: postgres.url,
+      CLICKHOUSE_URL: clickhouse.url,
+      REDIS_URL: redis?.url,
+      DATA_DIR: folder,
+    };
     released = new ServiceProcess('worker', environment, { root: tree });
     current = new ServiceProcess('worker', environment);
     await migratePostgresQueues(postgres.url);
-    queues = await openPostgresQueues(postgres.url, () => {});
+    const { url = postgres.url } = redis ?? {};
+    queues = await (redis ? openRedisQueues : openPostgresQueues)(url, () => {});
     producers = new Producers(queues);
     close = async () => {
       await Promise.all([released.stop(), current.stop()]);
       await deps?.close();
       await producers.close();
       await queues.close();
-      await Promise.all([postgres.stop(), clickhouse.stop()]);
+      await Promise.all([postgres.stop(), clickhouse.stop(), redis?.stop()]);
       rmSync(folder, { recursive: true, force: true });
     };
     openCurrent = () => openDeps(readConfig(environment), { log: createLogger('error') });
   });
-  afterAll(() => close());
+  afterAll(() => close?.());
 
   let openCurrent: () => Promise<Deps>;
 
@@ -87,38 +114,93 @@ describe.skipIf(!hasHistory)('the released version and this one', () => {
     }
   }
 
+  /** Three uploads in one job, which the released version does not know. */
+  async function sendBundle(): Promise<void> {
+    const jobs = [0, 1, 2].map(() => {
+      const executions = Array.from({ length: EXECUTIONS }, (_, n) => ({ name: `t${n}` }));
+      const run = { run_id: `${sent.runs}`, commit: `c${sent.runs++}` };
+      return makeJob({ repository: REPOSITORY, executions, run, receivedAt: Date.now() });
+    });
+    const chunks = jobs.map((job) => ({ id: testRuns.id(job), json: JSON.stringify(job), trace: undefined }));
+    await producers.of(uploadBundles).addPacked([packBundle(`bundle-${sent.runs}`, chunks)]);
+    sent.executions += 3 * EXECUTIONS;
+  }
+
+  /** Whether the gateway would make bundles. */
+  async function expectBundlesTaken(areTaken: boolean): Promise<void> {
+    const { readers } = producers.of(uploadBundles);
+    const until = Date.now() + WAIT_MS_MAX;
+    for (await readers.ask(); readers.isRead() !== areTaken && Date.now() < until; await readers.ask())
+      await Bun.sleep(200);
+    expect(readers.isRead()).toBe(areTaken);
+  }
+
   const expectExact = (options = {}): Promise<void> =>
     expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX, options);
 
-  test('this version migrates while the released one ingests, and both work side by side', async () => {
-    for (const [queue, jobs] of Object.entries(RECORDED))
-      for (const [i, data] of jobs.entries()) await producers.ofQueue(queue)?.addAgain(`recorded-${queue}-${i}`, data);
-    sent.executions += 3;
-    sent.events += 2;
-    await released.start();
-    const load = send(25);
-    await current.start();
-    await load;
-    deps = await openCurrent();
-    await send(10);
-    await expectExact();
-  }, 120_000);
+  test.skipIf(!isHere)(
+    'this version migrates while the released one ingests, and both work side by side',
+    async () => {
+      for (const [queue, jobs] of Object.entries(RECORDED))
+        for (const [i, data] of jobs.entries())
+          await producers.ofQueue(queue)?.addAgain(`recorded-${queue}-${i}`, data);
+      sent.executions += 3;
+      sent.events += 2;
+      await released.start();
+      await expectBundlesTaken(false);
+      const load = send(25);
+      await current.start();
+      await load;
+      deps = await openCurrent();
+      await expectBundlesTaken(true);
+      await send(10);
+      await sendBundle();
+      await expectExact();
+    },
+    120_000,
+  );
 
-  test('the released version stores alone after the migrations, nothing twice, and its blocks wait for this one', async () => {
-    await current.stop();
-    await send(10);
-    await expectExact({ isEvaluated: false });
-  }, 120_000);
+  test.skipIf(!isHere)(
+    'the released version stores alone after the migrations, nothing twice, and its blocks wait for this one',
+    async () => {
+      await current.stop();
+      await send(10);
+      await expectExact({ isEvaluated: false });
+    },
+    120_000,
+  );
 
-  test('the released version starts again on the migrated stores, and this one after it', async () => {
-    await released.stop();
-    await send(5);
-    await released.start();
-    await send(5);
-    await expectExact({ isEvaluated: false });
-    await released.stop();
-    await send(5);
-    await current.start();
-    await expectExact();
-  }, 120_000);
+  test.skipIf(!isHere)(
+    'the released version starts again on the migrated stores, and this one after it',
+    async () => {
+      await released.stop();
+      await send(5);
+      await released.start();
+      await send(5);
+      await expectExact({ isEvaluated: false });
+      await released.stop();
+      await send(5);
+      await current.start();
+      await expectExact();
+    },
+    120_000,
+  );
+
+  test.skipIf(!isHere)(
+    'jobs that the released version does not know wait for this one, and the gateway makes none meanwhile',
+    async () => {
+      await current.stop();
+      await released.start();
+      await expectBundlesTaken(false);
+      await sendBundle();
+      await send(3);
+      const until = Date.now() + WAIT_MS_MAX;
+      while ((await producers.of(testRuns).depth()) > 0 && Date.now() < until) await Bun.sleep(100);
+      expect(await producers.of(uploadBundles).depth()).toBe(1);
+      expect(await deps.deadLetters.list()).toEqual([]);
+      await current.start();
+      await expectExact();
+    },
+    120_000,
+  );
 });

@@ -4,6 +4,7 @@ import { verify } from '../../src/maintenance/verify.ts';
 import { eventOutbox } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
+import { uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
 import { TEST_NOW } from './clock.ts';
@@ -53,7 +54,9 @@ export class IngestDriver {
 
   /** Returns when the queues are empty, everything stored is evaluated, and every event is in the log. */
   async settle(): Promise<void> {
-    while ((await this.stores.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
+    const { producers } = this.stores;
+    for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
+      while ((await queue.depth()) > 0) await Bun.sleep(5);
     await this.#workers.evaluator.loop.idle();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);

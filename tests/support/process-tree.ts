@@ -40,9 +40,6 @@ export function processTree(root: number): ProcessFigures[] {
   return tree;
 }
 
-export const cpuSecondsOf = (root: number): number =>
-  processTree(root).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-
 /** Without PostgreSQL, whose processes share most of their memory. */
 export const residentBytesOf = (root: number): number =>
   processTree(root)

@@ -3,8 +3,8 @@ import { DEFAULT_HOST } from '../../domain/identity.ts';
 import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import { FORMATS } from '../../formats/formats.ts';
 import type { ParsedUpload } from '../../formats/upload.ts';
-import { packJob } from '../../queue/producer.ts';
-import { testRuns } from '../../queue/test-runs.ts';
+import { type PackedJob, type PlainJob, packJob } from '../../queue/producer.ts';
+import { type TestRunsJob, testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
 import { chunksOf } from '../chunks.ts';
 import { parseOtlp } from '../otlp/map.ts';
@@ -23,13 +23,27 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
       executions: upload.runs.reduce((sum, run) => sum + run.executions.length, 0),
       rejections: upload.rejections,
       warnings: upload.warnings,
-      jobs: chunksOf(upload, head).map((job) => packJob(testRuns, job)),
+      ...jobsOf(chunksOf(upload, head)),
     };
   } catch (error) {
     if (error instanceof UploadTooLarge) return { outcome: 'refused', why: 'too large', sentence: error.message };
     if (error instanceof InvalidUpload) return { outcome: 'refused', why: 'invalid', sentence: error.message };
     throw error;
   }
+}
+
+/** A job of more characters shares none. */
+const SMALL_LENGTH_MAX = 64 * 1024;
+/** Without making text of it: a chunk of so many executions is not small. */
+const SMALL_EXECUTIONS_MAX = 400;
+
+function jobsOf(chunks: readonly TestRunsJob[]): { jobs: PackedJob[]; small?: PlainJob } {
+  const [only] = chunks;
+  if (only && chunks.length === 1 && only.executions.name.length <= SMALL_EXECUTIONS_MAX) {
+    const json = JSON.stringify(only);
+    if (json.length <= SMALL_LENGTH_MAX) return { jobs: [], small: { id: testRuns.id(only), json } };
+  }
+  return { jobs: chunks.map((job) => packJob(testRuns, job)) };
 }
 
 async function read({ input, limits, executionsMax }: ParseTask, body: Uint8Array): Promise<ParsedUpload> {

@@ -26,6 +26,8 @@ export class Parser {
   readonly #frames: AsyncGenerator<Frame>;
   readonly #ready: Promise<unknown>;
   #end: ParserEnd = 'died';
+  #restingBytes = 0;
+  #restingAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly limits: ParserLimits,
@@ -56,7 +58,7 @@ export class Parser {
       const seconds = (performance.now() - startedAt) / 1_000;
       const cpuSeconds = cpuSecondsOf(this.#child.pid);
       cpuAtStart ??= cpuSeconds;
-      if (this.residentBytes > this.limits.memoryBytesMax) this.#kill('memory');
+      if (this.#residentBytes > this.limits.memoryBytesMax) this.#kill('memory');
       else if (cpuSeconds - cpuAtStart > this.limits.cpuSecondsMax) this.#kill('cpu time');
       else if (seconds > this.limits.secondsMax) this.#kill('time');
     }, WATCH_MS);
@@ -79,8 +81,18 @@ export class Parser {
     await Promise.all([...pieces.map(async (piece) => stdin.write(piece)), flushed()]);
   }
 
+  /** What it takes between two tasks: looked at now and then, because most tasks are shorter than the look. */
+  get restingBytes(): number {
+    const now = performance.now();
+    if (now - this.#restingAt > WATCH_MS) {
+      this.#restingAt = now;
+      this.#restingBytes = this.#residentBytes;
+    }
+    return this.#restingBytes;
+  }
+
   /** 0 where it is not known. */
-  get residentBytes(): number {
+  get #residentBytes(): number {
     const kibibytes = /^VmRSS:\s+(\d+)/m.exec(proc(this.#child.pid, 'status'))?.[1];
     return Number(kibibytes ?? 0) * 1_024;
   }

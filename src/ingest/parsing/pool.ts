@@ -108,7 +108,7 @@ export class ParserPool {
       await this.#end(parser);
       return this.#explain(answer, job);
     }
-    if (parser.residentBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
+    if (parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
     else this.#idle.push(parser);
     const result = parseResultSchema.parse(JSON.parse(answer.head));
     job.resolve(result);

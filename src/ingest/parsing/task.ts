@@ -1,7 +1,7 @@
 /** What a parser is asked, and what it answers: plain values, so that they can cross to another process. */
 import { z } from 'zod';
 import { compressedSchema } from '../../queue/encoding.ts';
-import type { PackedJob } from '../../queue/producer.ts';
+import type { PackedJob, PlainJob } from '../../queue/producer.ts';
 import { rejectionSchema } from '../../queue/test-runs.ts';
 
 const limitsSchema = z.object({ sentBytesMax: z.int(), unpackedBytesMax: z.int() });
@@ -45,6 +45,8 @@ const packedJobSchema = z.object({
   data: compressedSchema.extend({ b: z.string() }),
 }) satisfies z.ZodType<PackedJob>;
 
+const plainJobSchema = z.object({ id: z.string(), json: z.string() }) satisfies z.ZodType<PlainJob>;
+
 export const parseResultSchema = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('parsed'),
@@ -54,6 +56,8 @@ export const parseResultSchema = z.discriminatedUnion('outcome', [
     warnings: z.array(z.string()),
     /** Ready for the queue. */
     jobs: z.array(packedJobSchema),
+    /** The only job instead, if it is small enough to share one. */
+    small: plainJobSchema.optional(),
   }),
   z.object({
     outcome: z.literal('refused'),
