@@ -70,6 +70,14 @@ export function sourceKeyOf(repositoryId: string, source: string): string {
   return uuid5(`source\0${source}`, repositoryId);
 }
 
+/** Names what a pipeline ran for a commit, over all its CI jobs and attempts. */
+export function runKeyOf(
+  repositoryId: string,
+  { pipelineName, runId, commit }: { pipelineName: string; runId: string; commit: string },
+): string {
+  return uuid5(`run\0${JSON.stringify([pipelineName, runId, commit])}`, repositoryId);
+}
+
 /** 64 bits, unsigned, that name an execution within its source. */
 export function executionIdOf(sourceKey: string, key: string): bigint {
   return hash('sha1', `${sourceKey}\0${key}`, 'buffer').readBigUInt64BE(0);

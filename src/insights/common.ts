@@ -32,7 +32,7 @@ export const testPath = repositoryPath.extend({
 });
 
 /** Paths of newer operations name the repository as the quarantines do. */
-const shortPath = z.object({ owner, repository });
+export const shortPath = z.object({ owner, repository });
 export const commitPath = shortPath.extend({
   commit_sha: text(1, NAME_LENGTH_MAX).meta({
     description: 'The whole id of the commit, as the runs report it.',

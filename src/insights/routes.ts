@@ -12,6 +12,8 @@ import { mountExplanation } from './explanation.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountRun } from './run.ts';
+import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountStats } from './stats.ts';
 
@@ -23,6 +25,8 @@ const MOUNTED = [
   mountFailure,
   mountExecutions,
   mountCommitFailures,
+  mountRuns,
+  mountRun,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

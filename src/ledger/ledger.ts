@@ -15,6 +15,7 @@ import { zstdCompress } from 'node:zlib';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { runKeyOf } from '../domain/identity.ts';
 import {
   blockBytes,
   blockExecutions,
@@ -251,6 +252,13 @@ function receiptOf(chunk: PreparedChunk, accepted: number) {
     duplicate: chunk.executions.length - accepted,
     rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
     onDefaultBranch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
+    runKey: runKeyOf(chunk.repositoryId, {
+      pipelineName: chunk.run.pipeline_name,
+      runId: chunk.run.run_id,
+      commit: chunk.run.commit ?? '',
+    }),
+    jobName: chunk.run.job_name,
+    runAttempt: chunk.run.run_attempt,
     rejections: chunk.rejections,
     warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
   };

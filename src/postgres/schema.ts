@@ -263,6 +263,10 @@ export const uploadChunks = schema.table(
     duplicate: integer().notNull(),
     rejected: integer().notNull(),
     onDefaultBranch: integer('on_default_branch').notNull(),
+    /** The pipeline's run of a commit, its CI job and attempt; null in receipts of older versions. */
+    runKey: uuid('run_key'),
+    jobName: text('job_name'),
+    runAttempt: integer('run_attempt'),
     rejections: jsonb().notNull(),
     warnings: jsonb().notNull(),
     storedAt: moment('stored_at'),
@@ -270,6 +274,8 @@ export const uploadChunks = schema.table(
   (table) => [
     primaryKey({ columns: [table.uploadId, table.chunkIndex] }),
     index('upload_chunks_block').on(table.blockId),
+    // The reports of a run.
+    index('upload_chunks_run').on(table.runKey),
     // By age: receipts are kept for a month.
     index('upload_chunks_received').on(table.receivedAt),
   ],

@@ -25,7 +25,8 @@ describe('every query of sql/queries', () => {
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
       [/run_totals|troubled_runs/, 'day'],
-      [/commit_runs/, 'commit_sha'],
+      [/commit_runs|insights\/run$/, 'commit_sha'],
+      [/insights\/runs/, 'day'],
       [/run_as_of/, 'finished_at'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';

@@ -1,0 +1,117 @@
+/** What pipelines ran for commits, on any branch, newest first. */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { DAY_MS } from '../domain/time.ts';
+import type { Window } from '../domain/window.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { cursorParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
+import { unprocessable } from '../http/problems.ts';
+import * as common from './common.ts';
+import { type RunRow, runJson, runRow, runSchema } from './run-json.ts';
+
+/** The window of a request that names neither its start nor a commit. */
+const WINDOW_DAYS = 7;
+
+const parameters = {
+  repository_id: 'UUID',
+  start_ms: 'Int64',
+  end_ms: 'Int64',
+  commits: 'Array(String)',
+  pipelines: 'Array(String)',
+  branches: 'Array(String)',
+  is_first: 'Bool',
+  key_ms: 'Int64',
+  key_pipeline: 'String',
+  key_run: 'String',
+  key_commit: 'String',
+  rows: 'UInt32',
+} as const;
+// The list is newest first, so its next page lies backward in time.
+const older = defineQuery('insights/runs', parameters, runRow, 'backward');
+const newer = defineQuery('insights/runs', parameters, runRow, 'forward');
+
+const pagedRuns: PagedList<RunRow, [startedMs: number, pipeline: string, run: string, commit: string]> = {
+  name: 'runs',
+  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
+  keyOf: ({ started_ms, pipeline_name, run_id, commit_sha }) => [started_ms, pipeline_name, run_id, commit_sha],
+};
+
+const listAddress = '/v1/ci/:owner/repositories/:repository/runs';
+
+export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  mount(app, http, 'GET', listAddress, {
+    operationId: 'listRuns',
+    tag: common.TAG,
+    summary: 'List runs',
+    description: `What pipelines ran for commits, on any branch, by when it began, newest first. A run has all its CI jobs and attempts. The window is the last ${WINDOW_DAYS} days, or with \`commit_sha\` everything that is retained.`,
+    access: 'read',
+    params: common.shortPath,
+    query: {
+      branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
+      commit_sha: common.namesParameter('Only runs of these commits.', ['1111111111111111111111111111111111111111']),
+      pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
+      start: momentParameter({
+        description: 'Runs that began at this time or later.',
+        example: '2026-11-20T10:00:00Z',
+      }),
+      end: momentParameter({ description: 'Runs that began before this time; defaults to now.' }),
+      cursor: cursorParameter(),
+      per_page: perPageParameter(),
+    },
+    responses: {
+      200: {
+        description: 'A page of runs.',
+        schema: z.object({ ...common.pageFields, runs: z.array(runSchema) }),
+        headers: LINK,
+      },
+    },
+    isCoalesced: true,
+    handle: async ({ params: path, query, url, signal }) => {
+      const { branch: branches, commit_sha: commits, pipeline_name: pipelines, start, end } = query;
+      const filters = { branches, commits, pipelines };
+      const asked = {
+        path,
+        query,
+        filters: { ...filters, start, end },
+        window: (first = windowOf(query, deps.clock.now())) => first,
+        url: publicUrlOf(http.publicUrl, url),
+      };
+      const page = await readPage(pagedRuns, asked, async ({ direction, key, perPage, window }) => {
+        const repository = await deps.repositories.find(path.owner, path.repository);
+        if (!repository) return [];
+        const [keyMs, keyPipeline, keyRun, keyCommit] = key ?? [0, '', '', ''];
+        return deps.clickhouse.select(
+          direction === 'next' ? older : newer,
+          {
+            repository_id: repository.id,
+            start_ms: window.start,
+            end_ms: window.end,
+            ...filters,
+            is_first: key === null,
+            key_ms: keyMs,
+            key_pipeline: keyPipeline,
+            key_run: keyRun,
+            key_commit: keyCommit,
+            rows: perPage + 1,
+          },
+          { owner: repository.owner, signal },
+        );
+      });
+      return pageReply(page, 'runs', runJson);
+    },
+  });
+}
+
+function windowOf(
+  query: { start: number | undefined; end: number | undefined; commit_sha: readonly string[] },
+  now: number,
+): Window {
+  // A run that began in the millisecond of the request is part of the list.
+  const end = query.end ?? now + 1;
+  const start = query.start ?? (query.commit_sha.length > 0 ? 0 : Math.max(0, end - WINDOW_DAYS * DAY_MS));
+  if (start >= end)
+    throw unprocessable([{ loc: ['query', 'start'], msg: 'must be before end', type: 'invalid_window' }]);
+  return { start, end };
+}

@@ -1,0 +1,57 @@
+/** Which uploads brought results of a run: their receipts, found by the run. */
+import { and, asc, eq } from 'drizzle-orm';
+import { runKeyOf } from '../domain/identity.ts';
+import type { Executor } from './client.ts';
+import { uploadChunks } from './schema.ts';
+
+/** One that sends more is not read by people. */
+const CHUNKS_MAX = 10_000;
+
+/** What an upload brought of one attempt of a CI job. */
+export interface RunReport {
+  uploadId: string;
+  jobName: string;
+  runAttempt: number;
+  receivedAt: Date;
+  /** Null while part of it is not stored. */
+  storedAt: Date | null;
+  accepted: number;
+  duplicate: number;
+  rejected: number;
+}
+
+/** In order of arrival. */
+export async function reportsOfRun(
+  db: Executor,
+  repositoryId: string,
+  run: { pipelineName: string; runId: string; commit: string },
+): Promise<RunReport[]> {
+  const { uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected } = uploadChunks;
+  const chunks = await db
+    .select({ uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected })
+    .from(uploadChunks)
+    .where(and(eq(uploadChunks.runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
+    .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))
+    .limit(CHUNKS_MAX);
+  const reports = Map.groupBy(chunks, (chunk) => JSON.stringify([chunk.uploadId, chunk.jobName, chunk.runAttempt]));
+  return [...reports.values()].flatMap((of) => {
+    const [first] = of;
+    if (!first) return [];
+    const sum = (count: (chunk: (typeof chunks)[number]) => number): number =>
+      of.reduce((total, one) => total + count(one), 0);
+    const stored = of.map((one) => one.storedAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    const storedMs = Math.max(...stored);
+    return [
+      {
+        uploadId: first.uploadId,
+        jobName: first.jobName ?? '',
+        runAttempt: first.runAttempt ?? 0,
+        receivedAt: first.receivedAt,
+        storedAt: Number.isFinite(storedMs) ? new Date(storedMs) : null,
+        accepted: sum((one) => one.accepted),
+        duplicate: sum((one) => one.duplicate),
+        rejected: sum((one) => one.rejected),
+      },
+    ];
+  });
+}

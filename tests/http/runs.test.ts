@@ -1,0 +1,174 @@
+/** Runs of commits, on any branch, as producers send them. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readRunId, runIdOf } from '../../src/insights/run-id.ts';
+import { linksOf } from '../support/http.ts';
+import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
+
+interface Run {
+  id: string;
+  run_id: string | null;
+  commit_sha: string | null;
+  branch: string | null;
+  jobs_count: number;
+  passed: number;
+  failed: number;
+  is_troubled: boolean;
+}
+interface Runs {
+  size: number;
+  runs: Run[];
+}
+interface Detail extends Run {
+  jobs: { job_name: string; run_attempt: number; failed_tests: number; trouble: string }[];
+  reports: { upload_id: string; job_name: string; accepted: number; duplicate: number; stored_at: string | null }[];
+}
+
+const MANY = Array.from({ length: 20 }, (_, i) => `many ${i}`);
+const pull = {
+  branch: 'feature',
+  base_ref: 'main',
+  pull_request: 7,
+  commit: 'pr1',
+  run_id: '70',
+  job_url: 'https://ci/70',
+};
+
+async function fill(fixture: InsightsFixture): Promise<void> {
+  const run = fixture.run.bind(fixture);
+  const first = run(
+    [
+      { name: 'a', at: at(20), status: 'failed' },
+      { name: 'b', at: at(19) },
+      { name: 'c', at: at(19), status: 'skipped' },
+    ],
+    pull,
+  );
+  await fixture.ingest(
+    first,
+    // Sent again, and the job run again.
+    { ...first, upload_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a' },
+    run([{ name: 'a', at: at(18) }], { ...pull, run_attempt: 2 }),
+    run([{ name: 'a', at: at(19) }], { ...pull, job_name: 'e2e' }),
+    run(
+      MANY.map((name) => ({ name, at: at(60) })),
+      { commit: 'm1' },
+    ),
+    run(
+      MANY.map((name) => ({ name, at: at(50), status: 'failed' })),
+      { commit: 'm2' },
+    ),
+    run([{ name: 'a', at: at(10 * 24) }], { commit: 'old', pipeline_name: 'nightly' }),
+    // Over midnight.
+    run(
+      [
+        { name: 'a', at: at(40) },
+        { name: 'b', at: at(30) },
+      ],
+      { commit: 'm3' },
+    ),
+  );
+}
+
+const insights = setUpInsights(fill);
+const list = (query = '') => insights.app.get<Runs>(`${insights.fixture.base}/runs${query}`);
+const commitsOf = async (query = '') => (await list(query)).runs.map(({ commit_sha }) => commit_sha);
+
+describe('the list of runs', () => {
+  test('has those of the last week on any branch, newest first, over all CI jobs and attempts', async () => {
+    const { runs } = await list();
+    expect(runs.map(({ commit_sha }) => commit_sha)).toEqual(['pr1', 'm3', 'm2', 'm1']);
+    expect(runs[0] as unknown).toEqual({
+      id: runIdOf({ pipelineName: 'CI', runId: '70', commit: 'pr1' }),
+      pipeline_name: 'CI',
+      run_id: '70',
+      commit_sha: 'pr1',
+      branch: 'feature',
+      base_ref: 'main',
+      pull_request: 7,
+      is_on_default_branch: false,
+      started_at: iso(at(20)),
+      ended_at: iso(at(18)),
+      jobs_count: 2,
+      attempts_count: 2,
+      passed: 3,
+      failed: 1,
+      skipped: 1,
+      is_troubled: false,
+    });
+  });
+
+  test('counts a run over midnight once, and marks those that are troubled', async () => {
+    const { runs } = await list();
+    expect(runs.find(({ commit_sha }) => commit_sha === 'm3')).toMatchObject({
+      passed: 2,
+      started_at: iso(at(40)),
+    } as never);
+    expect(runs.filter(({ is_troubled }) => is_troubled).map(({ commit_sha }) => commit_sha)).toEqual(['m2']);
+  });
+
+  test('takes filters by branch, commit and pipeline; a commit is found however old it is', async () => {
+    expect(await commitsOf('?branch=feature')).toEqual(['pr1']);
+    expect(await commitsOf('?commit_sha=old')).toEqual(['old']);
+    expect(await commitsOf('?commit_sha=m1&commit_sha=m2')).toEqual(['m2', 'm1']);
+    expect(await commitsOf(`?pipeline_name=nightly&start=${iso(at(300))}`)).toEqual(['old']);
+    expect(await commitsOf(`?start=${iso(at(50))}&end=${iso(at(40))}`)).toEqual(['m2']);
+    expect((await insights.app.request(`${insights.fixture.base}/runs?start=${iso(at(-1))}`)).status).toBe(422);
+  });
+
+  test('forwards and backwards, pages repeat nothing and skip nothing', async () => {
+    const whole = await commitsOf('?per_page=100');
+    const walk = async (from: string, rel: 'next' | 'prev'): Promise<string[][]> => {
+      const pages: string[][] = [];
+      for (let next: string | undefined = from; next; ) {
+        const response = await insights.app.request(next);
+        pages.push(((await response.json()) as Runs).runs.map(({ commit_sha }) => commit_sha ?? ''));
+        next = linksOf(response)[rel];
+      }
+      return pages;
+    };
+    const first = `${insights.fixture.base}/runs?per_page=3`;
+    expect((await walk(first, 'next')).flat()).toEqual(whole as string[]);
+    const { last = '' } = linksOf(await insights.app.request(first));
+    expect((await walk(last, 'prev')).reverse().flat()).toEqual(whole as string[]);
+  });
+});
+
+describe('a run', () => {
+  test('has the attempts of its CI jobs, and the reports that arrived for each', async () => {
+    const [listed] = (await list('?branch=feature')).runs;
+    const run = await insights.app.get<Detail>(`${insights.fixture.base}/runs/${listed?.id}`);
+    expect(run).toMatchObject({ ...listed });
+    expect(run.jobs.map(({ job_name, run_attempt, failed_tests }) => [job_name, run_attempt, failed_tests])).toEqual([
+      ['unit', 1, 1],
+      ['e2e', 1, 0],
+      ['unit', 2, 0],
+    ]);
+    expect(run.jobs[0]).toMatchObject({ job_url: 'https://ci/70', passed: 1, failed: 1, skipped: 1 } as never);
+    const brought = run.reports.map(({ job_name, accepted, duplicate }) => `${job_name} ${accepted} ${duplicate}`);
+    expect(brought.sort()).toEqual(['e2e 1 0', 'unit 0 3', 'unit 1 0', 'unit 3 0']);
+    expect(run.reports.every(({ stored_at }) => stored_at !== null)).toBe(true);
+  });
+
+  test('says how much of a troubled one failed', async () => {
+    const [listed] = (await list('?commit_sha=m2')).runs;
+    const run = await insights.app.get<Detail>(`${insights.fixture.base}/runs/${listed?.id}`);
+    expect(run.jobs).toMatchObject([{ trouble: 'total', failed_tests: 20 }]);
+  });
+
+  test('that does not exist is 404, whatever its id is', async () => {
+    const ids = [runIdOf({ pipelineName: 'CI', runId: '70', commit: 'other' }), 'x', '!', 'W10'];
+    for (const id of ids)
+      expect((await insights.app.request(`${insights.fixture.base}/runs/${encodeURIComponent(id)}`)).status).toBe(404);
+  });
+
+  test('has an id that leads back to its name, whatever that is', () => {
+    const name = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((value) => !value.includes('\0'));
+    fc.assert(
+      fc.property(fc.record({ pipelineName: name, runId: name, commit: name }), (run) => {
+        expect(readRunId(runIdOf(run))).toEqual(run);
+        expect(runIdOf(run)).toMatch(/^[\w-]+$/);
+      }),
+    );
+  });
+});
