@@ -1,5 +1,5 @@
 /** All commands together: those of the service, and those for CI jobs. */
-import { jobCommands, programOf, runProgram } from '../client/program.ts';
+import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { standardError } from '../observability/standard-error.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
@@ -13,14 +13,14 @@ import { serveCommand } from './serve.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
-export const buildProgram = () =>
+export const buildProgram = (wrapped: readonly string[] = []) =>
   programOf('Self-hosted pull-request event log, CI test insights and test quarantine', [
     serveCommand(),
     workerCommand(),
     migrateCommand(),
     keysCommand(),
     reposCommand(),
-    ...jobCommands(),
+    ...jobCommands(wrapped),
     rebuildCommand(),
     verifyCommand(),
     explainCommand(),
@@ -29,6 +29,8 @@ export const buildProgram = () =>
   ]);
 
 /** Runs a command line (without the program's name) and returns the exit code. Never throws. */
-export const run = (args: readonly string[]): Promise<number> =>
+export function run(args: readonly string[]): Promise<number> {
+  const { own, wrapped } = splitWrapped(args);
   // Past what the service may have put in the place of `process.stderr`.
-  runProgram(buildProgram(), args, (error) => standardError.write(`${sentenceOf(error)}\n`));
+  return runProgram(buildProgram(wrapped), own, (error) => standardError.write(`${sentenceOf(error)}\n`));
+}

@@ -3,12 +3,18 @@ import { writeSync } from 'node:fs';
 import stringWidth from 'string-width';
 
 const STANDARD_OUTPUT = 1;
+const STANDARD_ERROR = 2;
 
 /** Written synchronously and whole: the process exits after its last line, and a pipe buffers only 64 KiB. */
-export function print(line: string): void {
+export const print = (line: string): void => writeTo(STANDARD_OUTPUT, line);
+
+/** For what is not the result: it does not get into the way of `--json`. */
+export const printError = (line: string): void => writeTo(STANDARD_ERROR, line);
+
+function writeTo(descriptor: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`);
   try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(STANDARD_OUTPUT, bytes, written);
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
   } catch (error) {
     // A reader that has seen enough (`| head`) is not an error.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;

@@ -2,6 +2,8 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../../package.json' with { type: 'json' };
 import { UserError } from '../errors.ts';
+import { gateCommand } from './gate/command.ts';
+import { printError } from './output.ts';
 import { pushCommand } from './push.ts';
 import { ServiceError } from './service.ts';
 
@@ -9,13 +11,23 @@ import { ServiceError } from './service.ts';
 const EXIT_USAGE = 2;
 
 /** What CI jobs run. They need a service and its key, and nothing of it on this machine. */
-export const jobCommands = (): Command[] => [pushCommand()];
+export const jobCommands = (wrapped: readonly string[]): Command[] => [pushCommand(), gateCommand(wrapped)];
+
+/**
+ * Splits `gate junit reports -- npm test` at the dashes: what follows is the command of the job, with options
+ * that the parser must not see.
+ */
+export function splitWrapped(args: readonly string[]): { own: readonly string[]; wrapped: readonly string[] } {
+  const at = args[0] === 'gate' ? args.indexOf('--') : -1;
+  return at < 0 ? { own: args, wrapped: [] } : { own: args.slice(0, at), wrapped: args.slice(at + 1) };
+}
 
 /** The `ci-insights` of CI jobs. */
-export const runClient = (args: readonly string[]): Promise<number> =>
-  runProgram(programOf('Sends test results from CI jobs, and asks about them', jobCommands()), args, (error) => {
-    process.stderr.write(`${sentenceOf(error)}\n`);
-  });
+export function runClient(args: readonly string[]): Promise<number> {
+  const { own, wrapped } = splitWrapped(args);
+  const program = programOf('Sends test results from CI jobs, and asks about them', jobCommands(wrapped));
+  return runProgram(program, own, (error) => printError(sentenceOf(error)));
+}
 
 export function programOf(description: string, commands: readonly Command[]): Command {
   const program = new Command('ci-insights')

@@ -1,15 +1,38 @@
-/** The progress of a push: a bar on a terminal, otherwise a line per report. */
+/** Sends many reports, and shows how far it is: a bar on a terminal, otherwise a line per report. */
 import { SingleBar } from 'cli-progress';
 import { count, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
-export interface Progress {
+/** Uploads at a time: enough to hide the latency of the service, without being a burden to it. */
+const CONCURRENCY = 4;
+
+/** The results in the order of the uploads, whichever finished first. */
+export async function eachWithProgress<T>(
+  uploads: readonly T[],
+  send: (upload: T) => Promise<UploadResult>,
+): Promise<UploadResult[]> {
+  const progress = openProgress(uploads.length, process.stderr.isTTY === true);
+  const results: UploadResult[] = [];
+  const left = uploads.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, upload] of left) {
+      const result = await send(upload);
+      results[index] = result;
+      progress.done(result);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  progress.stop();
+  return results;
+}
+
+interface Progress {
   done(result: UploadResult): void;
   stop(): void;
 }
 
 /** Both write to standard error: standard output is for the summary. */
-export function openProgress(total: number, isTerminal: boolean): Progress {
+function openProgress(total: number, isTerminal: boolean): Progress {
   return isTerminal ? bar(total) : lines(total);
 }
 

@@ -8,7 +8,7 @@ import { withRun, withTarget } from './options.ts';
 import { print, printJson } from './output.ts';
 import { parseWhole } from './parse.ts';
 import { dropPending, listPending, PENDING_FOLDER } from './pending.ts';
-import { openProgress } from './push-progress.ts';
+import { eachWithProgress } from './push-progress.ts';
 import { isAllAccepted, summaryOf } from './push-summary.ts';
 import { Repository } from './repository.ts';
 import { Service } from './service.ts';
@@ -22,7 +22,7 @@ import {
   runTargetOf,
   type TargetFlags,
 } from './target.ts';
-import { failedUpload, type Upload, type UploadResult, uploadBytes, uploadFile } from './upload.ts';
+import { failedUpload, type UploadResult, uploadBytes, uploadFile, uploadOf } from './upload.ts';
 
 interface WaitFlags {
   timeout: number;
@@ -31,8 +31,6 @@ interface WaitFlags {
   json?: boolean;
 }
 
-/** Uploads at a time: enough to hide the latency of the service, without being a burden to it. */
-const CONCURRENCY = 4;
 const WAIT_SECONDS_DEFAULT = 120;
 const TOTAL_SECONDS_DEFAULT = 600;
 
@@ -83,13 +81,6 @@ async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFla
   finish([...results, ...missing.map((file) => failedUpload(file, 'there is no such file'))], flags);
 }
 
-export const uploadOf = (
-  format: ReportFormat,
-  query: Record<string, string>,
-  file: string,
-  report: string,
-): Upload => ({ file, address: format.name, contentType: format.mediaTypes[0], query: { ...query, report } });
-
 interface PendingFlags extends TargetFlags, WaitFlags {
   pending?: true | string;
 }
@@ -118,24 +109,4 @@ function finish(results: readonly UploadResult[], flags: WaitFlags): void {
   if (!isAllAccepted(results)) process.exitCode = 1;
   if (flags.json) printJson(results);
   else for (const line of summaryOf(results)) print(line);
-}
-
-/** The results in the order of the uploads, whichever finished first. */
-async function eachWithProgress<T>(
-  uploads: readonly T[],
-  send: (upload: T) => Promise<UploadResult>,
-): Promise<UploadResult[]> {
-  const progress = openProgress(uploads.length, process.stderr.isTTY === true);
-  const results: UploadResult[] = [];
-  const left = uploads.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, upload] of left) {
-      const result = await send(upload);
-      results[index] = result;
-      progress.done(result);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  progress.stop();
-  return results;
 }

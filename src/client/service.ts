@@ -83,10 +83,13 @@ export class Service {
 
   /** Retries what may succeed later. Throws {@link ServiceError}. */
   async ask<T>(path: string, schema: z.ZodType<T>, request: ServiceRequest = {}): Promise<T> {
-    const { status, text } = await this.#answer(path, request);
-    const parsed = schema.safeParse(text === '' ? undefined : jsonOf(text));
-    if (parsed.success) return parsed.data;
-    throw new ServiceError('the answer is not from ci-insights: check the address', true, status);
+    return bodyOf(await this.#answer(path, request), schema);
+  }
+
+  /** As {@link ask}, of a list: with the cursor of its next page. */
+  async askPage<T>(path: string, schema: z.ZodType<T>): Promise<{ body: T; nextCursor: string | undefined }> {
+    const answer = await this.#answer(path, {});
+    return { body: bodyOf(answer, schema), nextCursor: nextCursorOf(answer.headers.link) };
   }
 
   async #answer(path: string, request: ServiceRequest): Promise<HttpAnswer> {
@@ -135,6 +138,18 @@ export class Service {
       return new ServiceError(unreachable(this.url, error, timeoutMs), false, undefined, error);
     }
   }
+}
+
+function bodyOf<T>({ status, text }: HttpAnswer, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(text === '' ? undefined : jsonOf(text));
+  if (parsed.success) return parsed.data;
+  throw new ServiceError('the answer is not from ci-insights: check the address', true, status);
+}
+
+/** Only the cursor of the link counts: its host may be one that only the service knows. */
+function nextCursorOf(link: string | string[] | undefined): string | undefined {
+  const next = /<([^>]+)>;\s*rel="?next"?/.exec([link].flat().join(', '))?.[1];
+  return next === undefined ? undefined : (new URL(next, 'http://localhost').searchParams.get('cursor') ?? undefined);
 }
 
 interface Sent {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Rejection } from '../domain/rejections.ts';
+import type { ReportFormat } from '../formats/format.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service.ts';
 
@@ -31,6 +32,13 @@ export interface Upload {
   /** What the service is told about the run, and the name of the report. */
   query: Record<string, string>;
 }
+
+export const uploadOf = (
+  format: ReportFormat,
+  query: Record<string, string>,
+  file: string,
+  report: string,
+): Upload => ({ file, address: format.name, contentType: format.mediaTypes[0], query: { ...query, report } });
 
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;

@@ -1,0 +1,39 @@
+/** Runs the command of a job: it has the terminal, and gets the signals that are meant for it. */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+export interface Ended {
+  code: number;
+  signal: string | null;
+}
+
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const STANDARD_ERROR = 2;
+/** As shells answer. */
+const CODE_NOT_FOUND = 127;
+const CODE_SIGNAL_BASE = 128;
+
+/**
+ * Never throws. A command that cannot be started ends with 127.
+ *
+ * @param isOutputForMachines standard output is for JSON, so the command's goes to standard error
+ */
+export function runCommand([program = '', ...args]: readonly string[], isOutputForMachines: boolean): Promise<Ended> {
+  return new Promise((resolve) => {
+    const stdio = ['inherit', isOutputForMachines ? STANDARD_ERROR : 'inherit', 'inherit'] as const;
+    const child = spawn(program, args, { stdio: [...stdio] });
+    const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+    for (const signal of FORWARDED) process.on(signal, forward);
+    const end = (ended: Ended): void => {
+      for (const signal of FORWARDED) process.off(signal, forward);
+      resolve(ended);
+    };
+    child.on('error', (error) => {
+      process.stderr.write(`${program} cannot be run: ${error.message}\n`);
+      end({ code: CODE_NOT_FOUND, signal: null });
+    });
+    child.on('exit', (code, signal) =>
+      end({ code: code ?? CODE_SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]), signal }),
+    );
+  });
+}

@@ -1,0 +1,126 @@
+/** `ci-insights gate <format> <files…> [-- command…]`: runs the tests of a job and excuses what is known to fail. */
+import { Command, InvalidArgumentError } from 'commander';
+import type { ReportFormat } from '../../formats/format.ts';
+import { FORMATS } from '../../formats/formats.ts';
+import { expandFiles } from '../files.ts';
+import { withRun, withTarget } from '../options.ts';
+import { publish } from '../outputs/publish.ts';
+import { PENDING_FOLDER } from '../pending.ts';
+import { readClientEnvironment } from '../settings.ts';
+import type { RunFlags } from '../target.ts';
+import { runCommand } from './child.ts';
+import { type Consulted, consult } from './consult.ts';
+import { decide, EXCUSES, type Excuse, isExcused, VERDICTS } from './decision.ts';
+import { fingerprintsOf, type ReadReports, readReports } from './reports.ts';
+import type { GateResult, JudgedTest } from './result.ts';
+
+interface GateFlags extends RunFlags {
+  excuse: ReadonlySet<Excuse>;
+  timeout: number;
+  pendingFolder: string;
+  json?: boolean;
+}
+
+/** The tests are over, and people wait for the job. */
+const TOTAL_SECONDS_DEFAULT = 120;
+
+/** @param wrapped the command of the job, after `--`; empty if an earlier step ran it */
+export function gateCommand(wrapped: readonly string[]): Command {
+  const command = new Command('gate').description(
+    'let a job pass if every failed test is excused, such as by a quarantine',
+  );
+  for (const format of FORMATS) command.addCommand(formatCommand(format, wrapped));
+  return command;
+}
+
+const formatCommand = (format: ReportFormat, wrapped: readonly string[]): Command =>
+  withRun(withTarget(new Command(format.name), TOTAL_SECONDS_DEFAULT))
+    .summary(`judge ${format.title} reports`)
+    .description(
+      `Runs the command after --, if there is one, then sends the ${format.title} reports and prints a verdict on each failed test. Exits with 0 if every failure is excused, else as the command did (1 without a command). A crash, and a report that is missing or cut short, is never excused. If the service does not answer, the result of the job stands.`,
+    )
+    .usage('[options] <files...> [-- command...]')
+    .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`)
+    .option(
+      '--excuse <verdicts>',
+      'what to excuse besides quarantined failures: flaky, broken, or both with a comma',
+      parseExcuses,
+      new Set<Excuse>(['quarantined']),
+    )
+    .option('--pending-folder <folder>', 'keeps reports that cannot be sent, for push --pending', PENDING_FOLDER)
+    .option('--json', 'print the result as JSON; what the command prints goes to standard error')
+    .action((patterns: string[], flags: GateFlags) => gate(format, patterns, wrapped, flags));
+
+/** Quarantined failures are always excused, new ones never. */
+function parseExcuses(value: string, before: ReadonlySet<Excuse>): ReadonlySet<Excuse> {
+  const words = value.split(',').map((word) => word.trim());
+  const known = (word: string): word is Excuse => Object.hasOwn(EXCUSES, word);
+  const unknown = words.find((word) => !known(word));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`"${unknown}" cannot be excused; ${Object.keys(EXCUSES).join(', ')} can.`);
+  return new Set([...before, ...words.filter(known)]);
+}
+
+async function gate(
+  format: ReportFormat,
+  patterns: readonly string[],
+  wrapped: readonly string[],
+  flags: GateFlags,
+): Promise<void> {
+  const environment = readClientEnvironment();
+  const before = await fingerprintsOf((await expandFiles(patterns, format.globs, process.cwd())).files);
+  const command = wrapped.length > 0 ? await runCommand(wrapped, flags.json === true) : null;
+  const { files } = await expandFiles(patterns, format.globs, process.cwd());
+  // A command that crashes leaves the reports of an earlier run, which say nothing about this one.
+  const now = await fingerprintsOf(files);
+  const stale = command === null ? [] : files.filter((file) => before.get(file) === now.get(file));
+  const written = files.filter((file) => !stale.includes(file));
+  const reports = await readReports(format, written);
+  const consulted = await consult({ format, files: written, failed: reports.failed, environment, flags });
+  const failures = judged(reports, consulted, flags.excuse);
+  const decision = decide(
+    {
+      command,
+      tests: reports.tests,
+      hasTrouble: reports.troubles.length > 0,
+      verdicts: failures.map(({ verdict }) => verdict),
+    },
+    flags.excuse,
+  );
+  const result: GateResult = {
+    decision,
+    tests: reports.tests,
+    failures,
+    troubles: [
+      ...reports.troubles,
+      ...stale.map((file) => `${file} was not written by this command, and does not count.`),
+    ],
+    notices: consulted.notices,
+    uploads: consulted.uploads,
+  };
+  process.exitCode = decision.code;
+  publish(result, {
+    variables: environment.variables,
+    isTerminal: process.stdout.isTTY === true,
+    isJson: flags.json === true,
+    nowMs: Date.now(),
+  });
+}
+
+/** What needs attention comes first. */
+function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, policy: ReadonlySet<Excuse>): JudgedTest[] {
+  const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath }) => {
+    const { verdict = 'unknown', because = null, testId = null } = known.get(name) ?? {};
+    return {
+      name,
+      verdict,
+      isExcused: isExcused(verdict, policy),
+      because,
+      exceptionType,
+      exceptionMessage,
+      sourcePath,
+      historyUrl: testId === null ? null : historyUrl(testId),
+    } satisfies JudgedTest;
+  });
+  return tests.sort((a, b) => VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) || (a.name < b.name ? -1 : 1));
+}

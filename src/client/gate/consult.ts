@@ -1,0 +1,103 @@
+/** What `gate` asks of the service: it sends the reports, keeps what cannot be sent, and asks about the failed tests. */
+import { readFileSync } from 'node:fs';
+import type { RepositoryName } from '../../domain/repository-path.ts';
+import type { ReportFormat } from '../../formats/format.ts';
+import { count } from '../output.ts';
+import { keepPending } from '../pending.ts';
+import { eachWithProgress } from '../push-progress.ts';
+import { Repository } from '../repository.ts';
+import { Service } from '../service.ts';
+import type { ClientEnvironment } from '../settings.ts';
+import {
+  connectionOf,
+  type RunFlags,
+  type RunTarget,
+  reportNameOf,
+  repositoryOf,
+  runInfoOf,
+  runTargetOf,
+} from '../target.ts';
+import { type Upload, type UploadResult, uploadFile, uploadOf } from '../upload.ts';
+import type { FailedTest } from './reports.ts';
+import { type Answer, askAbout } from './verdicts.ts';
+
+/** Of the time that is left, for waiting until a report is stored: some must remain to ask about the failures. */
+const WAIT_SHARE = 0.75;
+
+export interface Consulted extends Answer {
+  uploads: UploadResult[];
+  historyUrl(testId: string): string;
+}
+
+interface Question {
+  format: ReportFormat;
+  files: readonly string[];
+  failed: readonly FailedTest[];
+  environment: ClientEnvironment;
+  flags: RunFlags & { timeout: number; pendingFolder: string };
+}
+
+/** Never throws: the result of the job does not depend on the service. */
+export async function consult(question: Question): Promise<Consulted> {
+  const notices: string[] = [];
+  try {
+    const { environment, flags } = question;
+    const run = runInfoOf(environment);
+    // Jobs for forks have no key.
+    const connection = connectionOf(flags, environment);
+    const { owner, name } = repositoryOf(flags, run);
+    const target = runTargetOf(flags, run);
+    const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
+    const uploads = await send(question, repository, { owner, name }, target, notices);
+    const isStored = uploads.every(({ outcome }) => outcome === 'stored');
+    const asked =
+      question.failed.length === 0 ? { known: new Map(), notices: [] } : await askAbout(repository, target, isStored);
+    return {
+      known: asked.known,
+      notices: [...notices, ...asked.notices],
+      uploads,
+      historyUrl: (testId) => repository.historyUrl(testId),
+    };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      known: new Map(),
+      notices: [...notices, message, 'The service was not asked: the result of the job stands.'],
+      uploads: [],
+      historyUrl: (testId) => testId,
+    };
+  }
+}
+
+async function send(
+  { format, files, flags }: Question,
+  repository: Repository,
+  name: RepositoryName,
+  target: RunTarget,
+  notices: string[],
+): Promise<UploadResult[]> {
+  const uploads = files.map((file) =>
+    uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length)),
+  );
+  const results = await eachWithProgress(uploads, (upload) =>
+    uploadFile(repository, upload, upload.file, WAIT_SHARE * repository.service.remainingMs),
+  );
+  const failed = results.flatMap((result, index) => {
+    const upload = uploads[index];
+    return result.outcome === 'failed' && upload ? [{ result, upload }] : [];
+  });
+  for (const problem of new Set(failed.map(({ result }) => result.problem))) {
+    const of = failed.filter(({ result }) => result.problem === problem).length;
+    notices.push(`${count(of, 'report')} cannot be sent: ${problem}.`);
+  }
+  const kept = failed.filter(({ result }) => result.isRetryable);
+  for (const { upload } of kept) keep(flags.pendingFolder, name, upload);
+  if (kept.length > 0)
+    notices.push(
+      `${count(kept.length, 'report')} kept in ${flags.pendingFolder}: \`ci-insights push --pending\` sends ${kept.length === 1 ? 'it' : 'them'} later.`,
+    );
+  return results;
+}
+
+const keep = (folder: string, name: RepositoryName, upload: Upload): void =>
+  void keepPending(folder, name, upload, readFileSync(upload.file));

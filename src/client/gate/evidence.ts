@@ -1,0 +1,23 @@
+/** Why the service gave a verdict, in a sentence for people. Pure. */
+import type { CommitFailure } from '../repository.ts';
+
+/** Null if the evidence says nothing about the verdict. */
+export function evidenceSentence({ verdict, evidence }: CommitFailure): string | null {
+  const { default_branch_failures: times, default_branch_last_failure_at: last } = evidence;
+  const day = last?.slice(0, 10);
+  switch (verdict) {
+    case 'new':
+      return evidence.health_status === null
+        ? 'this test never ran on the default branch'
+        : times === 0
+          ? 'it never failed like this on the default branch'
+          : `it failed like this on the default branch, last on ${day}, but is ${evidence.health_status} there now`;
+    case 'known_flaky':
+    case 'broken':
+      return `it failed like this on the default branch ${times === 1 ? 'once' : `${times.toLocaleString('en-US')} times`}, last on ${day}`;
+    case 'infrastructure':
+      return `${evidence.run_failed} of ${evidence.run_failed + evidence.run_passed} tests of its run failed`;
+    default:
+      return null;
+  }
+}

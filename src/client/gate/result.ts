@@ -1,0 +1,29 @@
+/** What `gate` has found, for every kind of output. */
+import type { UploadResult } from '../upload.ts';
+import type { Decision, Verdict } from './decision.ts';
+
+export interface JudgedTest {
+  name: string;
+  verdict: Verdict;
+  isExcused: boolean;
+  /** Why the service gave the verdict; null if it does not say. */
+  because: string | null;
+  exceptionType: string | null;
+  exceptionMessage: string | null;
+  sourcePath: string | null;
+  /** Null for a test that the service does not know. */
+  historyUrl: string | null;
+}
+
+export interface GateResult {
+  decision: Decision;
+  /** Tests in the reports. */
+  tests: number;
+  /** What needs attention comes first. */
+  failures: JudgedTest[];
+  /** Sentences about reports that cannot be trusted. */
+  troubles: string[];
+  /** Sentences about what could not be asked or sent. */
+  notices: string[];
+  uploads: UploadResult[];
+}

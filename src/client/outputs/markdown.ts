@@ -1,0 +1,42 @@
+/** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
+import type { GateResult, JudgedTest } from '../gate/result.ts';
+import { printable } from '../output.ts';
+import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
+
+/** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */
+const ROWS_MAX = 200;
+const NAME_LENGTH_MAX = 500;
+
+export function markdownOf(result: GateResult): string {
+  const { failures, decision, troubles, notices } = result;
+  const rows = failures.slice(0, ROWS_MAX).map(rowOf);
+  const more = failures.length - rows.length;
+  return [
+    `### ${decision.code === 0 ? '✅' : '❌'} ${resultSentence(result)}`,
+    '',
+    countSentence(result),
+    ...(rows.length > 0 ? ['', '| verdict | test | failure |', '|---|---|---|', ...rows] : []),
+    ...(more > 0 ? ['', `${more.toLocaleString('en-US')} more are in the log of the job.`] : []),
+    ...[...troubles, ...notices].flatMap((sentence) => ['', `> ${escaped(sentence)}`]),
+    '',
+  ].join('\n');
+}
+
+function rowOf(test: JudgedTest): string {
+  const name = escaped(cut(test.name));
+  const why = [exceptionOf(test), test.because].filter((part) => part !== null).map(escaped);
+  const word = VERDICT_WORDS[test.verdict];
+  return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${why.join('<br>')} |`;
+}
+
+const cut = (name: string): string => (name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name);
+
+/** One line in which nothing is markup: no HTML, no table cell, no link, no mention. */
+function escaped(text: string): string {
+  return printable(text)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/@/g, '&#64;')
+    .replace(/[\\`*_{}[\]()#+!|~$-]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}

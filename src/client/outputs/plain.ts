@@ -1,0 +1,37 @@
+/** The lines of `gate` for people, on any terminal and in any log. */
+import type { GateResult, JudgedTest } from '../gate/result.ts';
+import { countSentence, exceptionOf, harmless, resultSentence, VERDICT_WORDS } from './words.ts';
+
+/** Escape sequences, or nothing where there is no terminal. */
+export interface Palette {
+  blocking: string;
+  excused: string;
+  faint: string;
+  end: string;
+}
+export const COLOURS: Palette = { blocking: '\u001b[31m', excused: '\u001b[33m', faint: '\u001b[2m', end: '\u001b[0m' };
+export const NO_COLOURS: Palette = { blocking: '', excused: '', faint: '', end: '' };
+
+const WIDTH = Math.max(...Object.values(VERDICT_WORDS).map((word) => word.length));
+const INDENT = ' '.repeat(WIDTH + 4);
+
+export function plainLines(result: GateResult, palette: Palette): string[] {
+  return [
+    ...result.troubles.map((sentence) => harmless(sentence)),
+    ...result.failures.flatMap((test) => linesOf(test, palette)),
+    ...result.notices.map((sentence) => harmless(sentence)),
+    countSentence(result),
+    `${result.decision.code === 0 ? '' : palette.blocking}${resultSentence(result)}${result.decision.code === 0 ? '' : palette.end}`,
+  ];
+}
+
+function linesOf(test: JudgedTest, { blocking, excused, faint, end }: Palette): string[] {
+  const word = VERDICT_WORDS[test.verdict].padEnd(WIDTH);
+  const exception = exceptionOf(test);
+  return [
+    `  ${test.isExcused ? excused : blocking}${word}${end}  ${harmless(test.name)}`,
+    ...(exception === null ? [] : [`${INDENT}${harmless(exception)}`]),
+    ...(test.because === null ? [] : [`${INDENT}${faint}${harmless(test.because)}${end}`]),
+    ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${test.historyUrl}${end}`]),
+  ];
+}

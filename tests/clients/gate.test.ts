@@ -1,0 +1,352 @@
+/** `gate` as a CI job runs it, against a real service, and against one that is down, slow, old or refuses. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RUNTIMES, type Runtime, runClient } from './support/client.ts';
+import { jobEnvironment } from './support/job.ts';
+import { recipe } from './support/recipes.ts';
+import { type ClientService, sharedService } from './support/service.ts';
+import {
+  BROKEN,
+  FLAKY,
+  fail,
+  MANY,
+  NEW,
+  pass,
+  QUARANTINED,
+  type Row,
+  reportOf,
+  shopWithHistory,
+} from './support/shop.ts';
+
+let service: ClientService;
+let repository: string;
+let folder: string;
+beforeAll(async () => {
+  service = await sharedService();
+  repository = await shopWithHistory();
+  folder = mkdtempSync(join(tmpdir(), 'ci-insights-gate-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A provider for which there is no special output. */
+const CIRCLECI = {
+  CIRCLECI: 'true',
+  CIRCLE_PROJECT_USERNAME: 'acme',
+  CIRCLE_JOB: 'unit',
+  CIRCLE_WORKFLOW_ID: 'w1',
+  CIRCLE_SHA1: 'shown',
+  CIRCLE_BRANCH: 'feature/tax',
+};
+
+let jobs = 0;
+
+interface Job {
+  runtime?: Runtime;
+  rows?: readonly Row[];
+  /** Instead of the report of `rows`. */
+  report?: string;
+  /** After the report is written. */
+  ending?: string;
+  args?: string[];
+  env?: Record<string, string | undefined>;
+  /** Instead of the service's address. */
+  url?: string;
+}
+
+/** A job of a new commit on a pull request: its command writes the report and ends as it says. */
+async function gate({
+  runtime = 'node',
+  rows = [],
+  report = reportOf(rows),
+  ending = 'exit 7',
+  args = [],
+  env = {},
+  url,
+}: Job) {
+  const number = ++jobs;
+  const cwd = join(folder, `job-${number}`);
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'written.xml'), report);
+  const shell = `mkdir -p reports; cp written.xml reports/unit.xml; echo tests ran; ${ending}`;
+  const environment = jobEnvironment(service, {
+    repository,
+    branch: 'feature/tax',
+    commit: `pr${number}`,
+    runId: `${1_000 + number}`,
+  });
+  const ran = await runClient(runtime, ['gate', 'junit', 'reports', ...args, '--', 'sh', '-c', shell], {
+    cwd,
+    env: {
+      ...environment,
+      GITHUB_STEP_SUMMARY: join(cwd, 'summary.md'),
+      CI_INSIGHTS_URL: url ?? service.origin,
+      CI_INSIGHTS_TOKEN: service.token,
+      ...env,
+    },
+  });
+  expect(ran.printed).not.toContain(service.token);
+  return { ...ran, cwd, lines: ran.stdout.split('\n') };
+}
+
+/** Who answers instead of the service; undefined passes the request on to it. */
+type Answer = (path: string) => Response | Promise<Response> | undefined;
+
+async function withFront<T>(answer: Answer, use: (url: string) => Promise<T>): Promise<T> {
+  const front = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const { method, headers } = request;
+      const body = method === 'GET' ? null : await request.arrayBuffer();
+      return (await answer(pathname)) ?? fetch(`${service.origin}${pathname}${search}`, { method, headers, body });
+    },
+  });
+  try {
+    return await use(front.url.origin);
+  } finally {
+    await front.stop(true);
+  }
+}
+
+const verdictLine = (verdict: string, { name }: Row) => `  ${verdict.padEnd(14)}  shop.${name}`;
+const STANDS = /result (?:of the job )?stands/;
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  test('each failed test has its verdict, and one that is new fails the job with the code of its command', async () => {
+    const rows = [NEW, FLAKY, BROKEN, QUARANTINED, pass('browses 1')];
+    const { code, lines, stdout } = await gate({ runtime, rows, args: ['--excuse', 'flaky,broken'] });
+    expect(lines).toContain('tests ran');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        verdictLine('new', NEW),
+        verdictLine('known flaky', FLAKY),
+        verdictLine('broken on main', BROKEN),
+        verdictLine('quarantined', QUARANTINED),
+        '4 of 5 tests failed: 1 new, 1 broken on main, 1 known flaky, 1 quarantined.',
+        'The job fails: 1 failure is not excused.',
+      ]),
+    );
+    expect(stdout).toContain('AssertionError: expected 110.00, got 110.01');
+    expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(7);
+  });
+
+  test('a job passes if the policy excuses every failure, and only then', async () => {
+    const rows = [FLAKY, QUARANTINED, pass('browses 1')];
+    const [strict, lenient] = [
+      await gate({ runtime, rows }),
+      await gate({ runtime, rows, args: ['--excuse', 'flaky'] }),
+    ];
+    expect([strict.code, lenient.code]).toEqual([7, 0]);
+    expect(lenient.stdout).toContain('The job passes: every failure is excused.');
+    expect((await gate({ runtime, rows: [QUARANTINED] })).code).toBe(0);
+  });
+
+  test('while the service is down the result of the job stands, and the report is sent later', async () => {
+    const { code, stdout, cwd } = await gate({
+      runtime,
+      rows: [QUARANTINED],
+      url: 'http://127.0.0.1:9',
+      args: ['--timeout', '2'],
+    });
+    expect([code, stdout]).toEqual([7, expect.stringMatching(STANDS)]);
+    expect(stdout).toContain('1 report kept in .ci-insights/pending');
+    expect(readdirSync(join(cwd, '.ci-insights/pending'))).toHaveLength(2);
+    const env = { CI_INSIGHTS_URL: service.origin, CI_INSIGHTS_TOKEN: service.token };
+    const later = await runClient(runtime, ['push', '--pending'], { cwd, env });
+    expect([later.code, later.stdout]).toEqual([0, expect.stringContaining('1 execution accepted, 0 duplicate')]);
+    expect(readdirSync(join(cwd, '.ci-insights/pending'))).toEqual([]);
+  });
+});
+
+test('the job of docs/producers.md prints what the page shows, and ends as it says', async () => {
+  const rows = [NEW, FLAKY, QUARANTINED, ...MANY.map(pass)];
+  const { code, stdout } = await gate({
+    rows,
+    ending: 'exit 1',
+    args: ['--pipeline', 'CI', '--repo', `acme/${repository}`],
+    env: { GITHUB_ACTIONS: '', ...CIRCLECI },
+  });
+  const [, shown = '', ended] =
+    /^\$ ci-insights gate.*\n([\s\S]*?)\$ echo \$\?\n(\d+)$/.exec(recipe('## gate', 'console')) ?? [];
+  const plain = (text: string) =>
+    text
+      .replace(/https:\/\/ci-insights\.acme\.example|http:\/\/127\.0\.0\.1:\d+/g, 'URL')
+      .replace(/repositories\/shop(?:-\d+)?/g, 'repositories/shop')
+      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\d/g, 'DAY');
+  expect(plain(stdout)).toBe(plain(shown));
+  expect(code).toBe(Number(ended));
+});
+
+describe('what is never excused', () => {
+  test.each<[string, Job, number, string]>([
+    ['a command that a signal ends', { rows: [QUARANTINED], ending: 'kill -9 $$' }, 137, 'crashed'],
+    ['a command that the shell cannot find', { rows: [QUARANTINED], ending: 'exit 127' }, 127, 'crashed'],
+    ['a report that is cut short', { report: reportOf([QUARANTINED, NEW]).slice(0, -90) }, 7, 'cut short'],
+    ['no report', { ending: 'rm -r reports; exit 3' }, 3, 'no report with a test'],
+    ['a report without a test', { report: '<testsuite/>', ending: 'exit 3' }, 3, 'no report with a test'],
+    [
+      'a suite that went wrong',
+      { report: reportOf([QUARANTINED]).replace('</testsuite>', '<error message="set-up failed"/></testsuite>') },
+      7,
+      'set-up failed',
+    ],
+    ['a command that fails although no test does', { rows: [pass('browses 1')] }, 7, 'no test in the reports did'],
+    [
+      'an outage in which nearly everything fails',
+      { rows: MANY.map((name) => fail(name, 'connection refused')), args: ['--excuse', 'flaky,broken'] },
+      7,
+      '12 infrastructure',
+    ],
+  ])('%s', async (_, job, code, said) => {
+    const ran = await gate(job);
+    expect([ran.code, ran.stdout]).toEqual([code, expect.stringContaining(said)]);
+  });
+
+  test('a report of an earlier run, which the command did not write again', async () => {
+    const first = await gate({ rows: [QUARANTINED] });
+    const args = ['gate', 'junit', 'reports', '--repo', `acme/${repository}`, '--', 'sh', '-c', 'exit 9'];
+    const env = { CI_INSIGHTS_URL: service.origin, CI_INSIGHTS_TOKEN: service.token };
+    const ran = await runClient('node', args, { cwd: first.cwd, env });
+    expect([ran.code, ran.stdout]).toEqual([9, expect.stringContaining('was not written by this command')]);
+    // Of a step that ran before, it is the report.
+    const flags = ['--repo', `acme/${repository}`, '--pipeline', 'CI', '--job', 'unit', '--run-id', '1'];
+    const after = await runClient('node', ['gate', 'junit', 'reports', ...flags], { cwd: first.cwd, env });
+    expect([after.code, after.stdout]).toEqual([0, expect.stringContaining('every failure is excused')]);
+  });
+
+  test('a new failure: it cannot even be asked for', async () => {
+    const ran = await gate({ rows: [NEW], args: ['--excuse', 'new'] });
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('"new" cannot be excused')]);
+  });
+});
+
+describe('a service in trouble', () => {
+  test('that does not answer is given up after the time of the user', async () => {
+    const startedAt = performance.now();
+    const silent = () => new Promise<Response>(() => {});
+    const ran = await withFront(silent, (url) => gate({ rows: [QUARANTINED], url, args: ['--timeout', '2'] }));
+    expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(STANDS)]);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+  });
+
+  test('that fails half way leaves the quarantines to judge by', async () => {
+    const broken: Answer = (path) => (path.endsWith('/failures') ? new Response('no', { status: 500 }) : undefined);
+    const [excused, not] = await withFront(broken, async (url) => [
+      await gate({ rows: [QUARANTINED], url, args: ['--timeout', '3'] }),
+      await gate({ rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
+    ]);
+    expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('Only quarantines count.')]);
+    expect([not?.code, not?.stdout]).toEqual([7, expect.stringContaining(verdictLine('no verdict', FLAKY))]);
+  });
+
+  test('that refuses the key changes nothing, and keeps nothing', async () => {
+    const ran = await gate({ rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: 'cii_wrong_key' } });
+    expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(/\(403\)[\s\S]*stands/)]);
+    expect(ran.printed).not.toContain('cii_wrong_key');
+    expect(readdirSync(ran.cwd)).not.toContain('.ci-insights');
+  });
+
+  test('is not asked without a key, as in jobs for forks: the command runs and its result stands', async () => {
+    const ran = await gate({ rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: undefined } });
+    expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(/A token is required[\s\S]*stands/)]);
+    expect((await gate({ ending: 'exit 0', env: { CI_INSIGHTS_TOKEN: undefined } })).code).toBe(0);
+  });
+});
+
+describe('another version of the service', () => {
+  test('an older one, which gives no verdicts, still excuses what is quarantined', async () => {
+    const old: Answer = (path) =>
+      path.includes('/commits/') ? Response.json({ title: 'Not found' }, { status: 404 }) : undefined;
+    const [excused, not] = await withFront(old, async (url) => [
+      await gate({ rows: [QUARANTINED], url }),
+      await gate({ rows: [QUARANTINED, NEW], url }),
+    ]);
+    expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('gives no verdicts')]);
+    expect(not?.code).toBe(7);
+  });
+
+  test('a newer one may add fields; a verdict that this client does not know excuses nothing', async () => {
+    const evidence = {
+      health_status: 'healthy',
+      default_branch_failures: 0,
+      default_branch_last_failure_at: null,
+      run_failed: 1,
+      run_passed: 0,
+    };
+    const newer: Answer = (path) =>
+      path.includes('/commits/')
+        ? Response.json({
+            size: 1,
+            added: true,
+            failures: [
+              { verdict: 'excusable', added: 1, test_id: 'x', test_name: `shop.${QUARANTINED.name}`, evidence },
+            ],
+          })
+        : undefined;
+    const ran = await withFront(newer, (url) => gate({ rows: [QUARANTINED], url }));
+    expect([ran.code, ran.stdout]).toEqual([7, expect.stringContaining(verdictLine('new', QUARANTINED))]);
+  });
+});
+
+describe('outputs', () => {
+  test('GitHub gets annotations and a job summary', async () => {
+    const { stdout, cwd } = await gate({ rows: [NEW, QUARANTINED] });
+    expect(stdout).toContain('::error file=tests/shop.py,title=Failed test%2C new::shop.adds tax%0A');
+    expect(stdout).toContain('::warning file=tests/shop.py,title=Failed test%2C quarantined::shop.rounds%0A');
+    const summary = readFileSync(join(cwd, 'summary.md'), 'utf8');
+    expect(summary).toStartWith('### ❌ The job fails: 1 failure is not excused.\n');
+    expect(summary).toContain('| **new** | [shop.adds tax](');
+  });
+
+  test('GitLab gets a section and files to keep as artifacts, Buildkite an annotation', async () => {
+    const gitlab = await gate({
+      rows: [NEW],
+      env: {
+        GITHUB_ACTIONS: '',
+        GITLAB_CI: 'true',
+        CI_PROJECT_PATH: `acme/${repository}`,
+        CI_JOB_ID: '91',
+        CI_JOB_NAME: 'unit',
+        CI_COMMIT_SHA: 'gl1',
+        CI_COMMIT_BRANCH: 'x',
+      },
+    });
+    expect(gitlab.stdout).toMatch(/section_start:\d+:ci_insights[\s\S]*section_end:\d+:ci_insights/);
+    expect(readdirSync(join(gitlab.cwd, '.ci-insights')).sort()).toEqual(['annotations.json', 'gate.json', 'gate.md']);
+
+    const agent = join(folder, 'buildkite-agent');
+    writeFileSync(agent, `#!/bin/sh\n{ echo "$@"; cat; } > annotated\n`, { mode: 0o755 });
+    const env = {
+      GITHUB_ACTIONS: '',
+      BUILDKITE: 'true',
+      BUILDKITE_REPO: `git@github.com:acme/${repository}.git`,
+      BUILDKITE_PIPELINE_NAME: 'CI',
+      BUILDKITE_STEP_KEY: 'unit',
+      BUILDKITE_BUILD_ID: '91',
+      BUILDKITE_COMMIT: 'bk1',
+      BUILDKITE_BRANCH: 'x',
+      PATH: `${folder}:${process.env.PATH}`,
+    };
+    const buildkite = await gate({ rows: [NEW], env });
+    expect(readFileSync(join(buildkite.cwd, 'annotated'), 'utf8')).toMatch(
+      /^annotate --append --style error --context ci-insights-error\n### ❌/,
+    );
+  });
+
+  test('--json is one document on standard output, and what the command prints goes elsewhere', async () => {
+    const { stdout, stderr } = await gate({ rows: [NEW], args: ['--json'] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      decision: { code: 7, reason: 'failed' },
+      tests: 1,
+      failures: [{ name: 'shop.adds tax', verdict: 'new', isExcused: false }],
+      uploads: [{ outcome: 'stored' }],
+    });
+    expect(stderr).toContain('tests ran');
+  });
+});

@@ -1,0 +1,84 @@
+/** The exit code of `gate`, for every combination of what can happen. */
+import { expect, test } from 'bun:test';
+import { decide, type Evidence, type Excuse, VERDICTS, type Verdict } from '../../src/client/gate/decision.ts';
+
+const COMMANDS: Evidence['command'][] = [
+  null,
+  { code: 0, signal: null },
+  { code: 1, signal: null },
+  { code: 3, signal: null },
+  { code: 126, signal: null },
+  { code: 127, signal: null },
+  { code: 137, signal: null },
+  { code: 143, signal: 'SIGTERM' },
+];
+const POLICIES: Excuse[][] = [
+  ['quarantined'],
+  ['quarantined', 'flaky'],
+  ['quarantined', 'broken'],
+  ['quarantined', 'flaky', 'broken'],
+];
+
+/** What each verdict needs from the policy to be excused; the others never are. */
+const NEEDS: Partial<Record<Verdict, Excuse>> = { quarantined: 'quarantined', known_flaky: 'flaky', broken: 'broken' };
+
+interface Case extends Evidence {
+  policy: ReadonlySet<Excuse>;
+}
+
+function* everyCase(): Generator<Case> {
+  for (const command of COMMANDS)
+    for (const tests of [0, 7])
+      for (const hasTrouble of [false, true])
+        for (const policy of POLICIES)
+          for (let subset = 0; subset < 2 ** VERDICTS.length; subset++)
+            yield {
+              command,
+              tests,
+              hasTrouble,
+              policy: new Set(policy),
+              verdicts: tests === 0 ? [] : VERDICTS.filter((_, i) => subset & (1 << i)),
+            };
+}
+
+/** As docs/producers.md has it: the first row that applies. */
+const TABLE: [applies: (one: Case) => boolean, code: (own: number) => number][] = [
+  [({ command }) => command !== null && (command.signal !== null || command.code >= 126), (own) => own],
+  [({ command }) => command?.code === 0, () => 0],
+  [({ tests }) => tests === 0, (own) => own],
+  [({ hasTrouble }) => hasTrouble, (own) => own],
+  [({ command, verdicts }) => command === null && verdicts.length === 0, () => 0],
+  [({ verdicts }) => verdicts.length === 0, (own) => own],
+  [
+    ({ verdicts, policy }) => verdicts.some((verdict) => !policy.has(NEEDS[verdict] ?? ('never' as Excuse))),
+    (own) => own,
+  ],
+  [() => true, () => 0],
+];
+
+test('the exit code is that of the first row of the table that applies, in every case', () => {
+  let cases = 0;
+  for (const one of everyCase()) {
+    const own = one.command?.code ?? 1;
+    const [, code] = TABLE.find(([applies]) => applies(one)) ?? [];
+    expect([one, decide(one, one.policy).code]).toEqual([one, code?.(own) ?? -1]);
+    cases++;
+  }
+  expect(cases).toBe(COMMANDS.length * 2 * 2 * POLICIES.length * 2 ** VERDICTS.length);
+});
+
+test('a job that failed passes only with a test in a whole report, and only if no failure is new or unknown', () => {
+  for (const one of everyCase()) {
+    const hasFailed = one.command === null ? one.verdicts.length > 0 : one.command.code !== 0;
+    if (!hasFailed || decide(one, one.policy).code !== 0) continue;
+    expect(one.tests).toBeGreaterThan(0);
+    expect([one.hasTrouble, one.command?.signal ?? null]).toEqual([false, null]);
+    expect(one.verdicts.length).toBeGreaterThan(0);
+    for (const never of ['new', 'unknown', 'infrastructure'] as const) expect(one.verdicts).not.toContain(never);
+  }
+});
+
+test('a wider policy never turns a job that passes into one that fails', () => {
+  for (const one of everyCase())
+    if (decide(one, new Set(['quarantined'])).code === 0) expect(decide(one, one.policy).code).toBe(0);
+});
