@@ -10,6 +10,7 @@ import { uploadBundles } from '../src/queue/upload-bundles.ts';
 import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
+import { Expiry } from './expiry.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Relay } from './relay.ts';
 import { Retention } from './retention.ts';
@@ -23,6 +24,7 @@ export interface RunningWorkers {
   sweeper: Sweeper;
   retention: Retention;
   relay: Relay;
+  expiry: Expiry;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -62,18 +64,20 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
   const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
+  const expiry = new Expiry({ db, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry]) loop.wake();
   return {
     evaluator,
     sweeper,
     retention,
     relay,
+    expiry,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
-      await Promise.all([relay, sweeper, retention, evaluator].map(({ loop }) => loop.stop()));
+      await Promise.all([relay, sweeper, retention, expiry, evaluator].map(({ loop }) => loop.stop()));
     },
   };
 }

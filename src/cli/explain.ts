@@ -122,9 +122,22 @@ function describeHeld({ held_back, held_back_count }: Identity): string[] {
   ];
 }
 
-function describeRecovery({ created_at, source, branch, reason, ...recovery }: Explanation['quarantines'][number]) {
+type Recovery = Explanation['quarantines'][number];
+
+/** `every branch, CI job unit, until 2026-12-24T18:00:00Z`. */
+function extentOf({ branch, pipeline_name, job_name, failure_ids, expires_at }: Recovery): string {
+  const parts = [branch ?? 'every branch'];
+  if (pipeline_name !== null) parts.push(`pipeline ${pipeline_name}`);
+  if (job_name !== null) parts.push(`CI job ${job_name}`);
+  if (failure_ids !== null) parts.push(count(failure_ids.length, 'failure group'));
+  if (expires_at !== null) parts.push(`until ${time(expires_at)}`);
+  return parts.join(', ');
+}
+
+function describeRecovery(recovery: Recovery): string[] {
+  const { created_at, source, reason } = recovery;
   return [
-    `quarantined ${time(created_at)} (${source}, ${printable(branch ?? 'every branch')}): ${printable(reason)}`,
+    `quarantined ${time(created_at)} (${source}, ${printable(extentOf(recovery))}): ${printable(reason)}`,
     `  ${recovery.is_recovered ? 'recovered: every identity is healthy and has' : 'not recovered: every identity must be healthy and have'} passed often enough since`,
     ...recovery.identities.map(
       ({ pipeline_name, job_name, health_status, clean_passes, clean_passes_needed }) =>

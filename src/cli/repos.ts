@@ -2,9 +2,14 @@
 
 import { Command, Option } from 'commander';
 import { formatTable, print, printJson } from '../client/output.ts';
-import { parseOnOff, parsePath } from '../client/parse.ts';
+import { parseOnOff, parsePath, parseWholeWithin } from '../client/parse.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
-import { AUTO_QUARANTINE_MODES, type AutoQuarantineMode } from '../domain/quarantine-rules.ts';
+import {
+  AUTO_QUARANTINE_MODES,
+  type AutoQuarantineMode,
+  QUARANTINE_LIMIT_MAX,
+  QUARANTINE_WARNING_DAYS_MAX,
+} from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
@@ -14,6 +19,8 @@ interface SetOptions {
   defaultBranch?: string;
   flakyDetection?: boolean;
   autoQuarantine?: AutoQuarantineMode;
+  quarantineLimit?: number | null;
+  quarantineWarningDays?: number;
   create?: boolean;
   host: string;
 }
@@ -44,6 +51,12 @@ const set = (): Command =>
     .option('--flaky-detection <on|off>', 'whether to detect flaky tests', parseOnOff)
     .addOption(
       new Option('--auto-quarantine <which>', 'which tests to quarantine automatically').choices(AUTO_QUARANTINE_MODES),
+    )
+    .option('--quarantine-limit <n|off>', 'how many quarantines stop automatic ones', parseQuarantineLimit)
+    .option(
+      '--quarantine-warning-days <n>',
+      'how many days before its end a quarantine is announced to end; 0: never',
+      parseWholeWithin(0, QUARANTINE_WARNING_DAYS_MAX),
     )
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
@@ -82,22 +95,30 @@ const rename = (): Command =>
       print(table([renamed]));
     });
 
-function settingsOf({ defaultBranch, flakyDetection, autoQuarantine }: SetOptions): RepositorySettings {
+const parseQuarantineLimit = (value: string): number | null =>
+  value === 'off' ? null : parseWholeWithin(1, QUARANTINE_LIMIT_MAX)(value);
+
+function settingsOf(options: SetOptions): RepositorySettings {
+  const { defaultBranch, flakyDetection, autoQuarantine, quarantineLimit, quarantineWarningDays } = options;
   if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > NAME_LENGTH_MAX))
     throw new UserError(`A branch name has 1 to ${NAME_LENGTH_MAX} characters.`);
   const settings: RepositorySettings = {
     ...(defaultBranch === undefined ? {} : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
     ...(flakyDetection === undefined ? {} : { flakyDetectionEnabled: flakyDetection }),
     ...(autoQuarantine === undefined ? {} : { autoQuarantine }),
+    ...(quarantineLimit === undefined ? {} : { quarantineLimit }),
+    ...(quarantineWarningDays === undefined ? {} : { quarantineWarningDays }),
   };
   if (Object.keys(settings).length === 0)
-    throw new UserError('Pass at least one of --default-branch, --flaky-detection and --auto-quarantine.');
+    throw new UserError(
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit and --quarantine-warning-days.',
+    );
   return settings;
 }
 
 const table = (repositories: readonly Repository[]): string =>
   formatTable(
-    ['REPOSITORY', 'HOST', 'DEFAULT BRANCH', 'SOURCE', 'FLAKY DETECTION', 'AUTO-QUARANTINE'],
+    ['REPOSITORY', 'HOST', 'DEFAULT BRANCH', 'SOURCE', 'FLAKY DETECTION', 'AUTO-QUARANTINE', 'LIMIT', 'WARNING DAYS'],
     repositories.map((repository) => [
       `${repository.owner}/${repository.name}`,
       repository.host,
@@ -105,6 +126,8 @@ const table = (repositories: readonly Repository[]): string =>
       repository.defaultBranchSource ?? '-',
       repository.flakyDetectionEnabled ? 'on' : 'off',
       repository.autoQuarantine,
+      repository.quarantineLimit?.toString() ?? '-',
+      repository.quarantineWarningDays.toString(),
     ]),
   );
 
@@ -117,5 +140,7 @@ const toJson = (repository: Repository) => ({
   default_branch_source: repository.defaultBranchSource,
   flaky_detection_enabled: repository.flakyDetectionEnabled,
   auto_quarantine: repository.autoQuarantine,
+  quarantine_limit: repository.quarantineLimit,
+  quarantine_warning_days: repository.quarantineWarningDays,
   created_at: repository.createdAt,
 });

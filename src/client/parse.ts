@@ -43,6 +43,15 @@ export function parseWhole(value: string): number {
   return Number(value);
 }
 
+/** Of so many to so many. */
+export const parseWholeWithin =
+  (min: number, max: number) =>
+  (value: string): number => {
+    if (!/^\d{1,10}$/.test(value) || Number(value) < min || Number(value) > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    return Number(value);
+  };
+
 export function parseUrl(value: string): string {
   if (!isWebAddress(value))
     throw new InvalidArgumentError('It must be an http:// or https:// URL without a password in it.');

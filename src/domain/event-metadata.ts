@@ -119,6 +119,16 @@ const command = open({
   trigger_comment_url: maybeText,
 });
 
+/** What a quarantine is narrowed to, and until when and whose it is. */
+const quarantineTerms = {
+  pipeline_name: maybeName,
+  job_name: maybeName,
+  failure_ids: maybe(z.array(z.uuid()).max(LIST_LENGTH_MAX)),
+  expires_at: maybeMoment,
+  owner: maybeName,
+  ticket_url: maybeText,
+};
+
 const quarantine = {
   quarantine_id: z.uuid(),
   test_id: maybe(z.uuid()),
@@ -126,6 +136,7 @@ const quarantine = {
   branch: maybeName,
   source: z.enum(QUARANTINE_SOURCES),
   health_status_at_event: maybeName,
+  ...quarantineTerms,
 };
 
 /** In the order of the API's documentation. */
@@ -212,6 +223,13 @@ export const EVENT_METADATA = {
     enabled_at: maybeMoment,
     auto_quarantine_config_attributes: autoQuarantineConfig,
   }),
+  'ci_insights.auto_quarantine.limit_reached': open({
+    limit: maybeCount,
+    open_quarantines: maybeCount,
+    test_id: maybe(z.uuid()),
+    test_name: maybeName,
+    reason: maybeText,
+  }),
   'ci_insights.auto_quarantine.modified': open({
     ...autoQuarantineMode,
     updated_by: actor,
@@ -268,6 +286,14 @@ export const EVENT_METADATA = {
     ),
     dequarantined_at: maybeMoment,
     dequarantined_by: actor,
+  }),
+  'test.quarantine.expiring': open({ ...quarantine, reason: maybeText, quarantined_at: maybeMoment }),
+  'test.quarantine.updated': open({
+    ...quarantine,
+    reason: maybeText,
+    quarantine_attributes_before: maybe(open(quarantineTerms)),
+    updated_by: actor,
+    updated_at: maybeMoment,
   }),
   'test.quarantined': open({ ...quarantine, reason: text, quarantined_at: maybeMoment, quarantined_by: actor }),
 } as const satisfies Record<string, z.ZodType>;

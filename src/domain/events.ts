@@ -19,6 +19,14 @@ export function eventTypeOf(value: string): EventType | undefined {
   return Object.hasOwn(EVENT_TYPE_ALIASES, value) ? EVENT_TYPE_ALIASES[value] : undefined;
 }
 
+/** Who did something: a user of the repository host, or an application with its key. */
+export type EventActor = {
+  type: 'user' | 'application';
+  /** Null where the source does not say. */
+  id: string | number | null;
+  name: string;
+};
+
 /** An event before it is written: it gets its id and time then. */
 export interface NewEvent<T extends EventType = EventType> {
   type: T;

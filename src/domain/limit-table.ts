@@ -248,6 +248,24 @@ export const REQUEST_LIMITS = {
   REASON_LENGTH_MAX: limit(limits.REASON_LENGTH_MAX, 'characters of the reason of a quarantine', 422, () =>
     tooLong(limits.REASON_LENGTH_MAX),
   ),
+  QUARANTINE_OWNER_LENGTH_MAX: limit(
+    limits.QUARANTINE_OWNER_LENGTH_MAX,
+    'characters of the owner of a quarantine',
+    422,
+    () => tooLong(limits.QUARANTINE_OWNER_LENGTH_MAX),
+  ),
+  TICKET_URL_BYTES_MAX: limit(
+    limits.TICKET_URL_BYTES_MAX,
+    'bytes of the ticket of a quarantine',
+    422,
+    () => `must be a web address (http or https) of at most ${limits.TICKET_URL_BYTES_MAX} bytes`,
+  ),
+  QUARANTINE_FAILURES_MAX: limit(
+    limits.QUARANTINE_FAILURES_MAX,
+    'failure groups of a quarantine',
+    422,
+    () => `names more than ${limits.QUARANTINE_FAILURES_MAX} failure groups: quarantine the test for every failure`,
+  ),
   METADATA_BYTES_MAX: limit(
     limits.METADATA_BYTES_MAX,
     'bytes of the metadata of an event as JSON',

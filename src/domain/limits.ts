@@ -11,6 +11,12 @@ export const TEST_NAME_LENGTH_MAX = 10_000;
 export const NAME_LENGTH_MAX = 255;
 /** Why a test is quarantined. */
 export const REASON_LENGTH_MAX = 10_000;
+/** Who owns a quarantine: a person or a team. */
+export const QUARANTINE_OWNER_LENGTH_MAX = 255;
+/** Where the repair of a test is tracked. */
+export const TICKET_URL_BYTES_MAX = 2_048;
+/** Failure groups that one quarantine may name; an entry of the list that every CI job reads holds all of them. */
+export const QUARANTINE_FAILURES_MAX = 100;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
 /** Free text on a repository host: GitHub's limit of a comment. */
 export const COMMENT_LENGTH_MAX = 65_536;

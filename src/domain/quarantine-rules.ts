@@ -1,5 +1,4 @@
 /** When a test is quarantined automatically, and when a quarantined test has recovered. Pure. */
-import { matchesBranch } from './branch-pattern.ts';
 import {
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
@@ -28,9 +27,12 @@ export function autoQuarantineChange(
 export const QUARANTINE_SOURCES = ['manual', 'auto'] as const;
 export type QuarantineSource = (typeof QUARANTINE_SOURCES)[number];
 
-/** Whether a quarantine applies to a branch: it is for every branch, for this one, or its pattern matches. */
-export const appliesTo = (quarantine: { branch: string | null }, branch: string): boolean =>
-  quarantine.branch === null || matchesBranch(quarantine.branch, branch);
+/** How many days before its end a quarantine is announced to end, unless the repository says otherwise. */
+export const QUARANTINE_WARNING_DAYS_DEFAULT = 3;
+export const QUARANTINE_WARNING_DAYS_MAX = 90;
+
+/** The most that `--quarantine-limit` may be: a repository with more has no use for a limit. */
+export const QUARANTINE_LIMIT_MAX = 100_000;
 
 /**
  * What one identity of a test has shown in the last 30 days, but only since a person last released the test: what was

@@ -3,8 +3,9 @@
  * read by most insights. All of it follows from the retained executions on the default branch, in whatever order they
  * arrive; only the first failure outlives them.
  */
+import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
 import { monthOf } from './retention.ts';
-import type { Status } from './status.ts';
+import { type Health, type Status, worstHealth } from './status.ts';
 import { DAY_MS } from './time.ts';
 
 /** Ratios cover this many UTC days, the current one included. */
@@ -49,6 +50,22 @@ export const emptySummary: IdentitySummary = {
 /** Retained executions of the identity, skipped ones included. */
 export const executionsOf = ({ months }: Pick<IdentitySummary, 'months'>): number =>
   [...months.values()].reduce((sum, count) => sum + count, 0);
+
+/**
+ * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
+ * runs the test says nothing about it.
+ */
+export function healthOfTest(
+  identities: readonly { health: Health; summary: Pick<IdentitySummary, 'lastSuccessAt' | 'lastFailureAt'> }[],
+): Health {
+  const judged = identities.flatMap(({ health, summary: { lastSuccessAt, lastFailureAt } }) => {
+    if (lastSuccessAt === null && lastFailureAt === null) return [];
+    return [{ health, newestAt: Math.max(lastSuccessAt ?? 0, lastFailureAt ?? 0) }];
+  });
+  const newestAt = Math.max(...judged.map((one) => one.newestAt));
+  const recent = judged.filter((one) => one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS);
+  return worstHealth(recent.map(({ health }) => health));
+}
 
 /** The summary after some more executions, each of which it must not have counted before. */
 export function addExecutions(summary: IdentitySummary, executions: readonly SummarisedExecution[]): IdentitySummary {

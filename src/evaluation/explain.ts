@@ -13,7 +13,7 @@ import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { IdentityState } from './health.ts';
 import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';

@@ -9,8 +9,10 @@ import {
   quarantineReason,
   type RecoveryEvidence,
 } from '../domain/quarantine-rules.ts';
+import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { IdentityState } from './health.ts';
 import type { IdentityEvidence, QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { identityKey } from './store.ts';
@@ -72,19 +74,19 @@ export async function recoveryOf(
   open: readonly Quarantine[],
 ): Promise<Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>> {
   const found = new Map<Quarantine, { identity: IdentityState; evidence: RecoveryEvidence }[]>();
-  // A test has one quarantine, or a few with branches; each round takes one of each test. Most often one round is
-  // enough.
+  // A test has one quarantine, or a few with branches or narrowings; each round takes one of each test. Most often one
+  // round is enough.
   for (const round of roundsOf(open)) {
     const since = new Map(
       round
-        .filter((quarantine) => isCounted(quarantine, tests.get(quarantine.testId) ?? []))
+        .filter((quarantine) => isCounted(quarantine, coveredBy(quarantine, tests)))
         .map((quarantine) => [quarantine.testId, quarantine.createdAt.getTime()]),
     );
     const passes = await evidence.passes(since);
     for (const quarantine of round)
       found.set(
         quarantine,
-        (tests.get(quarantine.testId) ?? []).map((identity) => ({
+        coveredBy(quarantine, tests).map((identity) => ({
           identity,
           evidence: {
             health: identity.state.health,
@@ -96,6 +98,10 @@ export async function recoveryOf(
   }
   return found;
 }
+
+/** The identities of its test in the pipelines and CI jobs that it is for. */
+const coveredBy = (quarantine: Quarantine, tests: ReadonlyMap<string, IdentityState[]>): IdentityState[] =>
+  (tests.get(quarantine.testId) ?? []).filter((identity) => appliesInPlace(quarantine, identity));
 
 function roundsOf(open: readonly Quarantine[]): Quarantine[][] {
   const rounds: Quarantine[][] = [];
@@ -127,7 +133,9 @@ async function quarantineTests(
   open: readonly Quarantine[],
 ): Promise<void> {
   if (mode === 'off') return;
-  const everywhere = new Set(open.flatMap(({ testId, branch }) => (branch === null ? [testId] : [])));
+  const everywhere = new Set(
+    open.flatMap((quarantine) => (quarantine.branch === null && !isNarrowed(quarantine) ? [quarantine.testId] : [])),
+  );
   const suspects = [...tests].filter(
     ([testId, identities]) =>
       !everywhere.has(testId) &&
@@ -148,13 +156,9 @@ async function quarantineTests(
     if (!first) continue;
     const reason = quarantineReason(mode, withHealth(found, tests.get(first.testId) ?? []));
     if (reason === null) continue;
-    await quarantines.create(repositoryId, {
-      testName: first.testName,
-      reason,
-      branch: null,
-      source: 'auto',
-      actor: AUTO_QUARANTINE_ACTOR,
-    });
+    const wanted = { testName: first.testName, reason, branch: null };
+    const outcome = await quarantines.createAutomatically(repositoryId, wanted, AUTO_QUARANTINE_ACTOR);
+    if (outcome === 'limited') return;
   }
 }
 

@@ -2,6 +2,7 @@
  * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application
  * keys, and tokens of the repository host.
  */
+import type { EventActor } from '../domain/events.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { forbidden, notFound } from './problems.ts';
@@ -20,6 +21,12 @@ export interface Credential {
   readonly application?: Application;
   access(repository: RepositoryName, permission: Permission): Promise<Access>;
 }
+
+/** Who acts, as events name it. A host token names its user by the login only. */
+export const eventActorOf = ({ actor, application }: Credential): EventActor =>
+  application
+    ? { type: 'application', id: application.id, name: application.name }
+    : { type: 'user', id: null, name: actor };
 
 /** A credential that decides from what it holds. */
 export interface DecidingCredential extends Credential {

@@ -123,7 +123,7 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface MountedOperation {
   method: Method;

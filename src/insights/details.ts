@@ -3,12 +3,12 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
-import { newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
+import { healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { type PullRequest, pullRequestsMergedAs } from '../postgres/pull-requests.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
-import { healthOf, latest } from './known-tests.ts';
+import { latest } from './known-tests.ts';
 
 /** Shown as the author of a pull request whose account was deleted. */
 const GHOST = { id: 10_137, login: 'ghost' };
@@ -81,7 +81,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           repository: repository.name,
           test_name: test.name,
           test_id: path.test_id,
-          health_status: healthOf(test),
+          health_status: healthOfTest(test.identities),
           last_conclusion: newest?.status ?? 'skipped',
           failure_ratio: share(failed),
           flakiness_ratio: share(repository.flakyDetectionEnabled ? recentFlaky(test.flakyDays, now) : 0),

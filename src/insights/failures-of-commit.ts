@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
-import { appliesTo } from '../domain/quarantine-rules.ts';
+import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
+import { healthOfTest } from '../domain/test-state.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import type { InsightsDeps } from './common.ts';
-import { healthOf, type KnownTest, latest } from './known-tests.ts';
+import { type KnownTest, latest } from './known-tests.ts';
 
 /** A commit on which more tests failed has one cause, or a few; no one reads a list of them all. */
 export const FAILED_TESTS_MAX = 1_000;
@@ -174,7 +175,7 @@ function judged(
   const { test_id: testId, test_name: testName, pipeline_name: pipelineName, job_name: jobName } = newest;
   const test = tests.get(testId);
   const own = test?.identities.find((one) => one.pipelineName === pipelineName && one.jobName === jobName);
-  const health = own?.health ?? (test ? healthOf(test) : null);
+  const health = own?.health ?? (test ? healthOfTest(test.identities) : null);
   const evidence = failed.flatMap((result) =>
     result.failures.map((failure) => {
       const known = groups.get(groupKey({ testId, failureId: failure.id }));
@@ -190,9 +191,14 @@ function judged(
   const shownResult = shown?.result ?? newest;
   const run = runs.get(runKey(shownResult));
   if (!run) return undefined;
-  const quarantine = quarantines
-    .get(testId)
-    ?.find((one) => [run.run_branch, run.run_base_ref].some((branch) => branch !== '' && appliesTo(one, branch)));
+  const branches = [run.run_branch, run.run_base_ref].filter((branch) => branch !== '');
+  const covering = (failureId: string | null) =>
+    quarantines
+      .get(testId)
+      ?.find((one) => branches.some((branch) => covers(one, { branch, pipelineName, jobName, failureId })));
+  // One that is narrowed to failure groups leaves the others of the same test.
+  const isCovered = seen.every(({ of }) => covering(of[0]?.failure.id ?? null) !== undefined);
+  const quarantine = isCovered ? covering(shown?.failure.id ?? null) : undefined;
   return {
     verdict: commitVerdict({
       isQuarantined: quarantine !== undefined || failed.every(({ is_quarantined }) => is_quarantined),

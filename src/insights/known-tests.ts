@@ -1,8 +1,5 @@
 /** What PostgreSQL knows of tests: their names, first failures and identities. Look-ups at the same time share a statement. */
-import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
-import { type Health, worstHealth } from '../domain/status.ts';
 import { executionsOf } from '../domain/test-state.ts';
-import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { readShownIdentities, readTests, type ShownIdentity, type TestState } from '../postgres/test-states.ts';
@@ -48,20 +45,6 @@ export class KnownTests {
       }),
     );
   }
-}
-
-/**
- * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
- * runs the test says nothing about it.
- */
-export function healthOf({ identities }: Pick<KnownTest, 'identities'>): Health {
-  const judged = identities.flatMap(({ health, summary: { lastSuccessAt, lastFailureAt } }) => {
-    const newestAt = latest([lastSuccessAt, lastFailureAt]);
-    return newestAt === null ? [] : [{ health, newestAt }];
-  });
-  const newestAt = Math.max(...judged.map((one) => one.newestAt));
-  const recent = judged.filter((one) => one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS);
-  return worstHealth(recent.map(({ health }) => health));
 }
 
 /** The latest of several moments; null if there is none. */

@@ -2,30 +2,39 @@
  * Quarantines. Each change is one transaction, together with its event and the repository's next revision. By the
  * revision, every holder of a list knows whether it is outdated.
  */
-import { and, asc, eq, inArray, isNotNull, isNull, max, sql } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, isNotNull, max, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
 import type { QuarantineSource } from '../domain/quarantine-rules.ts';
-import { type Database, type Executor, onPostgres } from './client.ts';
+import { narrowingOf } from '../domain/quarantine-scope.ts';
+import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
+import {
+  columns,
+  dequarantined,
+  healthNow,
+  isOpen,
+  metadataOf,
+  type NamedActor,
+  nextRevision,
+  type Quarantine,
+  type QuarantineTerms,
+  quarantined,
+  termsOf,
+} from './quarantine-records.ts';
 import { quarantines, repositories } from './schema.ts';
 
-/** The channel of NOTIFY: `<repository id>:<revision>` when the quarantines of a repository have changed. */
-export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
-
-export type Quarantine = Omit<typeof quarantines.$inferSelect, 'repositoryId' | 'removedAt' | 'removedBy'>;
-
-interface NewQuarantine {
+interface NewQuarantine extends Partial<QuarantineTerms> {
   testName: string;
   reason: string;
   /** Branch or pattern; null: every branch. Never empty. */
   branch: string | null;
-  source: QuarantineSource;
-  /** Who creates it; also the trigger of the event. */
-  actor: string;
 }
+
+/** Raised by the unique index over the scopes of open quarantines. */
+const UNIQUE_VIOLATION = '23505';
 
 /** All quarantines of a repository at one moment, in order of creation. */
 export interface QuarantineSnapshot {
@@ -39,19 +48,6 @@ interface QuarantineChange {
   repositoryId: string;
   revision: number;
 }
-
-const columns = {
-  id: quarantines.id,
-  testId: quarantines.testId,
-  testName: quarantines.testName,
-  reason: quarantines.reason,
-  branch: quarantines.branch,
-  source: quarantines.source,
-  actor: quarantines.actor,
-  createdAt: quarantines.createdAt,
-  isRecovered: quarantines.isRecovered,
-};
-const isOpen = isNull(quarantines.removedAt);
 
 export class QuarantineStore {
   readonly #listeners: ((change: QuarantineChange) => void)[] = [];
@@ -93,43 +89,141 @@ export class QuarantineStore {
     return row?.revision ?? 0;
   }
 
-  /** Quarantines a test. Undefined if it is already quarantined on that branch, even by a concurrent request. */
-  async create(repositoryId: string, wanted: NewQuarantine): Promise<Quarantine | undefined> {
+  /**
+   * Quarantines a test for a person or a client. Undefined if it is already quarantined for the same scope, even by a
+   * concurrent request.
+   */
+  create(repositoryId: string, wanted: NewQuarantine, by: NamedActor): Promise<Quarantine | undefined> {
+    return this.#change(repositoryId, (tx) => this.#insert(tx, repositoryId, { ...wanted, source: 'manual' }, by));
+  }
+
+  /**
+   * Quarantines a test as the evaluation found it, unless the repository has as many quarantines as it may: then the log
+   * says so, once until there is room again. Evaluations of a repository run one after another, so they stop at the limit;
+   * people may go beyond it at the same time.
+   */
+  async createAutomatically(
+    repositoryId: string,
+    wanted: NewQuarantine,
+    actor: string,
+  ): Promise<'created' | 'known' | 'limited'> {
+    const by = { name: actor, actor: null };
+    let isLimited = false;
+    const created = await this.#change(repositoryId, async (tx) => {
+      const room = await roomOf(tx, repositoryId);
+      isLimited = room.limit !== null && room.open >= room.limit;
+      if (isLimited) {
+        if (!room.isLimitNoted) await this.#noteLimit(tx, repositoryId, room, wanted, actor);
+        return undefined;
+      }
+      const made = await this.#insert(tx, repositoryId, { ...wanted, source: 'auto' }, by);
+      if (made && room.isLimitNoted) await setLimitNoted(tx, repositoryId, false);
+      return made;
+    });
+    return created ? 'created' : isLimited ? 'limited' : 'known';
+  }
+
+  async #insert(
+    tx: Executor,
+    repositoryId: string,
+    wanted: NewQuarantine & { source: QuarantineSource },
+    by: NamedActor,
+  ): Promise<Quarantine | undefined> {
     const now = this.clock.now();
+    const { pipelineName = null, jobName = null, failureIds = null } = wanted;
     const row = {
+      ...wanted,
       id: uuid7(),
       repositoryId,
       testId: testIdOf(repositoryId, wanted.testName),
       createdAt: new Date(now),
-      ...wanted,
+      actor: by.name,
+      narrowing: narrowingOf({ pipelineName, jobName, failureIds }),
     };
-    return this.#change(repositoryId, async (tx) => {
-      const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
-      if (!created) return undefined;
-      const metadata = { ...metadataOf(created), quarantined_at: created.createdAt.toISOString() };
-      const event = newEvent('test.quarantined', metadata, { trigger: created.actor });
+    const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
+    if (!created) return undefined;
+    const health = await healthNow(tx, repositoryId, created.testId);
+    await recordEvents(tx, repositoryId, [quarantined(created, health, by)], now);
+    return created;
+  }
+
+  /** Of several evaluations that are kept from quarantining, the first one says so. */
+  async #noteLimit(tx: Executor, repositoryId: string, room: Room, wanted: NewQuarantine, trigger: string) {
+    if (!(await setLimitNoted(tx, repositoryId, true))) return;
+    const metadata = {
+      limit: room.limit,
+      open_quarantines: room.open,
+      test_id: testIdOf(repositoryId, wanted.testName),
+      test_name: wanted.testName,
+      reason: wanted.reason,
+    };
+    const event = newEvent('ci_insights.auto_quarantine.limit_reached', metadata, { trigger });
+    await recordEvents(tx, repositoryId, [event], this.clock.now());
+  }
+
+  /**
+   * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
+   * test has the wanted scope. What is the same already changes nothing and is no event.
+   */
+  async update(
+    repositoryId: string,
+    id: string,
+    changes: Partial<QuarantineTerms>,
+    by: NamedActor,
+  ): Promise<Quarantine | 'taken' | undefined> {
+    const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isOpen);
+    let kept: Quarantine | undefined;
+    const change = async (tx: Executor): Promise<Quarantine | undefined> => {
+      const [before] = await tx.select(columns).from(quarantines).where(isThis).for('update');
+      kept = before;
+      if (!before) return undefined;
+      const wanted = { ...before, ...changes };
+      if (JSON.stringify(termsOf(wanted)) === JSON.stringify(termsOf(before))) return undefined;
+      const [after] = await tx
+        .update(quarantines)
+        .set({ ...changes, narrowing: narrowingOf(wanted) })
+        .where(isThis)
+        .returning(columns);
+      if (!after) return undefined;
+      const now = this.clock.now();
+      const metadata = {
+        ...metadataOf(after, await healthNow(tx, repositoryId, after.testId)),
+        quarantine_attributes_before: termsOf(before),
+        updated_by: by.actor,
+        updated_at: new Date(now).toISOString(),
+      };
+      const event = newEvent('test.quarantine.updated', metadata, { trigger: by.name });
       await recordEvents(tx, repositoryId, [event], now);
-      return created;
-    });
+      return after;
+    };
+    try {
+      return (await this.#change(repositoryId, change)) ?? kept;
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+      throw error;
+    }
+  }
+
+  /** Whether a moment has passed, by the clock that ends quarantines. */
+  async hasPassed(moment: Date): Promise<boolean> {
+    const { rows } = await onPostgres(() =>
+      this.db.execute<{ passed: boolean }>(sql`select ${moment.toISOString()}::timestamptz <= now() as passed`),
+    );
+    return rows[0]?.passed ?? false;
   }
 
   /** Removes a quarantine and returns it as it was. Undefined if there is none with this id, or none any more. */
-  async remove(repositoryId: string, id: string, actor: string): Promise<Quarantine | undefined> {
+  async remove(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | undefined> {
     const now = this.clock.now();
     return this.#change(repositoryId, async (tx) => {
       const [removed] = await tx
         .update(quarantines)
-        .set({ removedAt: new Date(now), removedBy: actor })
+        .set({ removedAt: new Date(now), removedBy: by.name })
         .where(and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isOpen))
         .returning(columns);
       if (!removed) return undefined;
-      const { source, reason, branch, createdAt } = removed;
-      const metadata = {
-        ...metadataOf(removed),
-        original_quarantine: { source, reason, branch, created_at: createdAt.toISOString() },
-        dequarantined_at: new Date(now).toISOString(),
-      };
-      await recordEvents(tx, repositoryId, [newEvent('test.dequarantined', metadata, { trigger: actor })], now);
+      const health = await healthNow(tx, repositoryId, removed.testId);
+      await recordEvents(tx, repositoryId, [dequarantined(removed, health, by, now)], now);
       return removed;
     });
   }
@@ -206,22 +300,33 @@ export class QuarantineStore {
   }
 }
 
-async function nextRevision(tx: Executor, repositoryId: string): Promise<number> {
-  const [row] = await tx
-    .update(repositories)
-    .set({ quarantineRevision: sql`${repositories.quarantineRevision} + 1` })
-    .where(eq(repositories.id, repositoryId))
-    .returning({ revision: repositories.quarantineRevision });
-  if (!row) throw new Error(`repository ${repositoryId} is not recorded`);
-  await tx.execute(sql`select pg_notify(${QUARANTINES_CHANNEL}, ${`${repositoryId}:${row.revision}`})`);
-  return row.revision;
+/** How many quarantines a repository may have and has, for automatic ones. */
+interface Room {
+  limit: number | null;
+  isLimitNoted: boolean;
+  open: number;
 }
 
-const metadataOf = ({ id, testId, testName, branch, reason, source }: Quarantine) => ({
-  quarantine_id: id,
-  test_id: testId,
-  test_name: testName,
-  branch,
-  reason,
-  source,
-});
+async function roomOf(tx: Executor, repositoryId: string): Promise<Room> {
+  const [repository] = await tx
+    .select({ limit: repositories.quarantineLimit, isLimitNoted: repositories.quarantineLimitReached })
+    .from(repositories)
+    .where(eq(repositories.id, repositoryId));
+  const { limit = null, isLimitNoted = false } = repository ?? {};
+  if (limit === null) return { limit, isLimitNoted, open: 0 };
+  const [counted] = await tx
+    .select({ open: count() })
+    .from(quarantines)
+    .where(and(eq(quarantines.repositoryId, repositoryId), isOpen));
+  return { limit, isLimitNoted, open: counted?.open ?? 0 };
+}
+
+/** Whether that was a change. */
+async function setLimitNoted(tx: Executor, repositoryId: string, isNoted: boolean): Promise<boolean> {
+  const changed = await tx
+    .update(repositories)
+    .set({ quarantineLimitReached: isNoted })
+    .where(and(eq(repositories.id, repositoryId), eq(repositories.quarantineLimitReached, !isNoted)))
+    .returning({ id: repositories.id });
+  return changed.length > 0;
+}

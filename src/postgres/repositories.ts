@@ -8,9 +8,9 @@
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { DEFAULT_BRANCH_SOURCES, type DefaultBranchSource } from '../domain/default-branch.ts';
-import { newEvent } from '../domain/events.ts';
+import { type EventActor, type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
-import { autoQuarantineChange } from '../domain/quarantine-rules.ts';
+import { type AutoQuarantineMode, autoQuarantineChange } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
@@ -19,7 +19,10 @@ import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;
 export type RepositorySettings = Partial<
-  Pick<Repository, 'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine'>
+  Pick<
+    Repository,
+    'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine' | 'quarantineLimit' | 'quarantineWarningDays'
+  >
 >;
 
 export interface RepositoryPath extends RepositoryName {
@@ -123,27 +126,30 @@ export class RepositoryStore {
 
   /**
    * Changes the given settings. A default branch set here overrules every other source. A change of auto-quarantine
-   * writes its event in the same transaction.
+   * writes its event in the same transaction. A limit of quarantines that is set may be reached again, and is noted then.
    *
    * @param trigger who or what makes the change, for the event
    */
   async set(repository: Repository, settings: RepositorySettings, trigger: string): Promise<Repository> {
-    const branch = settings.defaultBranch ? { defaultBranchSource: 'setting' as const } : {};
+    const implied = {
+      ...(settings.defaultBranch && { defaultBranchSource: 'setting' as const }),
+      ...(settings.quarantineLimit !== undefined && { quarantineLimitReached: false }),
+    };
     const changed = await onPostgres(() =>
       this.db.transaction(async (tx) => {
         const isThis = eq(repositories.id, repository.id);
         const [before] = await tx.select().from(repositories).where(isThis).for('update');
         const [after] = await tx
           .update(repositories)
-          .set({ ...settings, ...branch })
+          .set({ ...settings, ...implied })
           .where(isThis)
           .returning();
         if (!before || !after) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
         const change = autoQuarantineChange(before.autoQuarantine, after.autoQuarantine);
         if (change) {
-          const metadata = { mode: after.autoQuarantine, previous_mode: before.autoQuarantine };
-          const event = newEvent(`ci_insights.auto_quarantine.${change}`, metadata, { trigger });
-          await recordEvents(tx, repository.id, [event], this.clock.now());
+          const now = this.clock.now();
+          const event = autoQuarantineEvent(change, before.autoQuarantine, after.autoQuarantine, trigger, now);
+          await recordEvents(tx, repository.id, [event], now);
         }
         return after;
       }),
@@ -177,6 +183,48 @@ export class RepositoryStore {
 
   #forget(owner: string, name: string): void {
     this.#cache.forget(cacheKey(owner, name));
+  }
+}
+
+/**
+ * @param trigger what makes the change: an operator with a command, which is an application as events name it
+ */
+function autoQuarantineEvent(
+  change: 'enabled' | 'disabled' | 'modified',
+  before: AutoQuarantineMode,
+  after: AutoQuarantineMode,
+  trigger: string,
+  now: number,
+): NewEvent {
+  const at = new Date(now).toISOString();
+  const by: EventActor = { type: 'application', id: null, name: trigger };
+  const attributesOf = (mode: AutoQuarantineMode) => ({ ignore_broken_on_default_branch: mode !== 'flaky+broken' });
+  const modes = { mode: after, previous_mode: before };
+  switch (change) {
+    case 'enabled':
+      return newEvent(
+        'ci_insights.auto_quarantine.enabled',
+        { ...modes, enabled_by: by, enabled_at: at, auto_quarantine_config_attributes: attributesOf(after) },
+        { trigger },
+      );
+    case 'disabled':
+      return newEvent(
+        'ci_insights.auto_quarantine.disabled',
+        { ...modes, disabled_by: by, disabled_at: at, auto_quarantine_config_attributes: attributesOf(before) },
+        { trigger },
+      );
+    case 'modified':
+      return newEvent(
+        'ci_insights.auto_quarantine.modified',
+        {
+          ...modes,
+          updated_by: by,
+          updated_at: at,
+          auto_quarantine_config_attributes_before: attributesOf(before),
+          auto_quarantine_config_attributes_after: attributesOf(after),
+        },
+        { trigger },
+      );
   }
 }
 

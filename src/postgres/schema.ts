@@ -20,7 +20,12 @@ import {
 } from 'drizzle-orm/pg-core';
 import { DEFAULT_BRANCH_SOURCES } from '../domain/default-branch.ts';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
-import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
+import {
+  AUTO_QUARANTINE_MODES,
+  QUARANTINE_SOURCES,
+  QUARANTINE_WARNING_DAYS_DEFAULT,
+} from '../domain/quarantine-rules.ts';
+import { NOT_NARROWED } from '../domain/quarantine-scope.ts';
 import { HEALTHS } from '../domain/status.ts';
 
 export const schema = pgSchema('ci_insights');
@@ -43,6 +48,12 @@ export const repositories = schema.table(
     defaultBranchSource: text({ enum: DEFAULT_BRANCH_SOURCES }),
     flakyDetectionEnabled: boolean().notNull().default(true),
     autoQuarantine: text({ enum: AUTO_QUARANTINE_MODES }).notNull().default('off'),
+    /** With so many open quarantines, tests are no longer quarantined automatically; null: no limit. */
+    quarantineLimit: integer('quarantine_limit'),
+    /** The log says that the limit keeps tests from being quarantined. It says so once, until there is room again. */
+    quarantineLimitReached: boolean('quarantine_limit_reached').notNull().default(false),
+    /** How many days before its end a quarantine is announced to end; 0: it is not. */
+    quarantineWarningDays: integer('quarantine_warning_days').notNull().default(QUARANTINE_WARNING_DAYS_DEFAULT),
     /** Raised by every change of its quarantines, in the same transaction: it tells which of two lists is newer. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Writing events locks the row, so ids and times go up together. */
@@ -339,6 +350,20 @@ export const quarantines = schema.table(
     reason: text().notNull(),
     /** Branch or branch pattern; null: every branch. Never empty. */
     branch: text(),
+    /** Only in this pipeline, in this CI job, for these failure groups; null: in every one, for every failure. */
+    pipelineName: text('pipeline_name'),
+    jobName: text('job_name'),
+    /** In order, without duplicates. */
+    failureIds: uuid('failure_ids').array(),
+    /** The three above in one value, for the index (src/domain/quarantine-scope.ts). */
+    narrowing: uuid().notNull().default(NOT_NARROWED),
+    /** When it ends automatically, by the clock of PostgreSQL; null: never. */
+    expiresAt: moment('expires_at'),
+    /** The end that the log has announced already. */
+    announcedExpiry: moment('announced_expiry'),
+    /** A person or a team. */
+    owner: text(),
+    ticketUrl: text('ticket_url'),
     source: text({ enum: QUARANTINE_SOURCES }).notNull(),
     /** Who created it: the name of a key, or a login. */
     actor: text().notNull(),
@@ -349,12 +374,22 @@ export const quarantines = schema.table(
     removedBy: text('removed_by'),
   },
   (table) => [
-    // The first is for the list, in its order. The second keeps a test from being quarantined twice on one branch, with
-    // '' for "every branch". It has the id of the test, because an index entry cannot hold a name of 10,000 characters.
+    // For the list, in its order.
     index('quarantines_open').on(table.repositoryId, table.createdAt, table.id).where(sql`${table.removedAt} is null`),
-    uniqueIndex('quarantines_once')
-      .on(table.repositoryId, table.testId, sql`coalesce(${table.branch}, '')`)
+    // Keeps a test from being quarantined twice for the same scope, with '' for "every branch". It has the ids of the
+    // test and of the narrowing, because an index entry cannot hold several names.
+    uniqueIndex('quarantines_once_per_scope')
+      .on(table.repositoryId, table.testId, sql`coalesce(${table.branch}, '')`, table.narrowing)
       .where(sql`${table.removedAt} is null`),
+    // For the loop that ends and announces them: every few seconds, over all repositories.
+    index('quarantines_expiry')
+      .on(table.expiresAt)
+      .where(sql`${table.removedAt} is null and ${table.expiresAt} is not null`),
+    index('quarantines_unannounced')
+      .on(table.expiresAt)
+      .where(
+        sql`${table.removedAt} is null and ${table.expiresAt} is not null and ${table.announcedExpiry} is distinct from ${table.expiresAt}`,
+      ),
     // The releases of a test.
     index('quarantines_removed').on(table.repositoryId, table.testId).where(sql`${table.removedAt} is not null`),
   ],

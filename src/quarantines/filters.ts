@@ -1,25 +1,23 @@
 /** Which quarantines a request is about: filters, and a page of a list in memory, in order of creation. */
 import { z } from 'zod';
-import { appliesTo } from '../domain/quarantine-rules.ts';
+import { isShownTo, type ScopeQuestion } from '../domain/quarantine-scope.ts';
 import type { PagedList, PageRequest } from '../http/pages.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
 
-export interface QuarantineFilters {
-  /** Those that apply to this branch. */
-  branch: string | undefined;
+export interface QuarantineFilters extends ScopeQuestion {
   testId: string | undefined;
   source: Quarantine['source'] | undefined;
 }
 
 export const filtered = (
   quarantines: readonly Quarantine[],
-  { branch, testId, source }: QuarantineFilters,
+  { testId, source, ...asked }: QuarantineFilters,
 ): Quarantine[] =>
   quarantines.filter(
     (quarantine) =>
       (testId === undefined || quarantine.testId === testId) &&
       (source === undefined || quarantine.source === source) &&
-      (branch === undefined || appliesTo(quarantine, branch)),
+      isShownTo(quarantine, asked),
   );
 
 /** Time of creation in milliseconds, then id. */

@@ -15,12 +15,8 @@
 import { LRUCache } from 'lru-cache';
 import type { EncodedBody } from '../http/reply.ts';
 import type { Notifications } from '../postgres/notifications.ts';
-import {
-  QUARANTINES_CHANNEL,
-  type Quarantine,
-  type QuarantineSnapshot,
-  type QuarantineStore,
-} from '../postgres/quarantines.ts';
+import { QUARANTINES_CHANNEL, type Quarantine } from '../postgres/quarantine-records.ts';
+import type { QuarantineSnapshot, QuarantineStore } from '../postgres/quarantines.ts';
 
 /** How long a list is served without asking while notifications do not arrive. */
 const UNWATCHED_MS = 500;
@@ -28,7 +24,8 @@ const LISTS_MAX = 10_000;
 const LISTS_CHARACTERS_MAX = 64 * 1024 * 1024;
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
 /** What an entry weighs in addition to its texts. */
-const ENTRY_WEIGHT = 500;
+const ENTRY_WEIGHT = 1_000;
+const FAILURE_ID_WEIGHT = 60;
 
 /** The quarantines of one repository at one moment. */
 export interface QuarantineList extends QuarantineSnapshot {
@@ -154,7 +151,8 @@ const listOf = (repositoryId: string, snapshot: QuarantineSnapshot): QuarantineL
 function weightOf({ list }: Entry): number {
   const quarantines = list?.quarantines ?? [];
   const weight = quarantines.reduce(
-    (sum, { testName, reason }) => sum + testName.length + reason.length + ENTRY_WEIGHT,
+    (sum, { testName, reason, failureIds }) =>
+      sum + testName.length + reason.length + (failureIds?.length ?? 0) * FAILURE_ID_WEIGHT + ENTRY_WEIGHT,
     0,
   );
   // A list that exceeds the limit for all lists is kept too, alone.

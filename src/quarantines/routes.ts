@@ -1,13 +1,15 @@
 /** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { appliesTo } from '../domain/quarantine-rules.ts';
+import { appliesToBranch, isNarrowed } from '../domain/quarantine-scope.ts';
+import { type Credential, eventActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import type { QueryOf } from '../http/parameters.ts';
-import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
+import { conflict, type HttpProblem, notFound, unprocessable } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
-import type { Quarantine, QuarantineStore } from '../postgres/quarantines.ts';
+import type { NamedActor, Quarantine } from '../postgres/quarantine-records.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
 import type { QuarantineList, QuarantineLists } from './lists.ts';
@@ -26,6 +28,7 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
   mountList(app, http, deps);
   mountCreate(app, http, deps);
   mountGet(app, http, deps);
+  mountUpdate(app, http, deps);
   mountRemove(app, http, deps);
   mountCheck(app, http, deps);
 }
@@ -43,9 +46,33 @@ async function listOf({ repositories, lists }: QuarantineDeps, path: RepositoryP
 const unknownQuarantine = (): HttpProblem =>
   notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
 
+const actorOf = (credential: Credential | undefined): NamedActor => ({
+  name: credential?.actor ?? 'unknown',
+  actor: credential ? eventActorOf(credential) : null,
+});
+
+/** Throws 422 for an end that has passed: such a quarantine would end at once. */
+async function requireFuture(quarantines: QuarantineStore, expiresAt: Date | null | undefined): Promise<void> {
+  if (!expiresAt || !(await quarantines.hasPassed(expiresAt))) return;
+  throw unprocessable([
+    {
+      loc: ['body', 'expires_at'],
+      msg: 'is not in the future; leave it out for a quarantine without end',
+      type: 'invalid_value',
+    },
+  ]);
+}
+
 type ListQuery = QueryOf<typeof schemas.listQuery>;
 
-const filtersOf = ({ branch, test_id, source }: ListQuery): QuarantineFilters => ({ branch, testId: test_id, source });
+const filtersOf = (asked: ListQuery): QuarantineFilters => ({
+  branch: asked.branch,
+  pipelineName: asked.pipeline_name,
+  jobName: asked.job_name,
+  readsNarrowings: asked.narrowed === 'include',
+  testId: asked.test_id,
+  source: asked.source,
+});
 
 /** Without a page size or a cursor the whole list is wanted. */
 const isPaged = ({ per_page, cursor }: ListQuery): boolean => per_page !== undefined || (cursor ?? '') !== '';
@@ -61,7 +88,7 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     tag: TAG,
     summary: 'List quarantined tests',
     description:
-      'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients.',
+      'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients. A quarantine that is narrowed to a pipeline, a CI job or failure groups is shown only to those that know: who names its pipeline and CI job, or sends `narrowed=include`.',
     access: 'read',
     isRateLimited: false,
     params: schemas.repositoryPath,
@@ -98,7 +125,7 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     tag: TAG,
     summary: 'Mark a test as quarantined',
     description:
-      'On one branch, on the branches that match a pattern, or on all. A test that was never seen may be quarantined. 409 if the test is already quarantined on the same branch.',
+      'On one branch, on the branches that match a pattern, or on all; possibly only in a pipeline, in a CI job, or for some of its failure groups; possibly for a time. A test that was never seen may be quarantined. 409 if the test is already quarantined for the same branch, pipeline, CI job and failure groups.',
     access: 'quarantine',
     params: schemas.repositoryPath,
     body: schemas.createBody,
@@ -111,10 +138,15 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       },
     },
     handle: async ({ params: path, body, credential, url }) => {
-      const { test_name: testName, reason, branch } = body;
+      const { test_name: testName, reason, branch, ...named } = body;
+      const terms = schemas.termsIn(named);
+      await requireFuture(quarantines, terms.expiresAt);
       const repository = await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository });
-      const wanted = { testName, reason, branch, source: 'manual', actor: credential?.actor ?? 'unknown' } as const;
-      const created = await quarantines.create(repository.id, wanted);
+      const created = await quarantines.create(
+        repository.id,
+        { testName, reason, branch, ...terms },
+        actorOf(credential),
+      );
       if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
       const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
@@ -141,6 +173,32 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
   });
 }
 
+function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: QuarantineDeps): void {
+  mount(app, http, 'PATCH', `${BASE}/:quarantine_id`, {
+    operationId: 'updateQuarantine',
+    tag: TAG,
+    summary: 'Change the terms of a quarantine',
+    description:
+      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job and failure groups.',
+    access: 'quarantine',
+    params: schemas.quarantinePath,
+    body: schemas.updateBody,
+    bodyExample: schemas.UPDATE_EXAMPLE,
+    responses: { 200: { description: 'The quarantine as it is now.', schema: schemas.quarantineSchema } },
+    handle: async ({ params: path, body, credential }) => {
+      const terms = schemas.termsIn(body);
+      await requireFuture(quarantines, terms.expiresAt);
+      const repository = await repositories.find(path.owner, path.repository);
+      const updated =
+        repository && (await quarantines.update(repository.id, path.quarantine_id, terms, actorOf(credential)));
+      if (!updated) throw unknownQuarantine();
+      if (updated === 'taken')
+        throw conflict('Another quarantine of this test is for the same branch, pipeline, CI job and failure groups.');
+      return { body: schemas.quarantineJson(updated) };
+    },
+  });
+}
+
 /** RFC 7240: the client wants the record back, not an empty answer. */
 const wantsRecord = (prefer: string | null): boolean =>
   prefer?.split(',').some((one) => /^\s*return\s*=\s*"?representation"?\s*(;|$)/i.test(one)) ?? false;
@@ -160,8 +218,7 @@ function mountRemove(app: AnyElysia, http: Http, { repositories, quarantines }: 
     },
     handle: async ({ params: path, credential, request }) => {
       const repository = await repositories.find(path.owner, path.repository);
-      const actor = credential?.actor ?? 'unknown';
-      const removed = repository && (await quarantines.remove(repository.id, path.quarantine_id, actor));
+      const removed = repository && (await quarantines.remove(repository.id, path.quarantine_id, actorOf(credential)));
       if (!removed) throw unknownQuarantine();
       if (!wantsRecord(request.headers.get('prefer'))) return { status: 204 };
       return {
@@ -188,8 +245,11 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     },
     handle: async ({ params: path, body: { tests_names: names, branch } }) => {
       const list = await listOf(deps, path);
-      const applying = list.quarantines.filter((quarantine) =>
-        branch === null ? quarantine.branch === null : appliesTo(quarantine, branch),
+      // These clients excuse every failure of a name.
+      const applying = list.quarantines.filter(
+        (quarantine) =>
+          !isNarrowed(quarantine) &&
+          (branch === null ? quarantine.branch === null : appliesToBranch(quarantine, branch)),
       );
       const quarantined = new Set(applying.map(({ testName }) => testName));
       return {

@@ -1,15 +1,27 @@
 /** The input and output of the quarantine operations. */
+import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
-import { NAME_LENGTH_MAX, REASON_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
-import { formatMoment } from '../domain/moment.ts';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
+import {
+  NAME_LENGTH_MAX,
+  QUARANTINE_FAILURES_MAX,
+  QUARANTINE_OWNER_LENGTH_MAX,
+  REASON_LENGTH_MAX,
+  TEST_NAME_LENGTH_MAX,
+  TICKET_URL_BYTES_MAX,
+  webAddressOf,
+} from '../domain/limits.ts';
+import { formatMoment, parseMoment } from '../domain/moment.ts';
 import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
+import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
 import { text } from '../http/text.ts';
-import type { Quarantine } from '../postgres/quarantines.ts';
+import { type Quarantine, type QuarantineTerms, termsOf } from '../postgres/quarantine-records.ts';
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
 const TEST_ID_EXAMPLE = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
+const FAILURE_ID_EXAMPLE = '3f1a8b52-90c4-5d27-8f0e-6b1d2c3e4f50';
 const NAME_EXAMPLE = 'Cart > totals > sums [a, b] with 10% tax';
 
 export const repositoryPath = z.object({ owner, repository });
@@ -22,6 +34,20 @@ export const listQuery = {
     description:
       'Only quarantines that apply to this branch: for every branch, for this one, or with a matching pattern.',
     example: 'main',
+  }),
+  pipeline_name: textParameter(1, NAME_LENGTH_MAX, {
+    description:
+      'The pipeline that asks: those narrowed to it are included, those narrowed to another one are left out.',
+    example: 'CI',
+  }),
+  job_name: textParameter(1, NAME_LENGTH_MAX, {
+    description: 'The CI job that asks: those narrowed to it are included, those narrowed to another one are left out.',
+    example: 'unit',
+  }),
+  narrowed: enumParameter(['exclude', 'include'], {
+    description:
+      'Whether to include quarantines narrowed to a pipeline or CI job that the request does not name, or to failure groups. Ask for them only if you compare `pipeline_name`, `job_name` and `failure_ids` of each: otherwise you would excuse more than was asked for.',
+    default: 'exclude',
   }),
   test_id: uuidParameter({ description: 'Only quarantines of this test.', example: TEST_ID_EXAMPLE }),
   source: enumParameter(QUARANTINE_SOURCES, {
@@ -42,6 +68,60 @@ const branch = text(1, NAME_LENGTH_MAX)
   .nullish()
   .transform((value) => value ?? null);
 
+const moment = z
+  .string()
+  .transform((value, context) => {
+    const at = parseMoment(value);
+    if (at !== undefined) return new Date(at);
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an ISO 8601 date-time with a time zone, such as 2026-12-24T18:00:00Z',
+      params: { type: 'invalid_datetime' },
+    });
+    return z.NEVER;
+  })
+  .meta({ format: 'date-time' });
+
+const failureIds = z
+  .array(z.string().refine((id) => validateUuid(id), { error: 'must be a UUID', params: { type: 'invalid_uuid' } }))
+  .min(1, { error: 'is empty; leave it out, or send null, for every failure' })
+  .max(QUARANTINE_FAILURES_MAX, { error: REQUEST_LIMITS.QUARANTINE_FAILURES_MAX.sentence() })
+  .transform(orderedFailureIds);
+
+const ticketUrl = z.string().refine((value) => webAddressOf(value) !== null && URL.canParse(value), {
+  error: REQUEST_LIMITS.TICKET_URL_BYTES_MAX.sentence(),
+  params: { type: 'invalid_url' },
+});
+
+/** What may be agreed on a quarantine, and changed later. */
+const terms = {
+  pipeline_name: text(1, NAME_LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'Only in this pipeline. Null: in every one', example: 'CI' }),
+  job_name: text(1, NAME_LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'Only in this CI job. Null: in every one', example: 'unit' }),
+  failure_ids: failureIds.nullish().meta({
+    description:
+      'Only while the test fails in one of these ways: ids of failure groups, as `…/tests/{test_id}/failures` lists them. Null: for every failure',
+    example: [FAILURE_ID_EXAMPLE],
+    minItems: 1,
+    maxItems: QUARANTINE_FAILURES_MAX,
+  }),
+  expires_at: moment.nullish().meta({
+    description: 'When the quarantine ends automatically; in the future. Null: never',
+    example: '2026-12-24T18:00:00Z',
+  }),
+  owner: text(1, QUARANTINE_OWNER_LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'The person or the team that will repair the test', example: 'team-checkout' }),
+  ticket_url: ticketUrl.nullish().meta({
+    description: 'Where the repair is tracked: an address with http or https',
+    example: 'https://tickets.acme.example/SHOP-1234',
+    maxLength: TICKET_URL_BYTES_MAX,
+  }),
+};
+
 export const createBody = z.object({
   test_name: testName,
   reason: text(0, REASON_LENGTH_MAX).meta({ example: 'Fails when the clock changes, see #1234' }),
@@ -50,7 +130,26 @@ export const createBody = z.object({
       'Branch, or pattern for branches: `*` and `?` do not match `/`, `**` does. Null or absent: every branch',
     example: 'main',
   }),
+  ...terms,
 });
+
+/** A misspelt field is refused: a quarantine whose end was not changed would be found out too late. */
+export const updateBody = z.strictObject(terms);
+
+export const UPDATE_EXAMPLE = { expires_at: '2026-12-24T18:00:00Z', owner: 'team-checkout' };
+
+/** The terms that a body names; what it leaves out is absent. */
+export function termsIn(body: z.output<typeof updateBody>): Partial<QuarantineTerms> {
+  const named = {
+    pipelineName: body.pipeline_name,
+    jobName: body.job_name,
+    failureIds: body.failure_ids,
+    expiresAt: body.expires_at,
+    owner: body.owner,
+    ticketUrl: body.ticket_url,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
 
 export const CREATE_EXAMPLE = {
   test_name: NAME_EXAMPLE,
@@ -90,6 +189,30 @@ export const quarantineSchema = z
       description: 'Whether recent runs are healthy, so that the quarantine could be removed',
       example: false,
     }),
+    pipeline_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'The only pipeline that it is for; null: every one', example: null }),
+    job_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'The only CI job that it is for; null: every one', example: 'unit' }),
+    failure_ids: z
+      .array(z.guid())
+      .nullable()
+      .meta({
+        description: 'The only failure groups that it is for; null: every failure',
+        example: [FAILURE_ID_EXAMPLE],
+      }),
+    expires_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When it ends automatically; null: never', example: '2026-12-24T18:00:00.000Z' }),
+    owner: z.string().nullable().meta({ description: 'Who will repair the test', example: 'team-checkout' }),
+    ticket_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where the repair is tracked', example: 'https://tickets.acme.example/SHOP-1234' }),
   })
   .meta({ id: 'QuarantinedTest' });
 
@@ -112,4 +235,5 @@ export const quarantineJson = (quarantine: Quarantine): z.input<typeof quarantin
   created_at: formatMoment(quarantine.createdAt.getTime()),
   source: quarantine.source,
   is_recovered: quarantine.isRecovered,
+  ...termsOf(quarantine),
 });

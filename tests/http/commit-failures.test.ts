@@ -13,6 +13,7 @@ interface Failure {
   branch: string | null;
   pull_request: number | null;
   job_url: string | null;
+  failure_id: string | null;
   exception_message: string | null;
   evidence: Record<string, unknown>;
 }
@@ -127,6 +128,21 @@ describe('verdicts', () => {
     test('are quarantined, with the quarantine', async () => {
       const [first] = (await failuresOf('pr1', '?verdict=quarantined')).failures;
       expect(first).toMatchObject({ test_name: 'unheard of', evidence: { quarantine_id: expect.any(String) } });
+    });
+
+    test('for one failure group or in another CI job, other failures stay what they are', async () => {
+      const quarantine = async (terms: object): Promise<void> => {
+        const body = JSON.stringify({ test_name: 'flaky', reason: 'known', ...terms });
+        const headers = { 'content-type': 'application/json' };
+        const address = `${insights.fixture.base}/quarantines`;
+        expect((await insights.app.request(address, { method: 'POST', headers, body })).status).toBe(201);
+      };
+      const [other] = (await failuresOf('pr2')).failures;
+      await quarantine({ job_name: 'another' });
+      expect(await verdictsOf('pr2')).toEqual({ flaky: 'new' });
+      await quarantine({ failure_ids: [other?.failure_id] });
+      expect(await verdictsOf('pr2')).toEqual({ flaky: 'quarantined' });
+      expect(await verdictsOf('pr1')).toMatchObject({ flaky: 'known_flaky' });
     });
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
-import type { Quarantine } from '../../src/postgres/quarantines.ts';
+import type { Quarantine } from '../../src/postgres/quarantine-records.ts';
 import type { Repository } from '../../src/postgres/repositories.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
@@ -29,6 +29,8 @@ interface Listed {
   quarantined_tests: { id: string; test_name: string; is_recovered: boolean }[];
 }
 
+const TESTER = { name: 'test', actor: null };
+
 async function repositoryOf(): Promise<{ repository: Repository; base: string }> {
   const path = uniqueRepository();
   const repository = await app.stores.repositories.record(path);
@@ -36,8 +38,7 @@ async function repositoryOf(): Promise<{ repository: Repository; base: string }>
 }
 
 async function quarantine(repository: Repository, testName: string, branch: string | null = null): Promise<Quarantine> {
-  const wanted = { testName, branch, reason: '', source: 'manual', actor: 'test' } as const;
-  const created = await app.stores.quarantines.create(repository.id, wanted);
+  const created = await app.stores.quarantines.create(repository.id, { testName, branch, reason: '' }, TESTER);
   if (!created) throw new Error('it is quarantined already');
   return created;
 }
@@ -143,13 +144,7 @@ describe('freshness', () => {
     });
     const write = async (store: typeof app.stores.quarantines, from: string) => {
       for (let i = 0; i < WRITES; i++)
-        await store.create(repository.id, {
-          testName: `${from} ${i}`,
-          reason: '',
-          branch: null,
-          source: 'manual',
-          actor: 'test',
-        });
+        await store.create(repository.id, { testName: `${from} ${i}`, reason: '', branch: null }, TESTER);
     };
     await Promise.all([write(app.stores.quarantines, 'here'), write(hearing.quarantines, 'there')]);
     isWriting = false;
@@ -264,7 +259,7 @@ describe('pages', () => {
     // After the page of 0 to 2, its last row and the first of the next page disappear.
     const leaving = [made[2], made[3]];
     const pages = await walk(`${base}?per_page=3`, 'next', async () => {
-      for (const one of leaving.splice(0)) if (one) await app.stores.quarantines.remove(repository.id, one.id, 'test');
+      for (const one of leaving.splice(0)) if (one) await app.stores.quarantines.remove(repository.id, one.id, TESTER);
     });
     expect(pages.flat()).toEqual(made.filter((_, i) => i !== 3).map(({ testName }) => testName));
   });

@@ -68,6 +68,12 @@ describe('the life of a quarantine', () => {
       created_at: new Date(app.stores.clock.now()).toISOString(),
       source: 'manual',
       is_recovered: false,
+      pipeline_name: null,
+      job_name: null,
+      failure_ids: null,
+      expires_at: null,
+      owner: null,
+      ticket_url: null,
     };
     expect(await list()).toEqual({ size: 1, per_page: null, quarantined_tests: [record] });
     expect(await app.get<Record>(`${base}/${id}`)).toEqual(record);
@@ -183,8 +189,8 @@ describe('filters', () => {
     const id = (await list()).quarantined_tests[1]?.test_id;
     const repository = await app.stores.repositories.find(owner, name);
     if (!repository) throw new Error('the repository is not recorded');
-    const wanted = { reason: 'flaky', branch: null, source: 'auto', actor: 'auto-quarantine' } as const;
-    await app.stores.quarantines.create(repository.id, { testName: 'c', ...wanted });
+    const wanted = { testName: 'c', reason: 'flaky', branch: null };
+    await app.stores.quarantines.createAutomatically(repository.id, wanted, 'auto-quarantine');
     expect(await names(`?test_id=${id}`)).toEqual(['b']);
     expect(await names(`?test_id=${id?.toUpperCase()}&source=manual`)).toEqual(['b']);
     expect(await names(`?test_id=${id}&source=auto`)).toEqual([]);

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
-import type { Quarantine } from '../../src/postgres/quarantines.ts';
+import type { Quarantine } from '../../src/postgres/quarantine-records.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -14,6 +14,8 @@ import { uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest();
+
+const ANN = { name: 'ann', actor: null };
 
 type Status = 'passed' | 'failed' | 'flaky';
 
@@ -128,7 +130,7 @@ describe('auto-quarantine', () => {
     const course = await Course.start('flaky');
     await course.run([...times(20), 'flaky', 'flaky']);
     const [quarantine] = await course.open();
-    await stores.quarantines.remove(course.id, quarantine?.id ?? '', 'ann');
+    await stores.quarantines.remove(course.id, quarantine?.id ?? '', ANN);
     await course.run(times(5));
     expect(await course.open()).toEqual([]);
     await course.run([...times(20), 'flaky']);
@@ -230,13 +232,8 @@ describe('recovery', () => {
     const { stores, driver } = ingest;
     const course = await Course.start('off');
     await course.run(times(30));
-    const created = await stores.quarantines.create(course.id, {
-      testName: 'sums',
-      reason: 'to see',
-      branch: 'main',
-      source: 'manual',
-      actor: 'ann',
-    });
+    const wanted = { testName: 'sums', reason: 'to see', branch: 'main' };
+    const created = await stores.quarantines.create(course.id, wanted, ANN);
     expect(created?.isRecovered).toBe(false);
     await course.run(times(9));
     expect((await course.open()).map((one) => one.isRecovered)).toEqual([false]);

@@ -332,11 +332,15 @@ describe('changes and their events', () => {
       branch: 'main',
       reason: 'clock',
       source: 'manual',
+      health_status_at_event: null,
     };
-    const common = { trigger: 'pipeline', pull_request: null, base_ref: null, metadata };
+    const common = { trigger: 'pipeline', pull_request: null, base_ref: null };
+    const by = { type: 'application', id: expect.any(String), name: 'pipeline' };
+    const created_at = expect.any(String);
+    const original_quarantine = { source: 'manual', reason: 'clock', branch: 'main', created_at };
     expect(await eventsOf(repository)).toMatchObject([
-      { type: 'test.dequarantined', ...common },
-      { type: 'test.quarantined', ...common },
+      { type: 'test.dequarantined', ...common, metadata: { ...metadata, original_quarantine, dequarantined_by: by } },
+      { type: 'test.quarantined', ...common, metadata: { ...metadata, quarantined_by: by } },
     ]);
   });
 
@@ -346,11 +350,29 @@ describe('changes and their events', () => {
     for (const autoQuarantine of ['off', 'flaky', 'flaky', 'flaky+broken', 'off'] as const)
       await service.stores.repositories.set(recorded, { autoQuarantine }, 'ci-insights repos set');
     await service.driver.settle();
+    const by = { type: 'application', id: null, name: 'ci-insights repos set' };
+    const at = new Date(service.stores.clock.now()).toISOString();
     const events = await eventsOf(repository);
     expect(events.map(({ type, metadata }) => [type, metadata])).toMatchObject([
-      ['ci_insights.auto_quarantine.disabled', { mode: 'off', previous_mode: 'flaky+broken' }],
-      ['ci_insights.auto_quarantine.modified', { mode: 'flaky+broken', previous_mode: 'flaky' }],
-      ['ci_insights.auto_quarantine.enabled', { mode: 'flaky', previous_mode: 'off' }],
+      [
+        'ci_insights.auto_quarantine.disabled',
+        { mode: 'off', previous_mode: 'flaky+broken', disabled_by: by, disabled_at: at },
+      ],
+      [
+        'ci_insights.auto_quarantine.modified',
+        {
+          ...{ mode: 'flaky+broken', previous_mode: 'flaky', updated_by: by, updated_at: at },
+          auto_quarantine_config_attributes_before: { ignore_broken_on_default_branch: true },
+          auto_quarantine_config_attributes_after: { ignore_broken_on_default_branch: false },
+        },
+      ],
+      [
+        'ci_insights.auto_quarantine.enabled',
+        {
+          ...{ mode: 'flaky', previous_mode: 'off', enabled_by: by, enabled_at: at },
+          auto_quarantine_config_attributes: { ignore_broken_on_default_branch: true },
+        },
+      ],
     ]);
   });
 
@@ -393,7 +415,7 @@ describe('the relay', () => {
       const repository = uniqueRepository();
       const { id } = await service.stores.repositories.record(repository);
       const create = (testName: string) =>
-        service.stores.quarantines.create(id, { testName, reason: '', branch: null, source: 'manual', actor: 'test' });
+        service.stores.quarantines.create(id, { testName, reason: '', branch: null }, { name: 'test', actor: null });
       for (const name of ['a', 'b', 'c']) await create(name);
       const relay = breaking(when, 2);
       for (let i = 0; i < 2; i++) expect(relay.drain()).rejects.toThrow(StoreUnavailable);

@@ -48,13 +48,8 @@ describe('explain', () => {
     await driver.ingest(run('1', 9, 'passed'));
     stores.clock.set(TEST_NOW - 8 * HOUR_MS);
     const id = repositoryIdOf(repository.host, repository.owner, repository.name);
-    await stores.quarantines.create(id, {
-      testName: 'test 3',
-      reason: 'to see',
-      branch: null,
-      source: 'manual',
-      actor: 'ann',
-    });
+    const wanted = { testName: 'test 3', reason: 'to see', branch: null };
+    await stores.quarantines.create(id, wanted, { name: 'ann', actor: null });
     stores.clock.set(TEST_NOW);
     await driver.ingest(run('2', 7, 'passed'), run('3', 6, 'failed'), run('4', 5, 'passed'));
     const { text } = await explained(stores, repository, 'test 3', undefined);

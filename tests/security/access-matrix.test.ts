@@ -22,6 +22,9 @@ const ROWS: Record<string, Rule> = {
   'GET /healthz/live': 'public',
   'GET /healthz/ready': 'public',
   'GET /metrics': 'public',
+  'GET /cli/ci-insights.mjs': 'public',
+  'GET /cli/ci-insights.mjs.sha256': 'public',
+  'GET /cli/:version/ci-insights.mjs': 'public',
   'GET /admin/queues': 'board',
   'GET /admin/queues/': 'board',
   'GET /admin/queues/*': 'board',
@@ -51,9 +54,11 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/quarantines`]: 'read',
   [`POST ${REPOSITORY}/quarantines`]: 'quarantine',
   [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
+  [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
   [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
+  [`PATCH ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`DELETE ${REPOSITORY}/quarantines/check`]: 'nothing',
 };
 

@@ -70,6 +70,14 @@ const freeze = {
   matching_conditions: ['base = main', { or: ['label = frozen', 'author = octocat'] }],
   exclude_conditions: ['label = hotfix'],
 };
+const terms = {
+  pipeline_name: 'CI',
+  job_name: 'unit',
+  failure_ids: ['3f1a8b52-90c4-5d27-8f0e-6b1d2c3e4f50'],
+  expires_at: LATER,
+  owner: 'team-checkout',
+  ticket_url: 'https://tickets.acme.example/SHOP-1234',
+};
 const config = { ignore_broken_on_default_branch: true };
 const command = {
   author: { login: 'octocat', id: 583231, type: 'User', avatar_url: 'https://avatars.acme.example/1' },
@@ -150,6 +158,13 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
     enabled_at: AT,
     auto_quarantine_config_attributes: config,
   },
+  'ci_insights.auto_quarantine.limit_reached': {
+    limit: 20,
+    open_quarantines: 21,
+    test_id: 'd3f3921d-97a1-5584-81a9-8aa17697fc34',
+    test_name: 'Cart > totals',
+    reason: 'flaky on two commits',
+  },
   'ci_insights.auto_quarantine.modified': {
     updated_by: USER,
     updated_at: LATER,
@@ -193,6 +208,22 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
     health_status_at_event: 'healthy',
     dequarantined_at: LATER,
     dequarantined_by: null,
+  },
+  'test.quarantine.expiring': {
+    quarantine_id: SESSION,
+    test_name: 'Cart > totals',
+    source: 'manual',
+    ...terms,
+    quarantined_at: AT,
+  },
+  'test.quarantine.updated': {
+    quarantine_id: SESSION,
+    test_name: 'Cart > totals',
+    source: 'manual',
+    ...terms,
+    quarantine_attributes_before: { ...terms, expires_at: AT },
+    updated_by: USER,
+    updated_at: LATER,
   },
   'test.quarantined': {
     quarantine_id: SESSION,

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import type { z } from 'zod';
 import { metadataRejection } from '../../src/domain/event-metadata.ts';
 import { REQUEST_LIMITS, rowOf, UPLOAD_LIMITS } from '../../src/domain/limit-table.ts';
 import * as limits from '../../src/domain/limits.ts';
@@ -20,6 +21,7 @@ import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
 import { checkCost } from '../../src/insights/search.ts';
+import { updateBody } from '../../src/quarantines/schemas.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
 import { executionsOf, parseSpans, parseXml } from '../support/parsing.ts';
 import { parse } from '../support/reports.ts';
@@ -82,6 +84,8 @@ const protobufSpan = (links: number) => {
 const problemOf = (outcome: Request | HttpProblem) => (outcome instanceof HttpProblem ? outcome.message : 'accepted');
 
 /** For each limit: what a sender is told beyond it, and the sentence that it should be. */
+const told = (schema: z.ZodType, body: unknown) => schema.safeParse(body).error?.issues[0]?.message;
+
 const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [() => unknown, string]> = {
   UPLOAD_EXECUTIONS_MAX: [
     () => refusal(parseXml(`<testsuite>${testcases(11)}</testsuite>`, { executionsMax: 10 })),
@@ -239,6 +243,18 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
     () => text(0, limits.REASON_LENGTH_MAX).safeParse('x'.repeat(10_001)).error?.issues[0]?.message,
     REQUEST_LIMITS.REASON_LENGTH_MAX.sentence(),
   ],
+  QUARANTINE_OWNER_LENGTH_MAX: [
+    () => told(updateBody, { owner: 'x'.repeat(256) }),
+    REQUEST_LIMITS.QUARANTINE_OWNER_LENGTH_MAX.sentence(),
+  ],
+  TICKET_URL_BYTES_MAX: [
+    () => told(updateBody, { ticket_url: `https://${'x'.repeat(2_041)}` }),
+    REQUEST_LIMITS.TICKET_URL_BYTES_MAX.sentence(),
+  ],
+  QUARANTINE_FAILURES_MAX: [
+    () => told(updateBody, { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }),
+    REQUEST_LIMITS.QUARANTINE_FAILURES_MAX.sentence(),
+  ],
   METADATA_BYTES_MAX: [
     () => metadataRejection({ x: 'x'.repeat(512 << 10) }),
     REQUEST_LIMITS.METADATA_BYTES_MAX.sentence((512 << 10) + 8),
@@ -249,9 +265,9 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
   ],
 };
 
-test.each(Object.entries(BEYOND))('%s: its sentence is what the sender gets', async (_, [told, sentence]) => {
+test.each(Object.entries(BEYOND))('%s: its sentence is what the sender gets', async (_, [tell, sentence]) => {
   const length = sentence.startsWith('…') ? sentence.length : undefined;
-  const found = String(await told());
+  const found = String(await tell());
   expect(length === undefined ? found : found.slice(-length)).toContain(sentence);
 });
 

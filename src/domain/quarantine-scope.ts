@@ -1,0 +1,91 @@
+/**
+ * What a quarantine covers: a test on some branches, and possibly only in one pipeline, in one CI job, or while the test
+ * fails in certain ways. Pure.
+ *
+ * A client that does not know of a narrowing would excuse every failure of the test. So it is not shown a quarantine
+ * whose narrowing it has not settled: by naming its pipeline and CI job, or by saying that it reads narrowings itself.
+ */
+import { NIL, v5 as uuid5 } from 'uuid';
+import { matchesBranch } from './branch-pattern.ts';
+
+export interface QuarantineScope {
+  /** Branch or pattern; null: every branch. */
+  branch: string | null;
+  /** Null: every pipeline. */
+  pipelineName: string | null;
+  /** Null: every CI job. */
+  jobName: string | null;
+  /** Failure groups, in order and without duplicates; null: every failure. */
+  failureIds: readonly string[] | null;
+}
+
+type Narrowing = Pick<QuarantineScope, 'pipelineName' | 'jobName' | 'failureIds'>;
+
+/** {@link narrowingOf} a quarantine for every failure in every pipeline and CI job. */
+export const NOT_NARROWED: string = NIL;
+
+/** The namespace of narrowings: drawn at random once. Stored rows depend on it. */
+const NARROWING_NAMESPACE = '0c9e3f0a-52a7-4f0e-9a5e-8f1f6a3e9d24';
+
+/** Whether it covers less than every failure in every pipeline and CI job. */
+export const isNarrowed = ({ pipelineName, jobName, failureIds }: Narrowing): boolean =>
+  pipelineName !== null || jobName !== null || failureIds !== null;
+
+/** One value for a narrowing, equal for equal ones. */
+export const narrowingOf = (narrowing: Narrowing): string => {
+  if (!isNarrowed(narrowing)) return NOT_NARROWED;
+  const { pipelineName, jobName, failureIds } = narrowing;
+  return uuid5(JSON.stringify([pipelineName, jobName, failureIds]), NARROWING_NAMESPACE);
+};
+
+/** Failure groups in the form in which they are stored and compared. */
+export const orderedFailureIds = (ids: readonly string[]): string[] =>
+  [...new Set(ids.map((id) => id.toLowerCase()))].sort();
+
+/** Where a failure happened, and which one it was. */
+export interface FailurePlace {
+  branch: string;
+  pipelineName: string;
+  jobName: string;
+  /** Null: it has none, as the report gave no details. */
+  failureId: string | null;
+}
+
+/** Whether a quarantine of the test excuses a failure. */
+export const covers = (scope: QuarantineScope, failure: FailurePlace): boolean =>
+  appliesToBranch(scope, failure.branch) &&
+  appliesInPlace(scope, failure) &&
+  (scope.failureIds === null || (failure.failureId !== null && scope.failureIds.includes(failure.failureId)));
+
+/** Whether it is for every branch, for this one, or its pattern matches. */
+export const appliesToBranch = ({ branch }: Pick<QuarantineScope, 'branch'>, wanted: string): boolean =>
+  branch === null || matchesBranch(branch, wanted);
+
+/** Whether it covers some failures of this pipeline and CI job. */
+export const appliesInPlace = (
+  { pipelineName, jobName }: Pick<QuarantineScope, 'pipelineName' | 'jobName'>,
+  place: { pipelineName: string; jobName: string },
+): boolean =>
+  (pipelineName === null || pipelineName === place.pipelineName) && (jobName === null || jobName === place.jobName);
+
+/** What a client says about itself when it asks for quarantines; undefined: it does not say. */
+export interface ScopeQuestion {
+  branch: string | undefined;
+  pipelineName: string | undefined;
+  jobName: string | undefined;
+  /** Whether the client itself compares what a quarantine is narrowed to. */
+  readsNarrowings: boolean;
+}
+
+/** Whether a quarantine is part of the answer. */
+export function isShownTo(scope: QuarantineScope, asked: ScopeQuestion): boolean {
+  if (asked.branch !== undefined && !appliesToBranch(scope, asked.branch)) return false;
+  return (
+    isSettled(scope.pipelineName, asked.pipelineName, asked) &&
+    isSettled(scope.jobName, asked.jobName, asked) &&
+    (scope.failureIds === null || asked.readsNarrowings)
+  );
+}
+
+const isSettled = (narrowedTo: string | null, asked: string | undefined, { readsNarrowings }: ScopeQuestion): boolean =>
+  narrowedTo === null || (asked === undefined ? readsNarrowings : narrowedTo === asked);

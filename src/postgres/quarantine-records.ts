@@ -1,0 +1,111 @@
+/** What the stores of quarantines share: their columns, the events of their changes, and the repository's revision. */
+import { eq, isNull, sql } from 'drizzle-orm';
+import { type EventActor, newEvent } from '../domain/events.ts';
+import type { Health } from '../domain/status.ts';
+import { healthOfTest } from '../domain/test-state.ts';
+import type { Executor } from './client.ts';
+import { quarantines, repositories } from './schema.ts';
+import { readShownIdentities } from './test-states.ts';
+
+/** The channel of NOTIFY: `<repository id>:<revision>` when the quarantines of a repository have changed. */
+export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
+
+export type Quarantine = Omit<
+  typeof quarantines.$inferSelect,
+  'repositoryId' | 'removedAt' | 'removedBy' | 'narrowing' | 'announcedExpiry'
+>;
+
+/** What may be agreed on a quarantine, and changed later. */
+export type QuarantineTerms = Pick<
+  Quarantine,
+  'pipelineName' | 'jobName' | 'failureIds' | 'expiresAt' | 'owner' | 'ticketUrl'
+>;
+
+/** Who changes something. */
+export interface NamedActor {
+  /** Recorded, and the trigger of the event. */
+  name: string;
+  /** Null for the service itself. */
+  actor: EventActor | null;
+}
+
+export const columns = {
+  id: quarantines.id,
+  testId: quarantines.testId,
+  testName: quarantines.testName,
+  reason: quarantines.reason,
+  branch: quarantines.branch,
+  pipelineName: quarantines.pipelineName,
+  jobName: quarantines.jobName,
+  failureIds: quarantines.failureIds,
+  expiresAt: quarantines.expiresAt,
+  owner: quarantines.owner,
+  ticketUrl: quarantines.ticketUrl,
+  source: quarantines.source,
+  actor: quarantines.actor,
+  createdAt: quarantines.createdAt,
+  isRecovered: quarantines.isRecovered,
+};
+export const isOpen = isNull(quarantines.removedAt);
+
+/** The terms as records and events show them. */
+export const termsOf = ({ pipelineName, jobName, failureIds, expiresAt, owner, ticketUrl }: QuarantineTerms) => ({
+  pipeline_name: pipelineName,
+  job_name: jobName,
+  failure_ids: failureIds,
+  expires_at: expiresAt?.toISOString() ?? null,
+  owner,
+  ticket_url: ticketUrl,
+});
+
+/** What every event about a quarantine says. */
+export const metadataOf = (quarantine: Quarantine, health: Health | null) => ({
+  quarantine_id: quarantine.id,
+  test_id: quarantine.testId,
+  test_name: quarantine.testName,
+  branch: quarantine.branch,
+  reason: quarantine.reason,
+  source: quarantine.source,
+  health_status_at_event: health,
+  ...termsOf(quarantine),
+});
+
+export const quarantined = (created: Quarantine, health: Health | null, by: NamedActor) =>
+  newEvent(
+    'test.quarantined',
+    {
+      ...metadataOf(created, health),
+      quarantined_at: created.createdAt.toISOString(),
+      quarantined_by: by.actor,
+    },
+    { trigger: by.name },
+  );
+
+export function dequarantined(removed: Quarantine, health: Health | null, by: NamedActor, now: number) {
+  const { source, reason, branch, createdAt } = removed;
+  const metadata = {
+    ...metadataOf(removed, health),
+    original_quarantine: { source, reason, branch, created_at: createdAt.toISOString() },
+    dequarantined_at: new Date(now).toISOString(),
+    dequarantined_by: by.actor,
+  };
+  return newEvent('test.dequarantined', metadata, { trigger: by.name });
+}
+
+/** The health of a test; null if it never ran on the default branch. */
+export async function healthNow(tx: Executor, repositoryId: string, testId: string): Promise<Health | null> {
+  const identities = await readShownIdentities(tx, repositoryId, [testId]);
+  return identities.length === 0 ? null : healthOfTest(identities);
+}
+
+/** Raises the revision of a repository's quarantines, and notifies those that hold a list. Call it last. */
+export async function nextRevision(tx: Executor, repositoryId: string): Promise<number> {
+  const [row] = await tx
+    .update(repositories)
+    .set({ quarantineRevision: sql`${repositories.quarantineRevision} + 1` })
+    .where(eq(repositories.id, repositoryId))
+    .returning({ revision: repositories.quarantineRevision });
+  if (!row) throw new Error(`repository ${repositoryId} is not recorded`);
+  await tx.execute(sql`select pg_notify(${QUARANTINES_CHANNEL}, ${`${repositoryId}:${row.revision}`})`);
+  return row.revision;
+}
