@@ -2,6 +2,10 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../../package.json' with { type: 'json' };
 import { UserError } from '../errors.ts';
+import { logsCommand } from './commands/logs.ts';
+import { quarantineCommand } from './commands/quarantine.ts';
+import { testsCommand } from './commands/tests.ts';
+import { whyCommand } from './commands/why.ts';
 import { gateCommand } from './gate/command.ts';
 import { printError } from './output.ts';
 import { pushCommand } from './push.ts';
@@ -11,7 +15,14 @@ import { ServiceError } from './service.ts';
 const EXIT_USAGE = 2;
 
 /** What CI jobs run. They need a service and its key, and nothing of it on this machine. */
-export const jobCommands = (wrapped: readonly string[]): Command[] => [pushCommand(), gateCommand(wrapped)];
+export const jobCommands = (wrapped: readonly string[]): Command[] => [
+  pushCommand(),
+  gateCommand(wrapped),
+  quarantineCommand(),
+  testsCommand(),
+  logsCommand(),
+  whyCommand(),
+];
 
 /**
  * Splits `gate junit reports -- npm test` at the dashes: what follows is the command of the job, with options

@@ -58,7 +58,39 @@ const commitFailureSchema = z.object({
 });
 export type CommitFailure = z.infer<typeof commitFailureSchema>;
 
-const PER_PAGE = '100';
+const foundTestSchema = z.object({
+  test_id: z.string(),
+  test_name: z.string(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+});
+export type FoundTest = z.infer<typeof foundTestSchema>;
+
+const detailsSchema = z.object({
+  test_name: z.string(),
+  test_id: z.string(),
+  health_status: z.string(),
+  failure_ratio: z.number(),
+  flakiness_ratio: z.number(),
+  last_failure_at: z.string().nullable(),
+  last_success_at: z.string().nullable(),
+});
+
+const failureSchema = z.object({
+  failure_count: z.number(),
+  exception_type: z.string().nullable(),
+  exception_message: z.string().nullable(),
+});
+
+const eventSchema = z.object({
+  received_at: z.string(),
+  type: z.string(),
+  trigger: z.string().nullish(),
+  pull_request: z.number().nullish(),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+});
+
+const PER_PAGE_MAX = 100;
 /** More quarantines or failures than a job can mean. */
 const PAGES_MAX = 200;
 
@@ -82,29 +114,64 @@ export class Repository {
   /** The quarantines that cover every failure of their test in this job. */
   async quarantines({ pipeline, job, branch }: JobScope): Promise<QuarantineRecord[]> {
     const query = { pipeline_name: pipeline, job_name: job, ...(branch !== undefined && { branch }) };
-    const listed = await this.list('quarantines', query, quarantineSchema, 'quarantined_tests');
+    const listed = await this.#list(this.path('quarantines'), query, quarantineSchema, 'quarantined_tests');
     return listed.filter(({ branch: only, failure_ids }) => !failure_ids && (branch !== undefined || !only));
   }
 
   /** The failed tests of a commit in this job, with verdicts. */
   failuresOfCommit(commit: string, { pipeline, job, branch }: JobScope): Promise<CommitFailure[]> {
     const query = { pipeline_name: pipeline, job_name: job, ...(branch !== undefined && { branch }) };
-    return this.list(`commits/${encodeURIComponent(commit)}/failures`, query, commitFailureSchema, 'failures');
+    const path = this.path(`commits/${encodeURIComponent(commit)}/failures`);
+    return this.#list(path, query, commitFailureSchema, 'failures');
   }
 
-  /** Every page of a list. */
-  async list<T>(path: string, query: Record<string, string>, item: z.ZodType<T>, name: string): Promise<T[]> {
+  /** Also those that are narrowed to a job or to failures. */
+  allQuarantines(branch: string | undefined): Promise<QuarantineRecord[]> {
+    const query = { narrowed: 'include', ...(branch !== undefined && { branch }) };
+    return this.#list(this.path('quarantines'), query, quarantineSchema, 'quarantined_tests');
+  }
+
+  /** @param names with wildcards */
+  tests(names: readonly string[], max: number): Promise<FoundTest[]> {
+    const query = new URLSearchParams();
+    for (const name of names) query.append('test_name', name);
+    return this.#list(this.path('search/tests'), query, foundTestSchema, 'tests', max);
+  }
+
+  details(testId: string): Promise<z.infer<typeof detailsSchema>> {
+    return this.ask(`tests/${testId}`, detailsSchema);
+  }
+
+  failures(testId: string, max: number): Promise<z.infer<typeof failureSchema>[]> {
+    return this.#list(this.path(`tests/${testId}/failures`), {}, failureSchema, 'failures', max);
+  }
+
+  /** Of the event log, newest first. */
+  events(query: URLSearchParams, max: number): Promise<z.infer<typeof eventSchema>[]> {
+    return this.#list(`/v1/repos/${this.owner}/${this.name}/logs`, query, eventSchema, 'events', max);
+  }
+
+  /** The pages of a list, until there are enough. */
+  async #list<T>(
+    path: string,
+    query: URLSearchParams | Record<string, string>,
+    item: z.ZodType<T>,
+    name: string,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<T[]> {
     const schema = z.object({ [name]: z.array(item) });
     const items: T[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const asked = new URLSearchParams({ ...query, per_page: PER_PAGE, ...(cursor !== undefined && { cursor }) });
-      const answer = await this.service.askPage(this.path(`${path}?${asked}`), schema);
+      const asked = new URLSearchParams(query);
+      asked.set('per_page', String(Math.min(PER_PAGE_MAX, max)));
+      if (cursor !== undefined) asked.set('cursor', cursor);
+      const answer = await this.service.askPage(`${path}?${asked}`, schema);
       items.push(...(answer.body[name] ?? []));
       cursor = answer.nextCursor;
-      if (cursor === undefined) break;
+      if (cursor === undefined || items.length >= max) break;
     }
-    return items;
+    return items.slice(0, max);
   }
 
   /** Of the history of a test. */

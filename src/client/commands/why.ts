@@ -1,0 +1,51 @@
+/** `ci-insights why`: what is known of a test that failed. */
+import { Command } from 'commander';
+import { UserError } from '../../errors.ts';
+import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
+import { withTarget } from '../options.ts';
+import { count, print, printable, printJson } from '../output.ts';
+
+const FAILURES_SHOWN_MAX = 5;
+
+export const whyCommand = (): Command =>
+  withTarget(new Command('why'), ASK_SECONDS_DEFAULT)
+    .description('say why a test is red: its health, how it failed before, and its quarantines')
+    .argument('<test name>', 'the full name of the test')
+    .option('--json', 'print JSON')
+    .action(async (testName: string, flags: AskFlags) => {
+      const repository = repositoryAsked(flags);
+      const [found] = await repository.tests([literally(testName)], 1);
+      if (!found)
+        throw new UserError(
+          `No test of the default branch is named ${testName}. \`ci-insights tests 'part*'\` finds names.`,
+        );
+      const [details, failures, quarantines] = await Promise.all([
+        repository.details(found.test_id),
+        repository.failures(found.test_id, FAILURES_SHOWN_MAX),
+        repository.allQuarantines(undefined),
+      ]);
+      const own = quarantines.filter(({ test_name }) => test_name === testName);
+      if (flags.json) {
+        printJson({ ...details, failures, quarantines: own });
+        return;
+      }
+      const lines = [
+        `${testName} is ${details.health_status} on the default branch.`,
+        `Of its executions of the last 30 days, ${percent(details.failure_ratio)} failed and ${percent(details.flakiness_ratio)} were flaky.`,
+        `Last passed: ${details.last_success_at ?? 'never'}. Last failed: ${details.last_failure_at ?? 'never'}.`,
+        ...failures.map(
+          ({ failure_count, exception_type, exception_message }) =>
+            `  ${count(failure_count, 'time')}: ${[exception_type, exception_message].filter(Boolean).join(': ')}`,
+        ),
+        ...own.map(
+          ({ reason, branch }) => `Quarantined on ${branch ?? 'every branch'}: ${reason ?? 'no reason given'}`,
+        ),
+        repository.historyUrl(found.test_id),
+      ];
+      for (const line of lines) print(line.startsWith('  ') ? `  ${printable(line.slice(2))}` : printable(line));
+    });
+
+/** A name may hold what the search takes for a wildcard. */
+const literally = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
+
+const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
