@@ -24,7 +24,7 @@ describe('explain', () => {
     const { text } = await explained(stores, repository, 'sums', at(4.5));
     expect(text.split('\n')).toEqual([
       'sums',
-      'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 2)',
+      'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 3)',
       '',
       'CI / unit: flaky',
       '  2 executions, 1 flaky, 0 held back as infrastructure trouble',

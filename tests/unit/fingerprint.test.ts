@@ -1,5 +1,6 @@
 /** Messages as test runners, drivers and clients print them: which are the same failure and which are not. */
 import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 
 type Pair = readonly [what: string, one: string, other: string];
@@ -199,6 +200,57 @@ const SAME: readonly Pair[] = [
   ],
 ];
 
+/** Messages of the first half of dask/distributed's public test reports, and others with made-up names. */
+const SAME_WITH_MADE_UP_NAMES: readonly Pair[] = [
+  [
+    'asyncio: a task, its runner and its Python',
+    'TimeoutError: Test timeout after 30s.\nStack for <Task pending name=\'Task-187947\' coro=<test_pause() running at /home/runner/work/distributed/distributed/distributed/tests/test_worker_memory.py:504> wait_for=<Future pending cb=[<TaskWakeupMethWrapper object at 0x7f2c640c4d60>()]>> (most recent call last):\n  File "/usr/share/miniconda3/envs/dask-distributed/lib/python3.9/asyncio/tasks.py", line 490, in wait_for',
+    'TimeoutError: Test timeout after 30s.\nStack for <Task pending name=\'Task-252047\' coro=<test_pause() running at D:\\a\\distributed\\distributed\\distributed\\tests\\test_worker_memory.py:511> wait_for=<Future pending cb=[<TaskWakeupMethWrapper object at 0x000001BFA1E5A8B0>()]>> (most recent call last):\n  File "C:\\Miniconda3\\envs\\dask-distributed\\lib\\asyncio\\tasks.py", line 442, in wait_for',
+  ],
+  ['a counter after a point', "no 'compute-task-1653035478.4577928'", "no 'compute-task-1653373860.0248923'"],
+  ['a counter without a separator', "no table 'import20261121093000'", "no table 'import20261122101500'"],
+  [
+    'Windows: a temporary folder with doubled backslashes',
+    "assert 'C:\\\\Users\\\\RUNNER~1\\\\AppData\\\\Local\\\\Temp\\\\tmpa2h5a5bl\\\\worker-7lpwzfdm' is None",
+    "assert 'C:\\\\Users\\\\RUNNER~1\\\\AppData\\\\Local\\\\Temp\\\\tmput_226wg\\\\worker-tmujqm8j' is None",
+  ],
+  [
+    'Windows: a temporary folder with slashes',
+    "WindowsPath('C:/Users/runneradmin/AppData/Local/Temp/pytest-of-runneradmin/pytest-0/a_0/script.py')",
+    "WindowsPath('C:/Users/runneradmin/AppData/Local/Temp/pytest-of-runneradmin/pytest-3/a_1/script.py')",
+  ],
+  ['Python: mkdtemp elsewhere', 'missing: build/tmpk3j2h1x8/out', 'missing: build/tmpzq_w81ab/out'],
+  [
+    'Python: threads of asyncio',
+    'assert (<Thread(asyncio_2, started daemon 139872)>, [])',
+    'assert (<Thread(asyncio_5, started daemon 6123)>, [])',
+  ],
+  [
+    'logs with moments, some of them equal',
+    'started\n2022-05-20 10:00:01,123 - a\n2022-05-20 10:00:01,123 - b',
+    'started\n2022-05-21 11:00:01,123 - a\n2022-05-21 11:00:01,124 - b',
+  ],
+  [
+    'numbers far into a message, some of them equal',
+    `leaked ${'a long description of the thread '.repeat(7)} 7 at line 42, 7 at line 42`,
+    `leaked ${'a long description of the thread '.repeat(7)} 7 at line 42, 8 at line 45`,
+  ],
+  ['Kubernetes: pods', 'pod web-7d4b9c6f5-x2x9z is gone', 'pod web-5f6d8c9b47-kq7rt is gone'],
+  ['a key of an object store', "no object 'uploads-q7x2k9w4m1z8'", "no object 'uploads-b3n8v5c2j6h1'"],
+  ['a name with a random suffix', 'no element .Button_9x7k2m4q', 'no element .Button_3b8v1n6z'],
+  ['a nanoid', 'no session V1StG7R8Z5jdH6B2myT9', 'no session q4W8e2R6t1Y9u3I7o5P0'],
+  [
+    'a UUID after an underscore',
+    'no topic_3f2b1c4d-1111-4111-8111-123456789abc',
+    'no topic_0e0e0e0e-2222-4222-8222-abcdefabcdef',
+  ],
+  [
+    'node_modules of another checkout',
+    'at load (/home/ann/shop/node_modules/vite/dist/node.js:42:7)',
+    'at load (/builds/acme/shop/node_modules/vite/dist/node.js:44:9)',
+  ],
+];
+
 const DIFFERENT: readonly Pair[] = [
   ['HTTP 404 and 500', 'HTTP 404 not found', 'HTTP 500 not found'],
   ['HTTP/1.1 with a status', 'HTTP/1.1 502', 'HTTP/1.1 503'],
@@ -261,12 +313,72 @@ const DIFFERENT: readonly Pair[] = [
   ['equal and unequal numbers', 'expected 3 got 3', 'expected 3 got 4'],
   ['equal and unequal addresses', 'from 10.0.0.1 to 10.0.0.1', 'from 10.0.0.1 to 10.0.0.2'],
   ['versions', 'needs v1.2.3', 'needs v2.0.0'],
+  // Of the first half of dask/distributed's public test reports.
+  ['Windows: errors', '[WinError 267] The operation failed', '[WinError 10053] The operation failed'],
+  [
+    'asyncio: another test that waits',
+    "Stack for <Task pending name='Task-187947' coro=<test_pause() running at a.py:1>",
+    "Stack for <Task pending name='Task-187948' coro=<test_steal() running at a.py:1>",
+  ],
+  [
+    'asyncio: waiting for something else',
+    "<Task pending name='Task-187947' coro=<test_pause() running> wait_for=<Future pending cb=[Task.task_wakeup()]>>",
+    "<Task pending name='Task-187948' coro=<test_pause() running> wait_for=<Future finished result=None>>",
+  ],
+  ['a timeout and a closed connection', 'TimeoutError: Task-187947', 'CommClosedError: Task-187947'],
+  [
+    'over TCP and over TLS',
+    'Timed out connecting to tcp://127.0.0.1:8786',
+    'Timed out connecting to tls://127.0.0.1:8786',
+  ],
+  [
+    'while connecting and during the handshake',
+    'Timed out trying to connect to tcp://127.0.0.1:8786 after 30 s',
+    'Timed out during handshake while connecting to tcp://127.0.0.1:8786 after 30 s',
+  ],
+  [
+    'other arguments',
+    "rechunk() got an unexpected keyword argument 'algorithm'",
+    "rechunk() got an unexpected keyword argument 'method'",
+  ],
+  [
+    'a coroutine and a cluster that were not closed',
+    'Exception ignored in: <coroutine object TCP.write at 0x7f2c640c4d60>',
+    'Exception ignored in: <function Cluster.__del__ at 0x7f2c640c4d60>',
+  ],
+  ['tasks of another kind', "KeyError: 'slowadd-1-12'", "KeyError: 'slowadd-2-11'"],
+  [
+    'another file of one package',
+    'File "/usr/share/miniconda3/envs/a/lib/python3.9/site-packages/tornado/ioloop.py"',
+    'File "/usr/share/miniconda3/envs/a/lib/python3.9/site-packages/tornado/iostream.py"',
+  ],
+  [
+    'another file of the checkout',
+    'running at /home/runner/work/shop/shop/tests/cart.py',
+    'running at /home/runner/work/shop/shop/tests/order.py',
+  ],
+  // Codes, and names that end in a number with a meaning.
+  ['Windows: exit codes in hexadecimal', 'exited with code 0xC0000005', 'exited with code 0xC0000374'],
+  ['HRESULT', 'HRESULT: 0x80070005', 'HRESULT: 0x80004005'],
+  ['Rust: system errors', 'failed (os error 104)', 'failed (os error 111)'],
+  ['quoted codes', "rule 'E1101' is broken", "rule 'E1102' is broken"],
+  ['quoted codes with a separator', "refused with 'ORA-00942'", "refused with 'ORA-00001'"],
+  ['quoted words for a code', "'error-1001'", "'error-1002'"],
+  ['quoted statuses', "answered 'HTTP-404'", "answered 'HTTP-503'"],
+  ['a code before a quote', "status code 'app-404'", "status code 'app-503'"],
+  ['algorithms', "unknown digest 'sha-256'", "unknown digest 'sha-512'"],
+  ['ciphers', "unknown cipher 'aes-128'", "unknown cipher 'aes-256'"],
+  ['encodings', "unknown encoding 'windows-1251'", "unknown encoding 'windows-1252'"],
+  ['versions of an interface', 'no kind in v1alpha2', 'no kind in v1beta1'],
+  ['columns with a number', "no column 'address2'", "no column 'address3'"],
+  ['names without digits', "no queue 'tmp_exports'", "no queue 'tmp_imports'"],
+  ['chosen names with digits in them', 'unknown option base64url', 'unknown option utf8mb4'],
 ];
 
 describe('fingerprint', () => {
   test('the tables hold at least 60 pairs', () => expect(SAME.length + DIFFERENT.length).toBeGreaterThanOrEqual(60));
 
-  test.each([...SAME])('one failure: %s', (_, one, other) =>
+  test.each([...SAME, ...SAME_WITH_MADE_UP_NAMES])('one failure: %s', (_, one, other) =>
     expect(normaliseMessage(one)).toBe(normaliseMessage(other)),
   );
 
@@ -275,14 +387,59 @@ describe('fingerprint', () => {
   );
 
   test('a normalised message stays as it is', () => {
-    for (const [, one] of [...SAME, ...DIFFERENT]) {
+    for (const [, one] of [...SAME, ...SAME_WITH_MADE_UP_NAMES, ...DIFFERENT]) {
       const normalised = normaliseMessage(one);
       expect(normaliseMessage(normalised)).toBe(normalised);
     }
   });
 
+  test('what a program makes up never tells two failures apart, and a code always does', () => {
+    const hex = (length: number) =>
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+    const madeUp = fc.constantFrom<(values: { counter: number; uuid: string; hash: string; at: number }) => string>(
+      ({ counter }) => `<Task name='Task-${counter}'>`,
+      ({ uuid }) => `order ${uuid}`,
+      ({ hash }) => `object at 0x${hash}`,
+      ({ at }) => `at ${new Date(at).toISOString()}`,
+      ({ counter }) => `in /tmp/run-${counter}/shop`,
+      ({ counter }) => `after ${counter} ms`,
+    );
+    const values = fc.record({
+      counter: fc.integer({ min: 100, max: 9_999_999 }),
+      uuid: fc.uuid(),
+      hash: hex(12),
+      at: fc.integer({ min: 1e12, max: 2e12 }),
+    });
+    const code = fc.integer({ min: 1, max: 255 });
+    fc.assert(
+      fc.property(madeUp, values, values, code, code, (of, one, other, codeOne, codeOther) => {
+        const message = (what: string, exit: number) => `worker failed ${what} and exited with code ${exit}`;
+        const [a, b] = [normaliseMessage(message(of(one), codeOne)), normaliseMessage(message(of(other), codeOther))];
+        expect(a === b).toBe(codeOne === codeOther);
+      }),
+    );
+  });
+
   test('a long message of one kind takes linear time', () => {
-    for (const part of ['9', 'a1', '0x', '[::', '/tmp', "'a", '2026-', 'a@', 'eyJ', 'code ', 'Nov 1 ', '@a1b'])
+    for (const part of [
+      '9',
+      'a1',
+      '0x',
+      '[::',
+      '/tmp',
+      "'a",
+      '2026-',
+      'a@',
+      'eyJ',
+      'code ',
+      'Nov 1 ',
+      '@a1b',
+      'a1b2c3d4 ',
+      'C:\\\\Users\\\\',
+      '/lib',
+      '/a/a/',
+      "'a-1' ",
+    ])
       expect(normaliseMessage(part.repeat(50_000)).length).toBeLessThan(20_000);
   });
 });
