@@ -96,7 +96,7 @@ async function searchByPatterns(
 ): Promise<FoundIdentity[]> {
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
-    return await searchTests(db, id, search);
+    return await searchTests(db, id, search, signal);
   } finally {
     onEnded();
   }

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement takes long, and waiting for a lock must not hold a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-export type Database = NodePgDatabase<typeof tables>;
+export type Database = NodePgDatabase<typeof tables> & { $client: pg.Pool };
 /** Runs statements: the database, or one of its transactions. */
 export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
 

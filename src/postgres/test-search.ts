@@ -2,7 +2,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Shares } from '../fair-queue.ts';
-import { type Database, onPostgres } from './client.ts';
+import { abandonable } from './abandonable.ts';
+import type { Database } from './client.ts';
 import { identities, tests } from './schema.ts';
 
 export const SEARCH_SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
@@ -74,9 +75,19 @@ export function keyOf(
   return [count, testName, pipeline_name, job_name];
 }
 
-/** Identities with retained executions, up to `rows` of them beyond the key, nearest first. */
-export async function searchTests(db: Database, repositoryId: string, search: TestSearch): Promise<FoundIdentity[]> {
-  const found = await onPostgres(() => db.execute(searchStatement(repositoryId, search)));
+/**
+ * Identities with retained executions, up to `rows` of them beyond the key, nearest first.
+ *
+ * @param signal aborted when the answer is no longer waited for: the search then ends
+ */
+export async function searchTests(
+  db: Database,
+  repositoryId: string,
+  search: TestSearch,
+  signal?: AbortSignal,
+): Promise<FoundIdentity[]> {
+  const statement = searchStatement(repositoryId, search);
+  const found = await abandonable(db, (session) => session.execute(statement), { signal });
   return found.rows.map((one) => row.parse(one));
 }
 

@@ -1,9 +1,11 @@
 /** The queue in PostgreSQL if `DATABASE_URL` leads to a pooler in transaction mode and `DATABASE_DIRECT_URL` to the server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
+import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
+import { abandonable } from '../../src/postgres/abandonable.ts';
 import { openPostgres } from '../../src/postgres/client.ts';
 import { DeadLetterStore } from '../../src/postgres/dead-letters.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
@@ -55,6 +57,23 @@ test('the pooler refuses the session settings that a queue needs', async () => {
   const client = new pg.Client({ connectionString: pooler.url, options: '-c search_path=bullmq' });
   await expect(client.connect()).rejects.toThrow('unsupported startup parameter: options');
   expect(pooler.refused.splice(0)).toEqual(['options']);
+});
+
+test('a search whose client has gone ends in the server, and one that takes too long', async () => {
+  const postgres = openPostgres(pooler.url, () => {});
+  try {
+    const read = (tag: string, options: { signal?: AbortSignal; secondsMax?: number }) =>
+      abandonable(postgres.db, (db) => db.execute(sql.raw(`select pg_sleep(60) /* ${tag} */`)), options);
+    await expect(read('gone', { signal: AbortSignal.timeout(200) })).rejects.toThrow('timed out');
+    await expect(read('long', { secondsMax: 0.2 })).rejects.toThrow('took longer than 0.2 s');
+    const { rows } = await postgres.pool.query(
+      `select query from pg_stat_activity where state <> 'idle' and query like 'select pg_sleep%'`,
+    );
+    expect(rows).toEqual([]);
+  } finally {
+    await postgres.close();
+  }
+  expect(pooler.refused).toEqual([]);
 });
 
 test('dead letters are replayed into the queue past the pooler', async () => {
