@@ -7,6 +7,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { FailingTest, RunTotals, Trouble } from '../domain/infrastructure.ts';
 import { TROUBLE_REACH_MS, TROUBLE_TESTS_MIN } from '../domain/judgement-constants.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { evaluationToken } from './store.ts';
 
 /** More tests make a statement longer and gain nothing; over HTTP, ClickHouse does not accept much longer lists. */
 export const TESTS_MAX = 2_000;
@@ -161,7 +162,11 @@ export class RunStore {
         version,
       }),
     );
-    await this.clickhouse.insert('ci.troubled_runs', `${lines.join('\n')}\n`, `evaluation-${version}`);
+    await this.clickhouse.insert(
+      'ci.troubled_runs',
+      `${lines.join('\n')}\n`,
+      evaluationToken(version, this.repositoryId),
+    );
   }
 
   #run(run: RunFields) {

@@ -205,13 +205,17 @@ export class EvaluationStore {
     }));
   }
 
-  /** A version is drawn only once, so it also serves as the insert's token. */
+  /** A version is drawn only once, so with the repository it also serves as the insert's token. */
   async #insert<T>(table: string, version: number, rows: readonly T[], columns: (row: T) => object): Promise<void> {
     if (rows.length === 0) return;
     const lines = rows.map((row) => JSON.stringify({ repository_id: this.repositoryId, version, ...columns(row) }));
-    await this.clickhouse.insert(table, `${lines.join('\n')}\n`, `evaluation-${version}`);
+    await this.clickhouse.insert(table, `${lines.join('\n')}\n`, evaluationToken(version, this.repositoryId));
   }
 }
+
+/** The token of what one pass inserts for a repository: several repositories share a pass and its version. */
+export const evaluationToken = (version: number, repositoryId: string): string =>
+  `evaluation-${version}-${repositoryId}`;
 
 /** In the form that ClickHouse reads as DateTime64(3, 'UTC'). */
 const timestamp = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');

@@ -8,7 +8,7 @@ import { verify } from '../../src/maintenance/verify.ts';
 import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
-import { healthsOf, type RunOf, runOf } from '../support/verdicts.ts';
+import { healthsOf, heldBackOf, type RunOf, runOf } from '../support/verdicts.ts';
 
 const HOUR = 3_600_000;
 let stores: TestStores;
@@ -88,5 +88,31 @@ test('whichever insert fails, the next evaluation ends where an uninterrupted on
       expect(nth - 1).toBe(2);
       break;
     }
+  }
+});
+
+test('verdicts and troubled runs of several repositories that are evaluated together are all stored', async () => {
+  const { postgres, clickhouse, clock, quarantines, log } = stores;
+  const blocks = new BlockStore(postgres.db);
+  const stored: StoredBlock[] = [];
+  const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
+  const repositories = [uniqueRepository(), uniqueRepository(), uniqueRepository()];
+  const chunks = await Promise.all(
+    repositories.map(async (repository) => {
+      const { id } = await stores.repositories.record(repository);
+      const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+      return blocksOf(repository)
+        .flat()
+        .map((job) => prepareChunk(job, options));
+    }),
+  );
+  await ledger.write(chunks.flat());
+  const evaluator = new Evaluator({ db: postgres.db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
+  await evaluator.evaluate(stored.map(({ blockId }) => blockId));
+  for (const repository of repositories) {
+    expect(await heldBackOf(stores, repository)).toEqual([...NAMES].sort().map((name) => `${name} 2#1`));
+    const { id } = await stores.repositories.record(repository);
+    const report = await verify(stores, id);
+    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
   }
 });
