@@ -12,11 +12,13 @@ import { Loop } from './loop.ts';
 const RETRY_MS = 1_000;
 /**
  * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written
- * once. Verdicts must be visible within two seconds.
+ * once. Verdicts must be visible within two seconds. A pass that took little time is followed by a shorter pause.
  */
-const PAUSE_MS = 1_000;
-/** What one pass holds in memory, and repeats as a whole if it is cut off. */
-const EXECUTIONS_MAX = 100_000;
+const PAUSE_MS_MAX = 1_000;
+const PAUSE_MS_MIN = 100;
+const PAUSE_PER_PASS = 2;
+/** What one pass takes at most, and repeats as a whole if it is cut off. */
+const EXECUTIONS_MAX = 500_000;
 
 export interface EvaluatorDeps extends EvaluationDeps {
   log: Logger;
@@ -27,13 +29,21 @@ export interface EvaluatorDeps extends EvaluationDeps {
 export class Evaluator {
   readonly loop: Loop;
   readonly #evaluation: BlockEvaluation;
+  /** How long the last pass took, in milliseconds. */
+  #lastTook = 0;
   #waiting: StoredBlock[] = [];
   /** Blocks that are waiting or being evaluated: the sweeper sees them too and need not bring them again. */
   readonly #inHand = new Set<number>();
 
   constructor(deps: EvaluatorDeps) {
-    const { log, pauseMs = PAUSE_MS } = deps;
-    this.loop = new Loop({ name: 'evaluation', log, run: () => this.#run(), pauseMs, retryMs: RETRY_MS });
+    const { log, pauseMs } = deps;
+    this.loop = new Loop({
+      name: 'evaluation',
+      log,
+      run: () => this.#run(),
+      pauseMs: () => pauseMs ?? Math.min(Math.max(PAUSE_PER_PASS * this.#lastTook, PAUSE_MS_MIN), PAUSE_MS_MAX),
+      retryMs: RETRY_MS,
+    });
     this.#evaluation = new BlockEvaluation(deps, () => this.loop.isStopped);
   }
 
@@ -52,6 +62,7 @@ export class Evaluator {
 
   async #run(): Promise<void> {
     const blocks = this.#nextBlocks();
+    const startedAt = performance.now();
     try {
       const measured = evaluationSeconds.startTimer();
       // A separate trace: the blocks come from many uploads.
@@ -64,6 +75,7 @@ export class Evaluator {
       this.#waiting.unshift(...blocks);
       throw error;
     }
+    this.#lastTook = performance.now() - startedAt;
     for (const block of blocks) this.#inHand.delete(block.blockId);
     if (this.#waiting.length > 0) this.loop.wake();
   }

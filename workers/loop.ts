@@ -18,8 +18,8 @@ export interface LoopOptions {
   run(): Promise<unknown>;
   /** How long after a run the next one begins if nothing wakes the loop; without this it waits to be woken. */
   everyMs?: number;
-  /** The shortest time between the end of a run and the next one. */
-  pauseMs?: number;
+  /** The shortest time between the end of a run and the next one; asked for after each run. */
+  pauseMs?(): number;
   /** How long after a failed run it is tried again; doubled with each further failure up to `retryMsMax`. */
   retryMs: number;
   retryMsMax?: number;
@@ -82,10 +82,10 @@ export class Loop {
 
   /** How long until the next run; undefined until the loop is woken. */
   #waitMs(): number | undefined {
-    const { everyMs, pauseMs = 0, retryMs, retryMsMax = retryMs } = this.#options;
+    const { everyMs, pauseMs, retryMs, retryMsMax = retryMs } = this.#options;
     const sinceMs = performance.now() - this.#endedAt;
     if (this.#failures > 0) return Math.min(retryMs * 2 ** Math.min(this.#failures - 1, 20), retryMsMax) - sinceMs;
-    if (this.#isWoken) return pauseMs - sinceMs;
+    if (this.#isWoken) return (pauseMs?.() ?? 0) - sinceMs;
     return everyMs === undefined ? undefined : everyMs - sinceMs;
   }
 

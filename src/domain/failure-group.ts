@@ -20,21 +20,24 @@ export interface FailureGroup {
   newest: GroupedFailure;
 }
 
-/** The group after some more failures, each of which it must not have counted before. */
-export function addFailures(group: FailureGroup | undefined, failures: readonly GroupedFailure[]): FailureGroup {
-  const months = new Map(group?.months);
-  let newest = group?.newest;
-  for (const failure of failures) {
-    const month = monthOf(failure.failedAt);
+/** The group of one failure. */
+export const groupOf = (failure: GroupedFailure): FailureGroup => ({
+  months: new Map([[monthOf(failure.failedAt), { failures: 1, firstAt: failure.failedAt }]]),
+  newest: failure,
+});
+
+/** The group of the failures of both, none of which is in both. */
+export function mergeGroups(one: FailureGroup | undefined, other: FailureGroup): FailureGroup {
+  if (!one) return other;
+  const months = new Map(one.months);
+  for (const [month, { failures, firstAt }] of other.months) {
     const known = months.get(month);
     months.set(month, {
-      failures: (known?.failures ?? 0) + 1,
-      firstAt: Math.min(known?.firstAt ?? failure.failedAt, failure.failedAt),
+      failures: (known?.failures ?? 0) + failures,
+      firstAt: Math.min(known?.firstAt ?? firstAt, firstAt),
     });
-    if (newest === undefined || isLater(failure, newest)) newest = failure;
   }
-  if (newest === undefined) throw new RangeError('a failure group has at least one failure');
-  return { months, newest };
+  return { months, newest: isLater(other.newest, one.newest) ? other.newest : one.newest };
 }
 
 const isLater = (one: GroupedFailure, other: GroupedFailure): boolean =>

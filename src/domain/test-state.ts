@@ -67,31 +67,70 @@ export function healthOfTest(
   return worstHealth(recent.map(({ health }) => health));
 }
 
-/** The summary after some more executions, each of which it must not have counted before. */
-export function addExecutions(summary: IdentitySummary, executions: readonly SummarisedExecution[]): IdentitySummary {
-  const months = new Map(summary.months);
-  const days = new Map(summary.days.map(([day, passed, failed]) => [day, { passed, failed }]));
-  let { lastSuccessAt, lastFailureAt, newest } = summary;
-  for (const execution of executions) {
-    const { finishedAt, status } = execution;
+/** The summary of some executions of an identity. */
+export function summaryOf(executions: readonly SummarisedExecution[]): IdentitySummary {
+  let newest: SummarisedExecution | null = null;
+  for (const execution of executions) if (newest === null || isLater(execution, newest)) newest = execution;
+  return { ...countsOf(executions), newest: newest && summarised(newest) };
+}
+
+/** What a summary counts. */
+export function countsOf(
+  executions: Iterable<Pick<SummarisedExecution, 'status' | 'finishedAt'>>,
+): Omit<IdentitySummary, 'newest'> {
+  const months = new Map<number, number>();
+  const days = new Map<number, [day: number, passed: number, failed: number]>();
+  let lastSuccessAt: number | null = null;
+  let lastFailureAt: number | null = null;
+  for (const { finishedAt, status } of executions) {
     const month = monthOf(finishedAt);
     months.set(month, (months.get(month) ?? 0) + 1);
-    if (newest === null || isLater(execution, newest)) newest = execution;
     if (status === 'skipped') continue;
     const day = Math.floor(finishedAt / DAY_MS);
-    const counts = days.get(day) ?? { passed: 0, failed: 0 };
+    const counts = days.get(day) ?? [day, 0, 0];
     days.set(day, counts);
     if (status === 'passed') {
-      counts.passed++;
+      counts[1]++;
       lastSuccessAt = Math.max(lastSuccessAt ?? finishedAt, finishedAt);
     } else {
-      counts.failed++;
+      counts[2]++;
       lastFailureAt = Math.max(lastFailureAt ?? finishedAt, finishedAt);
     }
   }
-  if (newest !== null && newest !== summary.newest) newest = summarised(newest);
-  return { months, days: newestDays(days), lastSuccessAt, lastFailureAt, newest };
+  const ordered = [...days.values()].sort(([one], [other]) => one - other);
+  return { months, days: newestDays(ordered), lastSuccessAt, lastFailureAt };
 }
+
+/** The summary of the executions of both, none of which is in both. */
+export function mergeSummaries(one: IdentitySummary, other: IdentitySummary): IdentitySummary {
+  const months = new Map(one.months);
+  for (const [month, count] of other.months) months.set(month, (months.get(month) ?? 0) + count);
+  return {
+    months,
+    days: mergeDays(one.days, other.days),
+    lastSuccessAt: later(one.lastSuccessAt, other.lastSuccessAt),
+    lastFailureAt: later(one.lastFailureAt, other.lastFailureAt),
+    newest:
+      one.newest !== null && (other.newest === null || isLater(one.newest, other.newest)) ? one.newest : other.newest,
+  };
+}
+
+/** Both are in order, and most often the second begins where the first ends. */
+function mergeDays(one: readonly DayCounts[], other: readonly DayCounts[]): DayCounts[] {
+  const merged: DayCounts[] = [];
+  let [i, j] = [0, 0];
+  for (let a = one[i], b = other[j]; a || b; a = one[i], b = other[j]) {
+    if (a && b && a[0] === b[0]) merged.push([a[0], a[1] + b[1], a[2] + b[2]]);
+    else if (a && (!b || a[0] < b[0])) merged.push(a);
+    else if (b) merged.push(b);
+    if (a && (!b || a[0] <= b[0])) i++;
+    if (b && (!a || b[0] <= a[0])) j++;
+  }
+  return newestDays(merged);
+}
+
+const later = (one: number | null, other: number | null): number | null =>
+  one === null || (other !== null && other > one) ? other : one;
 
 /** Without what else is known of the execution. */
 const summarised = (execution: SummarisedExecution): SummarisedExecution => ({
@@ -109,12 +148,10 @@ const isLater = (one: SummarisedExecution, other: SummarisedExecution): boolean 
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
 
 /** Time does not go back, so what no ratio asks for on the newest day is never asked for again. */
-function newestDays(days: ReadonlyMap<number, { passed: number; failed: number }>): DayCounts[] {
-  const newest = Math.max(...days.keys());
-  return [...days]
-    .filter(([day]) => day > newest - RATIO_DAYS)
-    .sort(([one], [other]) => one - other)
-    .map(([day, { passed, failed }]) => [day, passed, failed] as const);
+function newestDays(ordered: DayCounts[]): DayCounts[] {
+  const newest = ordered.at(-1)?.[0] ?? 0;
+  const first = ordered.findIndex(([day]) => day > newest - RATIO_DAYS);
+  return first > 0 ? ordered.slice(first) : ordered;
 }
 
 /** The summary without the executions of a month that leaves, and of every month before it. */

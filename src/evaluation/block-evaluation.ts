@@ -3,25 +3,37 @@
  */
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { BlockLines, BlockStore } from '../ledger/blocks.ts';
+import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { evaluate, type Judgements } from './evaluate.ts';
+import type { IdentityState } from './health.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
-import type { TouchedTest } from './news.ts';
+import { News } from './news.ts';
 import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { judgeQuarantines } from './quarantines.ts';
-import { RunStore } from './run-store.ts';
-import { StateStore } from './state-store.ts';
+import { RunStore, TESTS_MAX } from './run-store.ts';
+import { type KnownTest, StateStore } from './state-store.ts';
 import { EvaluationStore } from './store.ts';
-import { type Touched, touchedBy } from './touched.ts';
+import { type Touched, type TouchedTest, touchedBy } from './touched.ts';
 
 export interface EvaluationDeps {
   db: Database;
   clickhouse: ClickHouse;
   blocks: BlockStore;
   quarantines: QuarantineStore;
+}
+
+/** About what the news of one pass may take; with what is known of its tests a pass takes about twice as much. */
+const PASS_BYTES_MAX = 64 * 2 ** 20;
+
+interface Reading {
+  /** The blocks of the pass: whether the state of the tests counts them already. */
+  isCounted: Map<number, boolean>;
+  touched: Touched;
+  /** The blocks that are left for another pass. */
+  left: readonly number[];
 }
 
 export class BlockEvaluation {
@@ -36,42 +48,67 @@ export class BlockEvaluation {
   }
 
   /**
-   * Counts and judges what these blocks brought. Any of them may have been evaluated before, as a whole or in part.
+   * Counts and judges what these blocks brought, in as many passes as memory takes. Any of them may have been evaluated
+   * before, as a whole or in part.
+   */
+  async run(blockIds: readonly number[]): Promise<void> {
+    for (let left = blockIds; left.length > 0; ) left = await this.#pass(left);
+  }
+
+  /**
+   * Evaluates the first of these blocks, and returns the others.
    *
    * The state of the tests and the mark that a block is counted are one transaction. Verdicts follow it into ClickHouse,
    * then quarantines, which ask for them. All of that under the locks of the repositories, so that no other process
    * judges from verdicts that are still on their way.
    */
-  async run(blockIds: readonly number[]): Promise<void> {
+  async #pass(blockIds: readonly number[]): Promise<readonly number[]> {
     const { db, blocks } = this.#deps;
-    const found = await blocks.lines(blockIds);
-    const touched = touchedBy(found);
+    const { isCounted, touched, left } = await this.#read(blockIds);
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
         // In order of id: all processes lock alike.
         const repositoryIds = [...touched.keys()].sort();
         for (const id of repositoryIds) await lockEvaluation(locks, id);
         const version = await drawVersion(db);
-        const judged = await db.transaction((tx) => this.#count(tx, found, touched));
+        const judged = await db.transaction((tx) => this.#count(tx, isCounted, touched));
         if (judged === undefined) return false;
         for (const [repositoryId, judgements] of judged) await this.#write(repositoryId, judgements, version);
         return true;
       }),
     );
-    if (!isDone) return this.run(blockIds);
-    await blocks.markEvaluated(blockIds);
+    if (!isDone) return blockIds;
+    await blocks.markEvaluated([...isCounted.keys()]);
+    return left;
+  }
+
+  /** Reads one block after another, until what they bring takes as much memory as a pass may. */
+  async #read(blockIds: readonly number[]): Promise<Reading> {
+    const isCounted = new Map<number, boolean>();
+    const fresh = new News();
+    const again = new News();
+    let taken = 0;
+    for (const blockId of blockIds) {
+      if (fresh.bytes + again.bytes >= PASS_BYTES_MAX) break;
+      taken++;
+      const block = await this.#deps.blocks.lines(blockId);
+      if (!block) continue;
+      isCounted.set(blockId, block.isCounted);
+      (block.isCounted ? again : fresh).add(block.lines);
+    }
+    return { isCounted, touched: touchedBy(fresh, again), left: blockIds.slice(taken) };
   }
 
   /** Undefined if another process has evaluated any of these blocks meanwhile. */
   async #count(
     tx: Executor,
-    found: readonly BlockLines[],
+    isCounted: ReadonlyMap<number, boolean>,
     touched: Touched,
   ): Promise<ReadonlyMap<string, Judgements> | undefined> {
     const { blocks } = this.#deps;
-    const blockIds = found.map(({ blockId }) => blockId);
+    const blockIds = [...isCounted.keys()];
     const counted = await blocks.lockCounted(tx, blockIds);
-    if (found.some(({ blockId, isCounted }) => counted.get(blockId) !== isCounted)) return undefined;
+    if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
     const judged = new Map<string, Judgements>();
     for (const [repositoryId, tests] of touched) {
       // Another process or the next start evaluates the blocks.
@@ -93,15 +130,36 @@ export class BlockEvaluation {
     return evaluate(stores, tests, { isFlakyDetectionEnabled: repository?.isEnabled ?? true });
   }
 
-  async #write(repositoryId: string, { verdicts, runs, states }: Judgements, version: number): Promise<void> {
+  async #write(repositoryId: string, judged: Judgements, version: number): Promise<void> {
+    const { clickhouse } = this.#deps;
+    await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(judged.verdicts, version);
+    if (judged.runs.length > 0) await new RunStore(clickhouse, repositoryId).write(judged.runs, version);
+    await this.#judgeQuarantines(repositoryId, judged);
+  }
+
+  /** Of tests that are quarantined or could be. */
+  async #judgeQuarantines(repositoryId: string, { testIds, unhealthy }: Judgements): Promise<void> {
     const { db, clickhouse, quarantines } = this.#deps;
-    await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(verdicts, version);
-    if (runs.length > 0) await new RunStore(clickhouse, repositoryId).write(runs, version);
-    const repository = await settingsOf(db, repositoryId);
+    const mode = (await settingsOf(db, repositoryId))?.mode ?? 'off';
+    const { quarantines: open } = await quarantines.snapshot(repositoryId);
+    const quarantined = new Set(open.map(({ testId }) => testId));
+    const asked = testIds.filter((testId) => quarantined.has(testId) || (mode !== 'off' && unhealthy.has(testId)));
     const evidence = new QuarantineEvidenceStore(clickhouse, repositoryId);
-    await judgeQuarantines({ repositoryId, mode: repository?.mode ?? 'off', quarantines, evidence }, states);
+    const states = new StateStore(db, repositoryId);
+    for (let from = 0; from < asked.length; from += TESTS_MAX) {
+      const known = await states.readStates(asked.slice(from, from + TESTS_MAX));
+      await judgeQuarantines({ repositoryId, mode, quarantines, evidence }, statesOf(known.values()));
+    }
   }
 }
+
+/** Every identity that has a health. */
+const statesOf = (tests: Iterable<KnownTest>): IdentityState[] =>
+  [...tests].flatMap(({ folds }) =>
+    folds.flatMap(({ testId, pipelineName, jobName, end }) =>
+      end.at ? [{ testId, pipelineName, jobName, newestAt: end.at.finishedAt, state: end.state }] : [],
+    ),
+  );
 
 /** Thrown to take back what a pass has written, because the process stops. */
 export class Stopped extends Error {

@@ -2,12 +2,12 @@
  * The state of a test as it follows from everything that is retained of it: what a rebuild writes, and what `verify`
  * compares the stored state with.
  */
-import { addExecutions, emptySummary, RATIO_DAYS } from '../domain/test-state.ts';
+import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import { beginning, continueFold, type Fold, writeFold } from './fold.ts';
 import type { Checkpoints, IdentityState } from './health.ts';
-import { conclusiveOf, type TestNews } from './news.ts';
+import { conclusiveIn, type TestHistory } from './history.ts';
 import { identityKey, isFlakyRule, type VerdictRule, verdictsOf } from './store.ts';
 
 export interface DerivedState {
@@ -24,7 +24,7 @@ export interface DerivedState {
  */
 export function deriveState(
   testId: string,
-  history: TestNews,
+  history: TestHistory,
   rules: ReadonlyMap<bigint, VerdictRule>,
   baselines: ReadonlyMap<string, Fold>,
 ): DerivedState {
@@ -42,7 +42,7 @@ export function deriveState(
     const { end, checkpoint } = continueFold(baseline, conclusive, verdicts);
     derived.identities.push({
       ...identity,
-      summary: addExecutions(emptySummary, executions),
+      summary: summaryOf(executions),
       health: end.state.health,
       fold: writeFold(end),
       checkpointAt: checkpoint.at?.finishedAt ?? 0,
@@ -53,9 +53,9 @@ export function deriveState(
   return derived;
 }
 
-function firstFailureOf(history: TestNews): FirstFailure | null {
+function firstFailureOf(history: TestHistory): FirstFailure | null {
   let first: FirstFailure | null = null;
-  for (const { status, finishedAt: failedAt, executionId, commit } of conclusiveOf(history)) {
+  for (const { status, finishedAt: failedAt, executionId, commit } of conclusiveIn(history)) {
     if (status !== 'failed') continue;
     const isEarlier =
       first === null || failedAt < first.failedAt || (failedAt === first.failedAt && executionId < first.executionId);
@@ -64,10 +64,10 @@ function firstFailureOf(history: TestNews): FirstFailure | null {
   return first;
 }
 
-function flakyDaysOf(history: TestNews, rules: ReadonlyMap<bigint, VerdictRule>): TestState['flakyDays'] {
+function flakyDaysOf(history: TestHistory, rules: ReadonlyMap<bigint, VerdictRule>): TestState['flakyDays'] {
   const days = new Map<number, number>();
   let newest = 0;
-  for (const { executionId, finishedAt } of conclusiveOf(history)) {
+  for (const { executionId, finishedAt } of conclusiveIn(history)) {
     const day = Math.floor(finishedAt / DAY_MS);
     newest = Math.max(newest, day);
     if (isFlakyRule(rules.get(executionId))) days.set(day, (days.get(day) ?? 0) + 1);

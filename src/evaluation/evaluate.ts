@@ -9,20 +9,14 @@
 import type { judge } from '../domain/judge.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
-import { type IdentityState, judgeHealth, type KnownFold, type TestChange } from './health.ts';
-import { conclusiveOf, type TestNews, type TouchedTest } from './news.ts';
+import { appendNews, isInOrder, judgeHealth, type KnownFold, type TestChange } from './health.ts';
+import { conclusiveOf } from './news.ts';
 import { type RunStore, TESTS_MAX, type TroubledRun } from './run-store.ts';
-import type { StateStore, TestStates } from './state-store.ts';
-import {
-  type EvaluationStore,
-  type Identity,
-  identityKey,
-  isFlakyRule,
-  type Verdict,
-  type VerdictRule,
-} from './store.ts';
+import { type KnownTest, type StateStore, type TestInHand, UNKNOWN } from './state-store.ts';
+import { type EvaluationStore, isFlakyRule, type Verdict, type VerdictRule } from './store.ts';
+import { commitsOf, type TouchedTest } from './touched.ts';
 import { judgeRuns, type TroubledRuns } from './troubles.ts';
-import { judgeVerdicts } from './verdicts.ts';
+import { type JudgedTest, judgeVerdicts } from './verdicts.ts';
 
 export interface EvaluationStores {
   executions: EvaluationStore;
@@ -34,36 +28,24 @@ export interface Judgements {
   /** What to write into ClickHouse once the state is committed. */
   verdicts: Verdict[];
   runs: TroubledRun[];
-  /** The state of every identity of the tests that were judged. */
-  states: IdentityState[];
+  /** The tests that were counted or judged. */
+  testIds: string[];
+  /** Those of which an identity is, or was until now, flaky or broken. */
+  unhealthy: ReadonlySet<string>;
 }
 
 /** Judges what is new about the touched tests, and about others whose evidence changes with a troubled run. */
 export async function evaluate(
   stores: EvaluationStores,
   touched: ReadonlyMap<string, TouchedTest>,
-  { isFlakyDetectionEnabled }: { isFlakyDetectionEnabled: boolean },
+  options: { isFlakyDetectionEnabled: boolean },
 ): Promise<Judgements> {
   const oldest = [...touched.values()].reduce((least, { since }) => Math.min(least, since), Number.MAX_SAFE_INTEGER);
   const troubledRuns = oldest === Number.MAX_SAFE_INTEGER ? noTrouble() : await judgeRuns(stores.runs, oldest);
-  const judged: Judgements = { verdicts: [], runs: troubledRuns.changed, states: [] };
+  const evaluation = new Evaluation(stores, { ...options, troubledRuns });
   // A troubled run may affect far more tests than the blocks that made it one.
-  for (const tests of batchesOf(touched, troubledRuns.affected)) {
-    const known = await stores.states.readStates([...tests.keys()]);
-    const changed = await judgeSuspects(stores, tests, known, { troubledRuns, isFlakyDetectionEnabled });
-    const folds = await judgeHealth(
-      { executions: stores.executions, checkpoints: stores.states },
-      known.folds,
-      changesOf(tests, changed),
-      changed,
-    );
-    const flakySince = firstRatioDay(newestOf(known, tests)) * DAY_MS;
-    const flakyDays = await flakyDaysOf(stores.executions, tests, changed, flakySince);
-    await stores.states.writeStates(known, { tests, folds, flakyDays });
-    for (const state of statesOf(known.folds, folds)) judged.states.push(state);
-    for (const verdict of changed) judged.verdicts.push(verdict);
-  }
-  return judged;
+  for (const tests of batchesOf(touched, troubledRuns.affected)) await evaluation.add(tests);
+  return evaluation.end();
 }
 
 /** Skipped executions make no run troubled. */
@@ -74,46 +56,117 @@ function* batchesOf(
   touched: ReadonlyMap<string, TouchedTest>,
   affected: ReadonlyMap<string, number>,
 ): Generator<Map<string, TouchedTest>> {
-  const all: [string, TouchedTest][] = [...touched].map(([testId, test]) => [
-    testId,
-    { ...test, since: Math.min(test.since, affected.get(testId) ?? test.since) },
-  ]);
-  for (const [testId, since] of affected)
-    if (!touched.has(testId)) all.push([testId, { since, commits: [], news: undefined, isAgain: false }]);
-  for (let from = 0; from < all.length; from += TESTS_MAX) yield new Map(all.slice(from, from + TESTS_MAX));
+  let batch = new Map<string, TouchedTest>();
+  const all = function* (): Generator<[string, TouchedTest]> {
+    for (const [testId, test] of touched)
+      yield [testId, { ...test, since: Math.min(test.since, affected.get(testId) ?? test.since) }];
+    for (const [testId, since] of affected)
+      if (!touched.has(testId)) yield [testId, { since, news: undefined, again: undefined }];
+  };
+  for (const [testId, test] of all()) {
+    batch.set(testId, test);
+    if (batch.size < TESTS_MAX) continue;
+    yield batch;
+    batch = new Map();
+  }
+  if (batch.size > 0) yield batch;
 }
+
+class Evaluation {
+  /** Tests whose executions must be judged: many at once, because a statement costs more than the tests in it. */
+  readonly #suspects = new Map<string, TestInHand>();
+  readonly #verdicts: Verdict[] = [];
+  readonly #testIds: string[] = [];
+  readonly #unhealthy = new Set<string>();
+
+  constructor(
+    private readonly stores: EvaluationStores,
+    private readonly options: { troubledRuns: TroubledRuns; isFlakyDetectionEnabled: boolean },
+  ) {}
+
+  async add(tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
+    const { states } = this.stores;
+    const calm = new Map<string, TestInHand>();
+    const known = await states.readStates([...tests.keys()]);
+    for (const [testId, test] of tests) {
+      const inHand = { ...test, known: known.get(testId) ?? UNKNOWN };
+      this.#testIds.push(testId);
+      if (isUnhealthy(inHand.known.folds)) this.#unhealthy.add(testId);
+      const isCalm = !this.options.troubledRuns.affected.has(testId) && hasOnlyPassed(inHand);
+      (isCalm ? calm : this.#suspects).set(testId, inHand);
+      if (this.#suspects.size === TESTS_MAX) await this.#judgeSuspects();
+    }
+    const news = new Map([...calm].flatMap(([testId, test]) => (test.news ? [[testId, test.news] as const] : [])));
+    const folds = await appendNews(states, foldsOf(calm), news, []);
+    await states.writeStates(calm, { folds, flakyDays: new Map() });
+  }
+
+  async end(): Promise<Judgements> {
+    await this.#judgeSuspects();
+    return {
+      verdicts: this.#verdicts,
+      runs: this.options.troubledRuns.changed,
+      testIds: this.#testIds,
+      unhealthy: this.#unhealthy,
+    };
+  }
+
+  async #judgeSuspects(): Promise<void> {
+    const { executions, states } = this.stores;
+    const tests = this.#suspects;
+    const changed = await judgeFailing(executions, tests, this.options);
+    const stores = { executions, checkpoints: states };
+    const folds = await judgeHealth(stores, foldsOf(tests), changesOf(tests, changed), changed);
+    const flakyDays = await flakyDaysOf(executions, tests, changed, firstRatioDay(newestOf(tests)) * DAY_MS);
+    await states.writeStates(tests, { folds, flakyDays });
+    for (const { testId, end } of folds) if (end.state.health !== 'healthy') this.#unhealthy.add(testId);
+    for (const verdict of changed) this.#verdicts.push(verdict);
+    tests.clear();
+  }
+}
+
+const isUnhealthy = (folds: readonly KnownFold[]): boolean => folds.some(({ end }) => end.state.health !== 'healthy');
+
+const foldsOf = (tests: ReadonlyMap<string, TestInHand>): ReadonlyMap<string, readonly KnownFold[]> =>
+  new Map([...tests].map(([testId, { known }]) => [testId, known.folds]));
+
+/**
+ * Whether a test never failed, and passed after everything that is known of it: then nothing about it can be flaky or
+ * held back, and it is counted without a look at its executions.
+ */
+const hasOnlyPassed = ({ news, again, known }: TestInHand): boolean =>
+  news !== undefined && !again && !news.hasTrouble && !hasFailed(known) && isInOrder(news, known.folds);
+
+const hasFailed = ({ records }: KnownTest): boolean => records.some(({ summary }) => summary.lastFailureAt !== null);
 
 /**
  * Judges the tests that have ever failed. Of any other, every execution is a pass that was neither retried nor
  * contradicted: nothing about it can be flaky or held back.
  */
-async function judgeSuspects(
-  stores: EvaluationStores,
-  tests: ReadonlyMap<string, TouchedTest>,
-  known: TestStates,
+async function judgeFailing(
+  executions: EvaluationStore,
+  tests: ReadonlyMap<string, TestInHand>,
   options: { troubledRuns: TroubledRuns; isFlakyDetectionEnabled: boolean },
 ): Promise<Verdict[]> {
-  const failed = new Set(known.identities.flatMap((one) => (one.summary.lastFailureAt === null ? [] : [one.testId])));
-  const suspects = new Map(
-    [...tests].filter(
-      ([testId, { news, since }]) =>
-        since < Number.MAX_SAFE_INTEGER && (failed.has(testId) || news === undefined || hasTrouble(news)),
-    ),
-  );
-  if (suspects.size === 0) return [];
-  const folds = known.folds.filter(({ testId }) => suspects.has(testId));
-  return judgeVerdicts(stores.executions, suspects, { ...options, folds });
+  const failing = new Map<string, JudgedTest>();
+  const folds: KnownFold[] = [];
+  for (const [testId, test] of tests) {
+    const { since, news, again, known } = test;
+    const mayFail = hasFailed(known) || news === undefined || news.hasTrouble || again?.hasTrouble;
+    if (since === Number.MAX_SAFE_INTEGER || !mayFail) continue;
+    failing.set(testId, { since, commits: commitsOf(test) });
+    for (const fold of known.folds) folds.push(fold);
+  }
+  return failing.size === 0 ? [] : judgeVerdicts(executions, failing, { ...options, folds });
 }
 
-const hasTrouble = (news: TestNews): boolean =>
-  conclusiveOf(news).some(({ status, isFlakyWithinRun }) => status === 'failed' || isFlakyWithinRun);
-
 /** When the newest execution of any of these tests finished. */
-function newestOf({ identities }: TestStates, tests: ReadonlyMap<string, TouchedTest>): number {
+function newestOf(tests: ReadonlyMap<string, TestInHand>): number {
   let newest = 0;
-  for (const { summary } of identities) newest = Math.max(newest, summary.newest?.finishedAt ?? 0);
-  for (const { news } of tests.values())
+  for (const { news, known } of tests.values()) {
+    for (const { summary } of known.records) newest = Math.max(newest, summary.newest?.finishedAt ?? 0);
     for (const { finishedAt } of news ? conclusiveOf(news) : []) newest = Math.max(newest, finishedAt);
+  }
   return newest;
 }
 
@@ -122,8 +175,9 @@ function changesOf(
   changed: readonly Verdict[],
 ): ReadonlyMap<string, TestChange> {
   const changes = new Map<string, TestChange>();
-  for (const [testId, { news, since, isAgain }] of tests)
-    if (since < Number.MAX_SAFE_INTEGER) changes.set(testId, { news: isAgain ? undefined : news, since });
+  // Of what is judged again, only a part is news, so the test is folded from what is stored.
+  for (const [testId, { news, since, again }] of tests)
+    if (since < Number.MAX_SAFE_INTEGER) changes.set(testId, { news: again ? undefined : news, since });
   for (const [testId, verdicts] of Map.groupBy(changed, (verdict) => verdict.testId)) {
     const change = changes.get(testId);
     const fresh = new Set(change?.news ? conclusiveOf(change.news).map(({ executionId }) => executionId) : []);
@@ -143,7 +197,7 @@ async function flakyDaysOf(
 ): Promise<Map<string, Map<number, number>>> {
   const testIds = new Set(changed.map(({ testId }) => testId));
   for (const [testId, { news }] of tests)
-    if (news && conclusiveOf(news).some(({ isFlakyWithinRun }) => isFlakyWithinRun)) testIds.add(testId);
+    if (news?.hasTrouble && conclusiveOf(news).some(({ isFlakyWithinRun }) => isFlakyWithinRun)) testIds.add(testId);
   if (testIds.size === 0) return new Map();
   const verdicts = new Map<bigint, Verdict>(
     (await store.storedVerdicts([...testIds], since)).map((verdict) => [verdict.executionId, verdict]),
@@ -158,16 +212,6 @@ async function flakyDaysOf(
   }
   return days;
 }
-
-/** Every identity of the tests that has a health, after the evaluation. */
-function statesOf(known: readonly KnownFold[], folds: readonly KnownFold[]): IdentityState[] {
-  const newest = new Map([...known, ...folds].map((fold) => [identityKey(identityOf(fold)), fold]));
-  return [...newest.values()].flatMap(({ testId, pipelineName, jobName, end }) =>
-    end.at ? [{ testId, pipelineName, jobName, newestAt: end.at.finishedAt, state: end.state }] : [],
-  );
-}
-
-const identityOf = ({ testId, pipelineName, jobName }: Identity) => ({ testId, pipelineName, jobName });
 
 /** The verdicts as they are stored. */
 export function rulesOf({ flaky, holds }: ReturnType<typeof judge>): Map<bigint, VerdictRule> {

@@ -6,7 +6,7 @@
 import { comparePositions } from '../domain/execution.ts';
 import type { HealthState } from '../domain/health.ts';
 import { beginning, CHECKPOINT_LAG_MS, continueFold, type Fold, isBehind } from './fold.ts';
-import { placeOf, type TestNews } from './news.ts';
+import { type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
 import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
@@ -59,41 +59,56 @@ export interface TestChange {
 /**
  * Folds what changed. Returns the folds that differ from the known ones, and keeps the checkpoints up to date.
  *
+ * @param known by test.
  * @param changed verdicts that are not stored yet.
  */
 export async function judgeHealth(
   stores: { executions: EvaluationStore; checkpoints: CheckpointStore },
-  known: readonly KnownFold[],
+  known: ReadonlyMap<string, readonly KnownFold[]>,
   tests: ReadonlyMap<string, TestChange>,
   changed: readonly Verdict[],
 ): Promise<KnownFold[]> {
-  const byTest = Map.groupBy(known, (fold) => fold.testId);
-  const rules = new Map(changed.map(({ executionId, rule }) => [executionId, rule]));
-  const folds: KnownFold[] = [];
-  const advanced: (Identity & { newer: Fold })[] = [];
+  const inOrder = new Map<string, TestNews>();
   const outOfOrder = new Map<string, number>();
-  for (const [testId, change] of tests) {
-    const of = byTest.get(testId) ?? [];
-    if (change.news === undefined || !isInOrder(change.news, of)) {
-      outOfOrder.set(testId, change.since);
-      continue;
-    }
-    for (const fold of appended(change.news, testId, of, rules)) {
-      folds.push(fold.known);
-      if (fold.advance) advanced.push(fold.advance);
-    }
-  }
-  await stores.checkpoints.advance(advanced);
-  if (outOfOrder.size > 0) folds.push(...(await foldAgain(stores, byTest, outOfOrder, changed)));
+  for (const [testId, { news, since }] of tests)
+    if (news && isInOrder(news, known.get(testId) ?? [])) inOrder.set(testId, news);
+    else outOfOrder.set(testId, since);
+  const folds = await appendNews(stores.checkpoints, known, inOrder, changed);
+  if (outOfOrder.size > 0) folds.push(...(await foldAgain(stores, known, outOfOrder, changed)));
   return folds;
 }
 
-function isInOrder(news: TestNews, known: readonly KnownFold[]): boolean {
-  return known.every(({ end, ...identity }) => {
-    const executions = news.identities.get(placeOf(identity))?.executions ?? [];
-    return executions.every(
-      (execution) => execution.status === 'skipped' || end.at === null || comparePositions(execution, end.at) > 0,
-    );
+/** Continues the folds of tests with what {@link isInOrder}. Returns the folds that changed. */
+export async function appendNews(
+  checkpoints: CheckpointStore,
+  known: ReadonlyMap<string, readonly KnownFold[]>,
+  tests: ReadonlyMap<string, TestNews>,
+  changed: readonly Verdict[],
+): Promise<KnownFold[]> {
+  const rules = new Map(changed.map(({ executionId, rule }) => [executionId, rule]));
+  const folds: KnownFold[] = [];
+  const advanced: (Identity & { newer: Fold })[] = [];
+  for (const [testId, news] of tests) {
+    const byPlace = byPlaceOf(known.get(testId));
+    for (const identity of news.identities) {
+      const found = appended(identity, testId, byPlace.get(placeOf(identity)), rules);
+      if (found) folds.push(found.known);
+      if (found?.advance) advanced.push(found.advance);
+    }
+  }
+  await checkpoints.advance(advanced);
+  return folds;
+}
+
+const byPlaceOf = (folds: readonly KnownFold[] = []): ReadonlyMap<string, KnownFold> =>
+  new Map(folds.map((fold) => [placeOf(fold), fold]));
+
+/** Whether everything new about a test finished after everything that is known of it. */
+export function isInOrder(news: TestNews, known: readonly KnownFold[]): boolean {
+  const byPlace = byPlaceOf(known);
+  return news.identities.every((identity) => {
+    const end = byPlace.get(placeOf(identity))?.end.at;
+    return !end || identity.conclusive().every((execution) => comparePositions(execution, end) > 0);
   });
 }
 
@@ -103,25 +118,21 @@ interface Appended {
 }
 
 function appended(
-  news: TestNews,
+  news: NewsOfIdentity,
   testId: string,
-  known: readonly KnownFold[],
+  before: KnownFold | undefined,
   rules: ReadonlyMap<bigint, VerdictRule | undefined>,
-): Appended[] {
-  const byPlace = new Map(known.map((fold) => [placeOf(fold), fold]));
-  return [...news.identities].flatMap(([place, { pipelineName, jobName, executions }]) => {
-    const conclusive = executions.filter(({ status }) => status !== 'skipped');
-    if (conclusive.length === 0) return [];
-    const before = byPlace.get(place);
-    const end = continueFold(before?.end ?? beginning(), conclusive, verdictsOnNew(conclusive, rules)).end;
-    const finishedAt = end.at?.finishedAt ?? 0;
-    const identity = { testId, pipelineName, jobName };
-    if (!before?.end.at) return [{ known: { ...identity, end, checkpointAt: finishedAt } }];
-    if (finishedAt - before.checkpointAt < CHECKPOINT_LAG_MS)
-      return [{ known: { ...identity, end, checkpointAt: before.checkpointAt } }];
-    const checkpointAt = before.end.at.finishedAt;
-    return [{ known: { ...identity, end, checkpointAt }, advance: { ...identity, newer: before.end } }];
-  });
+): Appended | undefined {
+  const executions = news.conclusive();
+  if (executions.length === 0) return undefined;
+  const end = continueFold(before?.end ?? beginning(), executions, verdictsOnNew(executions, rules)).end;
+  const finishedAt = end.at?.finishedAt ?? 0;
+  const identity = { testId, pipelineName: news.pipelineName, jobName: news.jobName };
+  if (!before?.end.at) return { known: { ...identity, end, checkpointAt: finishedAt } };
+  if (finishedAt - before.checkpointAt < CHECKPOINT_LAG_MS)
+    return { known: { ...identity, end, checkpointAt: before.checkpointAt } };
+  const checkpointAt = before.end.at.finishedAt;
+  return { known: { ...identity, end, checkpointAt }, advance: { ...identity, newer: before.end } };
 }
 
 /** An execution that its source flags is flaky from the start, unless the verdict on it says otherwise. */

@@ -3,9 +3,19 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailureGroup } from '../domain/failure-group.ts';
+import type { SummarisedExecution } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
-import { type NewExecution, placeOf, type TestNews } from './news.ts';
-import { executionColumns, executionOf } from './store.ts';
+import { placeOf } from './news.ts';
+import { executionColumns, executionOf, type IdentifiedExecution } from './store.ts';
+
+export type RetainedExecution = IdentifiedExecution & SummarisedExecution;
+
+/** Everything retained of one test. */
+export interface TestHistory {
+  name: string;
+  /** By pipeline and CI job. */
+  identities: Map<string, { pipelineName: string; jobName: string; executions: RetainedExecution[] }>;
+}
 
 const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 const executions = defineLongQuery(
@@ -20,7 +30,7 @@ const executions = defineLongQuery(
       filepath: z.string(),
       function: z.string(),
     })
-    .transform((row): NewExecution & { name: string } => ({
+    .transform((row): RetainedExecution & { name: string } => ({
       ...executionOf(row),
       name: row.test_name,
       framework: row.framework,
@@ -47,16 +57,20 @@ const failureGroups = defineLongQuery(
   }),
 );
 
+/** The executions that passed or failed. */
+export const conclusiveIn = ({ identities }: TestHistory): RetainedExecution[] =>
+  [...identities.values()].flatMap(({ executions }) => executions.filter(({ status }) => status !== 'skipped'));
+
 /** By test id. Failures are in {@link readGroups}. */
 export async function readHistory(
   clickhouse: ClickHouse,
   repositoryId: string,
   testIds: string[],
-): Promise<Map<string, TestNews>> {
+): Promise<Map<string, TestHistory>> {
   const rows = await clickhouse.select(executions, { repository_id: repositoryId, test_ids: testIds });
-  const history = new Map<string, TestNews>();
+  const history = new Map<string, TestHistory>();
   for (const { name, ...execution } of rows) {
-    const test = history.get(execution.testId) ?? { name, identities: new Map(), failures: [] };
+    const test = history.get(execution.testId) ?? { name, identities: new Map() };
     history.set(execution.testId, test);
     const { pipelineName, jobName } = execution;
     const place = placeOf(execution);

@@ -1,7 +1,13 @@
-/** What blocks bring: the new executions of each test on a default branch, read from the lines that were inserted. */
+/**
+ * What blocks bring: the new executions of each test on a default branch, read from the lines that were inserted. What it
+ * takes in memory depends on the tests and their failures, and hardly on how often they ran.
+ */
 import { z } from 'zod';
+import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
 import { STATUSES } from '../domain/status.ts';
-import type { SummarisedExecution } from '../domain/test-state.ts';
+import type { IdentitySummary } from '../domain/test-state.ts';
+import { ExecutionColumns } from './execution-columns.ts';
+import { NewExecutions } from './new-executions.ts';
 import type { IdentifiedExecution } from './store.ts';
 
 const texts = z.array(z.string());
@@ -37,95 +43,130 @@ const lineSchema = z.object({
 });
 type Line = z.infer<typeof lineSchema>;
 
-export type NewExecution = IdentifiedExecution & SummarisedExecution;
-
-/** One failed attempt. */
-interface NewFailure {
-  failureId: string;
-  /** Milliseconds since the epoch. */
-  failedAt: number;
-  executionId: bigint;
-  attempt: number;
-  exceptionType: string;
-  exceptionMessage: string;
-}
-
-interface NewIdentity {
-  pipelineName: string;
-  jobName: string;
-  executions: NewExecution[];
+/** What is new about one identity. */
+export interface NewsOfIdentity {
+  readonly pipelineName: string;
+  readonly jobName: string;
+  /** Of the new executions alone, skipped ones included. */
+  summary(): IdentitySummary;
+  /** The new executions that passed or failed, which alone can change a judgement. */
+  conclusive(): IdentifiedExecution[];
 }
 
 /** What is new about one test. */
 export interface TestNews {
-  name: string;
-  /** By pipeline and CI job. */
-  identities: Map<string, NewIdentity>;
-  failures: NewFailure[];
+  readonly name: string;
+  readonly identities: readonly NewsOfIdentity[];
+  /** By failure id. */
+  readonly failures: ReadonlyMap<string, FailureGroup>;
+  /** When the first conclusive execution finished, in milliseconds since the epoch; 2^53 − 1 if all were skipped. */
+  readonly since: number;
+  /** Whether something failed, or passed only after failed attempts. */
+  readonly hasTrouble: boolean;
 }
 
-/** By repository id, then by test id. */
-export type News = Map<string, Map<string, TestNews>>;
+interface TestEntry extends TestNews {
+  identities: NewExecutions[];
+  failures: Map<string, FailureGroup>;
+  since: number;
+  hasTrouble: boolean;
+}
 
-/** Adds what a block brings. Throws when the lines are not those of a block. */
-export function addNews(news: News, lines: string): void {
-  for (const text of lines.split('\n')) {
-    if (text === '') continue;
-    const line = lineSchema.parse(JSON.parse(text));
-    if (line.on_default) addLine(news, line);
+/** About what an entry takes in memory, in bytes, without texts. */
+const EXECUTION_BYTES = 32;
+const IDENTITY_BYTES = 400;
+const TEST_BYTES = 500;
+const FAILURE_GROUP_BYTES = 400;
+
+export class News {
+  /** By repository id, then by test id. */
+  readonly repositories = new Map<string, Map<string, TestEntry>>();
+  /** About what it takes in memory. */
+  bytes = 0;
+  readonly #columns = new ExecutionColumns();
+  /** Of each repository, pipeline and CI job: its identities, by test id. */
+  readonly #places = new Map<string, Map<string, NewExecutions>>();
+
+  /** Adds what a block brings. Throws when the lines are not those of a block. */
+  add(lines: string): void {
+    for (const line of readLines(lines)) if (line.on_default) this.#addLine(line);
   }
+
+  #addLine(line: Line): void {
+    const tests = entryOf(this.repositories, line.repository_id, () => new Map<string, TestEntry>());
+    const place = JSON.stringify([line.repository_id, line.pipeline_name, line.job_name]);
+    const identities = entryOf(this.#places, place, () => new Map<string, NewExecutions>());
+    this.#columns.beginLine({
+      pipelineName: line.pipeline_name,
+      jobName: line.job_name,
+      runId: line.run_id,
+      runAttempt: line.run_attempt,
+      commit: line.commit_sha,
+      framework: line.framework,
+      frameworkVersion: line.framework_version,
+      language: line.language,
+    });
+    for (const [i, testId] of line.e_test_id.entries()) {
+      const test = entryOf(tests, testId, () => this.#newTest(at(line.e_test_name, i)));
+      let identity = identities.get(testId);
+      if (identity === undefined) {
+        identity = new NewExecutions(this.#columns, testId, line.pipeline_name, line.job_name);
+        identities.set(testId, identity);
+        test.identities.push(identity);
+        this.bytes += IDENTITY_BYTES;
+      }
+      const execution = executionOf(line, i);
+      identity.add(execution, at(line.e_filepath, i), at(line.e_function, i));
+      if (execution.status === 'skipped') continue;
+      test.since = Math.min(test.since, execution.finishedAt);
+      test.hasTrouble ||= execution.status === 'failed' || execution.isFlakyWithinRun;
+    }
+    this.bytes += line.e_test_id.length * EXECUTION_BYTES;
+    this.#addFailures(line, tests);
+  }
+
+  #newTest(name: string): TestEntry {
+    this.bytes += TEST_BYTES + 2 * name.length;
+    return { name, identities: [], failures: new Map(), since: Number.MAX_SAFE_INTEGER, hasTrouble: false };
+  }
+
+  #addFailures(line: Line, tests: ReadonlyMap<string, TestEntry>): void {
+    for (const [f, index] of line.f_index.entries()) {
+      const test = tests.get(at(line.e_test_id, index));
+      const failureId = at(line.f_failure_id, f);
+      const known = test?.failures.get(failureId);
+      const exceptionMessage = at(line.f_exception_message, f);
+      const failure = {
+        failedAt: at(line.e_finished_ms, index),
+        executionId: BigInt(at(line.e_execution_id, index)),
+        attempt: at(line.f_attempt, f),
+        exceptionType: at(line.f_exception_type, f),
+        exceptionMessage,
+      };
+      test?.failures.set(failureId, mergeGroups(known, groupOf(failure)));
+      if (!known) this.bytes += FAILURE_GROUP_BYTES + 2 * exceptionMessage.length;
+    }
+  }
+}
+
+function* readLines(lines: string): Generator<Line> {
+  for (const text of lines.split('\n')) if (text !== '') yield lineSchema.parse(JSON.parse(text));
 }
 
 /** The ids of the tests and runs that a block's lines name, on any branch. */
 export function* namesIn(lines: string): Generator<string> {
-  for (const text of lines.split('\n')) {
-    if (text === '') continue;
-    const line = lineSchema.parse(JSON.parse(text));
+  for (const line of readLines(lines)) {
     yield line.run_id;
     yield* line.e_test_id;
   }
 }
 
-function addLine(news: News, line: Line): void {
-  const tests = entryOf(news, line.repository_id, () => new Map<string, TestNews>());
-  const place = placeOf({ pipelineName: line.pipeline_name, jobName: line.job_name });
-  for (const [i, testId] of line.e_test_id.entries()) {
-    const name = at(line.e_test_name, i);
-    const test = entryOf(tests, testId, () => ({ name, identities: new Map(), failures: [] }));
-    entryOf(test.identities, place, () => ({
-      pipelineName: line.pipeline_name,
-      jobName: line.job_name,
-      executions: [],
-    })).executions.push(executionOf(line, i, testId));
-  }
-  for (const [f, index] of line.f_index.entries())
-    tests.get(at(line.e_test_id, index))?.failures.push({
-      failureId: at(line.f_failure_id, f),
-      failedAt: at(line.e_finished_ms, index),
-      executionId: BigInt(at(line.e_execution_id, index)),
-      attempt: at(line.f_attempt, f),
-      exceptionType: at(line.f_exception_type, f),
-      exceptionMessage: at(line.f_exception_message, f),
-    });
-}
-
-const executionOf = (line: Line, i: number, testId: string): NewExecution => ({
-  testId,
-  pipelineName: line.pipeline_name,
-  jobName: line.job_name,
+const executionOf = (line: Line, i: number) => ({
   executionId: BigInt(at(line.e_execution_id, i)),
   status: at(line.e_status, i),
   finishedAt: at(line.e_finished_ms, i),
-  runId: line.run_id,
-  runAttempt: line.run_attempt,
-  commit: line.commit_sha,
   isFlakyWithinRun: at(line.e_is_flaky, i),
   isRetried: at(line.e_is_retried, i),
-  framework: line.framework,
-  frameworkVersion: line.framework_version,
-  language: line.language,
-  filepath: at(line.e_filepath, i),
-  function: at(line.e_function, i),
 });
 
 /** Names a pipeline and CI job within a test. */
@@ -148,18 +189,6 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** The non-skipped executions, which alone can change a judgement. */
-export const conclusiveOf = ({ identities }: TestNews): NewExecution[] =>
-  [...identities.values()].flatMap(({ executions }) => executions.filter(({ status }) => status !== 'skipped'));
-
-/** A test to judge. */
-export interface TouchedTest {
-  /** The earliest conclusive execution; milliseconds since the epoch. */
-  since: number;
-  /** Of the conclusive executions. */
-  commits: string[];
-  /** What to count; undefined if there is nothing that was not counted before. */
-  news: TestNews | undefined;
-  /** Whether some of it was counted before, by an evaluation that was cut off. */
-  isAgain: boolean;
-}
+/** The new executions that passed or failed. */
+export const conclusiveOf = ({ identities }: TestNews): IdentifiedExecution[] =>
+  identities.flatMap((identity) => identity.conclusive());

@@ -3,7 +3,7 @@ import { asc, eq, isNull } from 'drizzle-orm';
 import { linesOf } from '../ledger/blocks.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
-import { addNews, conclusiveOf, type News, namesIn } from './news.ts';
+import { News, namesIn } from './news.ts';
 
 /** Since when a test is to be judged, in milliseconds since the epoch, by repository id, then by test id. */
 export type PendingTests = Map<string, Map<string, number>>;
@@ -44,14 +44,11 @@ export async function readPending(db: Database): Promise<Pending> {
 }
 
 function addPending(pending: PendingTests, lines: string): void {
-  const news: News = new Map();
-  addNews(news, lines);
-  for (const [repositoryId, tests] of news) {
+  const news = new News();
+  news.add(lines);
+  for (const [repositoryId, tests] of news.repositories) {
     const known = pending.get(repositoryId) ?? new Map<string, number>();
     pending.set(repositoryId, known);
-    for (const [testId, test] of tests) {
-      const since = conclusiveOf(test).reduce((least, { finishedAt }) => Math.min(least, finishedAt), Infinity);
-      known.set(testId, Math.min(since, known.get(testId) ?? Infinity));
-    }
+    for (const [testId, { since }] of tests) known.set(testId, Math.min(since, known.get(testId) ?? since));
   }
 }

@@ -104,7 +104,7 @@ async function replaceStates(
       ...state,
       test: {
         ...state.test,
-        firstFailure: remembered(known.tests.get(testId)?.firstFailure, since) ?? state.test.firstFailure,
+        firstFailure: remembered(known.get(testId)?.test?.firstFailure, since) ?? state.test.firstFailure,
       },
       identities: [...state.identities, ...outliving(kept, state.identities)],
     });

@@ -3,8 +3,8 @@
  * their checkpoints, and failure groups. Everything happens in the transaction that marks the blocks as counted, under
  * the evaluation lock of the repository.
  */
-import { addFailures, type FailureGroup, withoutGroupMonth } from '../domain/failure-group.ts';
-import { addExecutions, emptySummary, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
+import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
+import { emptySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
   type FailureGroupRecord,
@@ -26,19 +26,28 @@ import {
 import type { DerivedState } from './derived-state.ts';
 import { beginning, foldSchema, writeFold } from './fold.ts';
 import type { CheckpointStore, KnownFold } from './health.ts';
-import { placeOf, type TestNews, type TouchedTest } from './news.ts';
-import { identityKey } from './store.ts';
+import { conclusiveOf, type NewsOfIdentity, type TestNews } from './news.ts';
+import { type Identity, identityKey } from './store.ts';
+import type { TouchedTest } from './touched.ts';
 
-/** What is known of some tests before an evaluation. */
-export interface TestStates {
-  tests: ReadonlyMap<string, TestState>;
-  identities: readonly IdentityRecord[];
+/** What is known of a test before an evaluation. */
+export interface KnownTest {
+  /** Undefined until it has run. */
+  test: TestState | undefined;
+  records: readonly IdentityRecord[];
+  /** Of the records. */
   folds: readonly KnownFold[];
+}
+
+export const UNKNOWN: KnownTest = { test: undefined, records: [], folds: [] };
+
+/** A test that changes, with what is known of it. */
+export interface TestInHand extends TouchedTest {
+  known: KnownTest;
 }
 
 /** What an evaluation found. */
 export interface StateChanges {
-  tests: ReadonlyMap<string, TouchedTest>;
   /** The folds that changed. */
   folds: readonly KnownFold[];
   /** Flaky executions by UTC day, of the tests for which they changed. */
@@ -51,44 +60,44 @@ export class StateStore implements CheckpointStore {
     private readonly repositoryId: string,
   ) {}
 
-  async readStates(testIds: readonly string[]): Promise<TestStates> {
-    const tests = await readTests(this.tx, this.repositoryId, testIds);
-    const identities = await readIdentities(this.tx, this.repositoryId, testIds);
-    return {
-      tests: new Map(tests.map((test) => [test.testId, test])),
-      identities,
-      folds: identities.map(({ testId, pipelineName, jobName, fold, checkpointAt }) => ({
-        testId,
-        pipelineName,
-        jobName,
-        end: foldSchema.parse(fold),
-        checkpointAt,
-      })),
-    };
+  /** By test id; nothing of tests that have not run. */
+  async readStates(testIds: readonly string[]): Promise<Map<string, KnownTest>> {
+    const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[]; folds: KnownFold[] }>();
+    for (const test of await readTests(this.tx, this.repositoryId, testIds))
+      known.set(test.testId, { test, records: [], folds: [] });
+    for (const record of await readIdentities(this.tx, this.repositoryId, testIds)) {
+      const { testId, pipelineName, jobName, fold, checkpointAt } = record;
+      const of = known.get(testId) ?? { test: undefined, records: [], folds: [] };
+      known.set(testId, of);
+      of.records.push(record);
+      of.folds.push({ testId, pipelineName, jobName, end: foldSchema.parse(fold), checkpointAt });
+    }
+    return known;
   }
 
-  async writeStates(known: TestStates, changes: StateChanges): Promise<void> {
-    await writeTests(this.tx, this.repositoryId, changedTests(known, changes));
-    const nameOf = (testId: string): string =>
-      known.tests.get(testId)?.name || (changes.tests.get(testId)?.news?.name ?? '');
-    await writeIdentities(this.tx, this.repositoryId, changedIdentities(known, changes), nameOf);
-    const failures = [...changes.tests].flatMap(([testId, { news }]) =>
-      (news?.failures ?? []).map((failure) => ({ ...failure, testId })),
+  async writeStates(tests: ReadonlyMap<string, TestInHand>, changes: StateChanges): Promise<void> {
+    await writeTests(this.tx, this.repositoryId, changedTests(tests, changes));
+    const nameOf = (testId: string): string => {
+      const { known, news } = tests.get(testId) ?? {};
+      return known?.test?.name || (news?.name ?? '');
+    };
+    await writeIdentities(this.tx, this.repositoryId, changedIdentities(tests, changes), nameOf);
+    await this.#addFailures(tests);
+  }
+
+  async #addFailures(tests: ReadonlyMap<string, TestInHand>): Promise<void> {
+    const failed = [...tests].filter(([, { news }]) => news && news.failures.size > 0);
+    if (failed.length === 0) return;
+    const known = await this.readGroups(failed.map(([testId]) => testId));
+    const before = new Map(known.map((group) => [`${group.testId}/${group.failureId}`, group]));
+    const groups = failed.flatMap(([testId, { news }]) =>
+      [...(news?.failures ?? [])].map(([failureId, added]) => ({
+        testId,
+        failureId,
+        ...mergeGroups(before.get(`${testId}/${failureId}`), added),
+      })),
     );
-    if (failures.length === 0) return;
-    const grouped = Map.groupBy(failures, ({ testId, failureId }) => `${testId}/${failureId}`);
-    const groups = await readFailureGroups(this.tx, this.repositoryId, [...new Set(failures.map((one) => one.testId))]);
-    const before = new Map<string, FailureGroup>(
-      groups.map(({ testId, failureId, ...group }) => [`${testId}/${failureId}`, group]),
-    );
-    await writeFailureGroups(
-      this.tx,
-      this.repositoryId,
-      [...grouped].flatMap(([key, of]) => {
-        const [first] = of;
-        return first ? [{ testId: first.testId, failureId: first.failureId, ...addFailures(before.get(key), of) }] : [];
-      }),
-    );
+    await writeFailureGroups(this.tx, this.repositoryId, groups);
   }
 
   /** Replaces everything that is known of some tests. Baselines of identities that nothing is derived for stay. */
@@ -117,12 +126,14 @@ export class StateStore implements CheckpointStore {
 
   /** Takes a month that leaves, and every month before it, out of the summaries and groups of some tests. */
   async forgetMonth(testIds: readonly string[], month: number): Promise<void> {
-    const { tests, identities } = await this.readStates(testIds);
+    const known = await this.readStates(testIds);
     await writeIdentities(
       this.tx,
       this.repositoryId,
-      identities.map((record) => ({ ...record, summary: withoutMonth(record.summary, month) })),
-      (testId) => tests.get(testId)?.name ?? '',
+      [...known.values()].flatMap(({ records }) =>
+        records.map((record) => ({ ...record, summary: withoutMonth(record.summary, month) })),
+      ),
+      (testId) => known.get(testId)?.test?.name ?? '',
     );
     const groups = await readFailureGroups(this.tx, this.repositoryId, testIds);
     await forgetFailureGroups(this.tx, this.repositoryId, testIds);
@@ -167,25 +178,31 @@ export class StateStore implements CheckpointStore {
 }
 
 /** New tests, and those whose first failure or flaky days changed. */
-function changedTests(known: TestStates, { tests, flakyDays }: StateChanges): TestState[] {
-  return [...tests].flatMap(([testId, { news }]) => {
-    const before = known.tests.get(testId);
-    // Only the first failure of a test may be left of it: then its name is empty until it runs again.
-    const name = before?.name || news?.name;
-    if (name === undefined) return [];
-    const firstFailure = earliest(before?.firstFailure ?? null, news);
-    const days = flakyDays.get(testId);
-    if (before?.name && firstFailure === before.firstFailure && !days) return [];
-    const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
-    return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS) }];
-  });
+function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: StateChanges): TestState[] {
+  return [...tests].flatMap(
+    ([
+      testId,
+      {
+        news,
+        known: { test: before },
+      },
+    ]) => {
+      // Only the first failure of a test may be left of it: then its name is empty until it runs again.
+      const name = before?.name || news?.name;
+      if (name === undefined) return [];
+      const firstFailure = earliest(before?.firstFailure ?? null, news);
+      const days = flakyDays.get(testId);
+      if (before?.name && firstFailure === before.firstFailure && !days) return [];
+      const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
+      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS) }];
+    },
+  );
 }
 
 function earliest(known: FirstFailure | null, news: TestNews | undefined): FirstFailure | null {
   let first = known;
-  for (const { executions } of news?.identities.values() ?? [])
-    for (const { status, finishedAt: failedAt, executionId, commit } of executions)
-      if (status === 'failed' && isEarlier({ failedAt, executionId }, first)) first = { failedAt, executionId, commit };
+  for (const { status, finishedAt: failedAt, executionId, commit } of news?.hasTrouble ? conclusiveOf(news) : [])
+    if (status === 'failed' && isEarlier({ failedAt, executionId }, first)) first = { failedAt, executionId, commit };
   return first;
 }
 
@@ -195,34 +212,35 @@ const isEarlier = (one: Omit<FirstFailure, 'commit'>, first: FirstFailure | null
   (one.failedAt === first.failedAt && one.executionId < first.executionId);
 
 /** Identities with new executions, and those whose fold changed. */
-function changedIdentities(known: TestStates, { tests, folds }: StateChanges): IdentityRecord[] {
-  const before = new Map(known.identities.map((record) => [identityKey(keyOf(record)), record]));
+function changedIdentities(tests: ReadonlyMap<string, TestInHand>, { folds }: StateChanges): IdentityRecord[] {
+  const before = new Map<string, IdentityRecord>();
+  for (const { known } of tests.values())
+    for (const record of known.records) before.set(identityKey(keyOf(record)), record);
   const after = new Map(folds.map((fold) => [identityKey(keyOf(fold)), fold]));
   const changed: IdentityRecord[] = [];
-  const add = (identity: { testId: string; pipelineName: string; jobName: string }, news: TestNews | undefined) => {
+  const add = (identity: Identity, news: NewsOfIdentity | undefined) => {
     const key = identityKey(identity);
     const record = before.get(key);
-    const executions = news?.identities.get(placeOf(identity))?.executions ?? [];
     const fold = after.get(key);
     after.delete(key);
     const end = fold?.end ?? (record ? undefined : beginning());
+    const added = news?.summary() ?? emptySummary;
     changed.push({
       ...identity,
-      summary:
-        executions.length === 0 && record ? record.summary : addExecutions(record?.summary ?? emptySummary, executions),
+      summary: record ? mergeSummaries(record.summary, added) : added,
       health: end?.state.health ?? record?.health ?? 'healthy',
       fold: end ? writeFold(end) : (record?.fold ?? ''),
       checkpointAt: fold?.checkpointAt ?? record?.checkpointAt ?? 0,
     });
   };
   for (const [testId, { news }] of tests)
-    for (const { pipelineName, jobName } of news?.identities.values() ?? [])
-      add({ testId, pipelineName, jobName }, news);
+    for (const identity of news?.identities ?? [])
+      add({ testId, pipelineName: identity.pipelineName, jobName: identity.jobName }, identity);
   for (const fold of [...after.values()]) add(keyOf(fold), undefined);
   return changed;
 }
 
-const keyOf = ({ testId, pipelineName, jobName }: { testId: string; pipelineName: string; jobName: string }) => ({
+const keyOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({
   testId,
   pipelineName,
   jobName,

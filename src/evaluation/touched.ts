@@ -1,39 +1,38 @@
-/** The tests that blocks touch, by repository and test: what to count, and from when on and on which commits to judge. */
-import type { BlockLines } from '../ledger/blocks.ts';
-import { addNews, conclusiveOf, type News, type TouchedTest } from './news.ts';
+/** The tests that a pass touches: what to count, and from when on and on which commits to judge. */
+import { conclusiveOf, type News, type TestNews } from './news.ts';
 
+/** A test to judge. */
+export interface TouchedTest {
+  /** The earliest change; milliseconds since the epoch, 2^53 − 1 if only skipped executions are new. */
+  since: number;
+  /** What to count; undefined if there is nothing that was not counted before. */
+  news: TestNews | undefined;
+  /** What was counted before, by an evaluation that was cut off: it is only judged again. */
+  again: TestNews | undefined;
+}
+
+/** By repository and test. */
 export type Touched = Map<string, Map<string, TouchedTest>>;
 
-/** What was counted before is only judged again. */
-export function touchedBy(blocks: readonly Pick<BlockLines, 'lines' | 'isCounted'>[]): Touched {
-  const fresh: News = new Map();
-  const again: News = new Map();
-  for (const { lines, isCounted } of blocks) addNews(isCounted ? again : fresh, lines);
+export function touchedBy(fresh: News, again: News): Touched {
   const touched: Touched = new Map();
-  touch(touched, again, false);
-  touch(touched, fresh, true);
+  for (const repositoryId of new Set([...fresh.repositories.keys(), ...again.repositories.keys()])) {
+    const tests = new Map<string, TouchedTest>();
+    touched.set(repositoryId, tests);
+    const counted = again.repositories.get(repositoryId);
+    for (const [testId, news] of fresh.repositories.get(repositoryId) ?? []) {
+      const before = counted?.get(testId);
+      tests.set(testId, { since: Math.min(news.since, before?.since ?? news.since), news, again: before });
+    }
+    for (const [testId, before] of counted ?? [])
+      if (!tests.has(testId)) tests.set(testId, { since: before.since, news: undefined, again: before });
+  }
   return touched;
 }
 
-function touch(touched: Touched, news: News, isFresh: boolean): void {
-  for (const [repositoryId, tests] of news) {
-    const known = touched.get(repositoryId) ?? new Map<string, TouchedTest>();
-    touched.set(repositoryId, known);
-    for (const [testId, test] of tests) {
-      const before = known.get(testId);
-      let since = before?.since ?? Number.MAX_SAFE_INTEGER;
-      const commits = new Set(before?.commits);
-      for (const { finishedAt, commit } of conclusiveOf(test)) {
-        since = Math.min(since, finishedAt);
-        commits.add(commit);
-      }
-      // Of what is judged again, only a part is news, so the test is folded from what is stored.
-      known.set(testId, {
-        since,
-        commits: [...commits],
-        news: isFresh ? test : undefined,
-        isAgain: before !== undefined,
-      });
-    }
-  }
+/** The commits of what is to be judged. */
+export function commitsOf({ news, again }: TouchedTest): string[] {
+  const commits = new Set<string>();
+  for (const one of [news, again]) if (one) for (const { commit } of conclusiveOf(one)) commits.add(commit);
+  return [...commits];
 }

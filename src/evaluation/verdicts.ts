@@ -10,8 +10,6 @@ import { REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-const
 import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { KnownFold } from './health.ts';
-import type { TouchedTest } from './news.ts';
-
 import { splitByRecency } from './recency.ts';
 import {
   type EvaluationStore,
@@ -23,6 +21,14 @@ import {
 } from './store.ts';
 import { type TroubledRuns, Troubles } from './troubles.ts';
 
+/** A test whose executions may have other verdicts. */
+export interface JudgedTest {
+  /** The earliest change; milliseconds since the epoch. */
+  since: number;
+  /** The commits on which something is new. */
+  commits: string[];
+}
+
 export interface JudgeOptions {
   troubledRuns: TroubledRuns;
   /** The stored folds of the touched tests, which show whether an execution arrived late. */
@@ -33,7 +39,7 @@ export interface JudgeOptions {
 /** Returns the verdicts that differ from what is stored. */
 export async function judgeVerdicts(
   store: EvaluationStore,
-  touched: ReadonlyMap<string, TouchedTest>,
+  touched: ReadonlyMap<string, JudgedTest>,
   options: JudgeOptions,
 ): Promise<Verdict[]> {
   const pass = new JudgingPass(store);
@@ -126,7 +132,7 @@ class JudgingPass {
  */
 async function judgeHolds(
   pass: JudgingPass,
-  touched: ReadonlyMap<string, TouchedTest>,
+  touched: ReadonlyMap<string, JudgedTest>,
   { troubledRuns: { known, changed, affected }, folds }: JudgeOptions,
 ): Promise<IdentifiedExecution[]> {
   if (known.size === 0 && changed.length === 0) return [];
@@ -173,12 +179,12 @@ async function judgeHolds(
 
 /** The touched tests, and those whose executions are other evidence than before. */
 function withChanges(
-  touched: ReadonlyMap<string, TouchedTest>,
+  touched: ReadonlyMap<string, JudgedTest>,
   changed: readonly IdentifiedExecution[],
-): Map<string, TouchedTest> {
+): Map<string, JudgedTest> {
   const tests = new Map([...touched].map(([testId, test]) => [testId, { ...test, commits: [...test.commits] }]));
   for (const { testId, finishedAt, commit } of changed) {
-    const test = tests.get(testId) ?? { since: finishedAt, commits: [], news: undefined, isAgain: false };
+    const test = tests.get(testId) ?? { since: finishedAt, commits: [] };
     tests.set(testId, test);
     test.since = Math.min(test.since, finishedAt);
     if (!test.commits.includes(commit)) test.commits.push(commit);
@@ -192,7 +198,7 @@ function withChanges(
  */
 async function judgeContradictions(
   pass: JudgingPass,
-  tests: ReadonlyMap<string, TouchedTest>,
+  tests: ReadonlyMap<string, JudgedTest>,
   failing: readonly FailingTest[],
 ): Promise<Map<string, number>> {
   const since = new Map([...tests].map(([testId, test]) => [testId, test.since]));
@@ -282,10 +288,10 @@ function judgeRepetitionsOf(
 }
 
 /** The known commits; an unknown commit (empty) proves nothing. */
-const commitsOf = (tests: ReadonlyMap<string, TouchedTest>): string[] =>
+const commitsOf = (tests: ReadonlyMap<string, JudgedTest>): string[] =>
   [...new Set([...tests.values()].flatMap((test) => test.commits))].filter((commit) => commit !== '');
 
-const oldestOf = (tests: ReadonlyMap<string, TouchedTest>): number =>
+const oldestOf = (tests: ReadonlyMap<string, JudgedTest>): number =>
   oldestAmong([...tests.values()].map((test) => test.since));
 
 function oldestAmong(moments: Iterable<number>): number {

@@ -132,7 +132,6 @@ async function differencesOf(
   const fingerprints = await store.fingerprints(testIds, 0);
   const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
   const stored = await states.readStates(testIds);
-  const identitiesOf = Map.groupBy(stored.identities, (identity) => identity.testId);
   const baselines = new Map((await states.read(testIds)).map((row) => [identityKey(identityOf(row)), row.baseline]));
   const differences: string[] = [];
   const found: IdentityState[] = [];
@@ -158,7 +157,7 @@ async function differencesOf(
     }
     const derived = deriveState(testId, news, rules, baselines);
     found.push(...derived.states);
-    differences.push(...stateDifferences(derived, stored.tests.get(testId), identitiesOf.get(testId) ?? []));
+    differences.push(...stateDifferences(derived, stored.get(testId)?.test, stored.get(testId)?.records ?? []));
   }
   differences.push(...groupDifferences(groups, await states.readGroups(testIds)));
   return { differences, states: found };

@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { and, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 
@@ -54,22 +54,15 @@ export class BlockStore {
     return rows.map(({ blockId }) => blockId);
   }
 
-  /** The lines of those blocks that are not evaluated yet. */
-  async lines(blockIds: readonly number[]): Promise<BlockLines[]> {
-    const rows = await onPostgres(() =>
+  /** What a block holds, unless it is evaluated. */
+  async lines(blockId: number): Promise<BlockLines | undefined> {
+    const [row] = await onPostgres(() =>
       this.db
-        .select({ blockId: ingestBlocks.blockId, body: ingestBlocks.body, countedAt: ingestBlocks.countedAt })
+        .select({ body: ingestBlocks.body, countedAt: ingestBlocks.countedAt })
         .from(ingestBlocks)
-        .where(and(inArray(ingestBlocks.blockId, [...blockIds]), isNull(ingestBlocks.evaluatedAt)))
-        .orderBy(ingestBlocks.blockId),
+        .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.evaluatedAt))),
     );
-    return Promise.all(
-      rows.map(async ({ blockId, body, countedAt }) => ({
-        blockId,
-        lines: await linesOf(body),
-        isCounted: countedAt !== null,
-      })),
-    );
+    return row && { blockId, lines: await linesOf(row.body), isCounted: row.countedAt !== null };
   }
 
   /** Whether blocks that are not evaluated yet are counted. No other process changes that until the end of the transaction. */

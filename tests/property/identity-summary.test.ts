@@ -1,7 +1,7 @@
 /** What is stored of an identity is read back as it was. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { addExecutions, emptySummary } from '../../src/domain/test-state.ts';
+import { summaryOf } from '../../src/domain/test-state.ts';
 import { readSummary, writeSummary } from '../../src/postgres/identity-summary.ts';
 
 const execution = fc.record({
@@ -18,7 +18,7 @@ const execution = fc.record({
 test('a summary survives being stored, whatever it counted', () => {
   fc.assert(
     fc.property(fc.array(execution, { maxLength: 40 }), fc.nat(), (executions, checkpointAt) => {
-      const summary = addExecutions(emptySummary, executions);
+      const summary = summaryOf(executions);
       expect(readSummary(writeSummary({ summary, checkpointAt }))).toEqual({ summary, checkpointAt });
     }),
   );

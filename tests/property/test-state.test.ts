@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { monthOf } from '../../src/domain/retention.ts';
 import {
-  addExecutions,
   emptySummary,
   executionsOf,
+  mergeSummaries,
   RATIO_DAYS,
   recentCounts,
   type SummarisedExecution,
+  summaryOf,
   withoutMonth,
 } from '../../src/domain/test-state.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
@@ -34,8 +35,6 @@ const shuffled = history.chain((all) =>
   ),
 );
 
-const summaryOf = (all: readonly SummarisedExecution[]) => addExecutions(emptySummary, all);
-
 describe('the summary of an identity', () => {
   test('is the same in whatever order and however many blocks the executions arrive', () => {
     fc.assert(
@@ -44,7 +43,7 @@ describe('the summary of an identity', () => {
         let from = 0;
         for (let i = 0; from < other.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
-          summary = addExecutions(summary, other.slice(from, from + size));
+          summary = mergeSummaries(summary, summaryOf(other.slice(from, from + size)));
           from += size;
         }
         expect(summary).toEqual(summaryOf(all));

@@ -84,7 +84,7 @@ describe('a loop', () => {
   });
 
   test('pauses between two runs, even when woken', async () => {
-    const stepped = new Stepped({ pauseMs: 30 });
+    const stepped = new Stepped({ pauseMs: () => 30 });
     stepped.loop.wake();
     stepped.loop.wake();
     const endedAt = performance.now();

@@ -1,0 +1,84 @@
+/** The new executions of one identity: a chain in the columns of the pass. */
+import { countsOf, type IdentitySummary } from '../domain/test-state.ts';
+import { type ExecutionColumns, type ExecutionFacts, NONE } from './execution-columns.ts';
+import type { NewsOfIdentity } from './news.ts';
+import type { IdentifiedExecution } from './store.ts';
+
+export class NewExecutions implements NewsOfIdentity {
+  /** The executions, the last that was added first. */
+  #chain = NONE;
+  #newest = NONE;
+  // Of the newest execution.
+  #filepath = '';
+  #function = '';
+
+  constructor(
+    private readonly columns: ExecutionColumns,
+    private readonly testId: string,
+    readonly pipelineName: string,
+    readonly jobName: string,
+  ) {}
+
+  /** Of the line that was begun last. */
+  add(execution: ExecutionFacts, filepath: string, fn: string): void {
+    this.#chain = this.columns.add(execution, this.#chain);
+    if (this.#newest !== NONE && !this.#isLater(execution)) return;
+    this.#newest = this.#chain;
+    this.#filepath = filepath;
+    this.#function = fn;
+  }
+
+  #isLater({ finishedAt, executionId }: ExecutionFacts): boolean {
+    const newestAt = this.columns.finishedAt(this.#newest);
+    return finishedAt > newestAt || (finishedAt === newestAt && executionId > this.columns.executionId(this.#newest));
+  }
+
+  summary(): IdentitySummary {
+    return { ...countsOf(this.#all()), newest: this.#newestExecution() };
+  }
+
+  *#all(): Generator<Pick<ExecutionFacts, 'status' | 'finishedAt'>> {
+    const { columns } = this;
+    for (let i = this.#chain; i !== NONE; i = columns.after(i))
+      yield { status: columns.status(i), finishedAt: columns.finishedAt(i) };
+  }
+
+  #newestExecution(): IdentitySummary['newest'] {
+    if (this.#newest === NONE) return null;
+    const { framework, frameworkVersion, language } = this.columns.shared(this.#newest);
+    return {
+      executionId: this.columns.executionId(this.#newest),
+      status: this.columns.status(this.#newest),
+      finishedAt: this.columns.finishedAt(this.#newest),
+      framework,
+      frameworkVersion,
+      language,
+      filepath: this.#filepath,
+      function: this.#function,
+    };
+  }
+
+  conclusive(): IdentifiedExecution[] {
+    const { columns, testId, pipelineName, jobName } = this;
+    const executions: IdentifiedExecution[] = [];
+    for (let i = this.#chain; i !== NONE; i = columns.after(i)) {
+      const status = columns.status(i);
+      if (status === 'skipped') continue;
+      const { runId, runAttempt, commit } = columns.shared(i);
+      executions.push({
+        testId,
+        pipelineName,
+        jobName,
+        executionId: columns.executionId(i),
+        status,
+        finishedAt: columns.finishedAt(i),
+        runId,
+        runAttempt,
+        commit,
+        isFlakyWithinRun: columns.isFlakyWithinRun(i),
+        isRetried: columns.isRetried(i),
+      });
+    }
+    return executions.reverse();
+  }
+}
