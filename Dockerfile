@@ -5,6 +5,15 @@ COPY package.json bun.lock ./
 # chdb and embedded-postgres are optional dependencies: 300 MiB that this image does not use.
 RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
 
+# Tailwind's scanner is an optional dependency, so this stage installs all of them, and leaves them behind.
+FROM oven/bun:1.4.5-slim AS web
+WORKDIR /app
+COPY package.json bun.lock ./
+RUN bun install --frozen-lockfile --ignore-scripts
+COPY src ./src
+COPY web ./web
+RUN bun web/build.ts
+
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/tmp/ci-insights
@@ -13,6 +22,7 @@ COPY package.json ./
 COPY sql ./sql
 COPY src ./src
 COPY workers ./workers
+COPY --from=web /app/web/dist ./web/dist
 RUN ln -s /app/src/cli.ts /usr/local/bin/ci-insights
 USER bun
 EXPOSE 3000

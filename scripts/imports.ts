@@ -1,5 +1,5 @@
 /**
- * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, or one of the files at the
+ * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, `web`, or one of the files at the
  * root of `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every import that breaks the
  * rule; `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
  */
@@ -36,6 +36,7 @@ export const ALLOWED = {
   openapi: ['http'],
   /** Delivers the client as a file: it bundles it, and imports nothing of it. */
   download: ['http'],
+  web: ['http'],
   app: ['http', 'observability'],
   operate: ['access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
   features: [
@@ -50,9 +51,12 @@ export const ALLOWED = {
     'operate',
     'quarantines',
     'queue',
+    'web',
   ],
   api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
+  /** The web application. Of the service it imports types only. */
+  browser: ['access', 'events', 'insights', 'quarantines', 'web'],
   cli: [
     'access',
     'client',
@@ -86,6 +90,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
 export function roomOf(file: string): Room | undefined {
   const [top, folder = ''] = file.split('/');
   if (top === 'workers') return 'workers';
+  if (top === 'web') return 'browser';
   if (top !== 'src') return undefined;
   if (folder.endsWith('.ts')) return ROOM_OF_FILE[file] ?? 'base';
   return ROOMS.find((room) => room === folder);
@@ -116,7 +121,7 @@ export function refusalOf({ from, to }: Import): string | undefined {
 
 /** Every import of the tree. */
 export function importsOfTree(root: string): Import[] {
-  const files = [...new Glob('{src,workers}/**/*.ts').scanSync({ cwd: root })].sort();
+  const files = [...new Glob('{src,workers,web}/**/*.{ts,tsx}').scanSync({ cwd: root })].sort();
   return files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));
 }
 

@@ -18,6 +18,8 @@ export interface AppDeps {
   publicUrl: string | undefined;
   /** Asked in this order; each recognises its credentials by a prefix. */
   credentials: readonly CredentialSource[];
+  /** The sessions of browsers; absent: no one can sign in. */
+  sessions?: CredentialSource | undefined;
   /** Absent: credentials may send any number of requests. */
   rateLimit?: RateLimit | undefined;
   /** What the app offers, in the order of its document. */
@@ -29,9 +31,9 @@ export interface AppDeps {
  * const app = buildApp({ ...deps, publicUrl: config.publicUrl, credentials, features: [...coreFeatures(deps), docs] });
  * listenAt(app, { hostname: config.host, port: config.port }, 'PORT');
  */
-export function buildApp({ clock, log, publicUrl, credentials, rateLimit, features }: AppDeps) {
+export function buildApp({ clock, log, publicUrl, credentials, sessions, rateLimit, features }: AppDeps) {
   allowLongAddresses();
-  const http: Http = { clock, log, publicUrl, credentials, rateLimit, operations: [] };
+  const http: Http = { clock, log, publicUrl, credentials, sessions, rateLimit, operations: [] };
   // Requests that routing could not serve, and faults outside of operations, which handle their own.
   const refuse = async (request: Request, code: string | number, error: unknown): Promise<Response> => {
     const tolerated = code === 'NOT_FOUND' ? withSingleSlash(request) : undefined;

@@ -21,6 +21,7 @@ import { migratePostgres } from './postgres/migrate.ts';
 import { Notifications } from './postgres/notifications.ts';
 import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
+import { SessionStore } from './postgres/sessions.ts';
 import type { Probes } from './probes.ts';
 import { limitOrdered, type QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
@@ -39,6 +40,7 @@ export interface PostgresDeps {
   postgres: Postgres;
   repositories: RepositoryStore;
   keys: KeyStore;
+  sessions: SessionStore;
   deadLetters: DeadLetterStore;
   quarantines: QuarantineStore;
   close(): Promise<void>;
@@ -185,9 +187,22 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   const { clock, clockAgreement } = await clockOf(overrides, postgres, log, closers);
   const repositories = new RepositoryStore(postgres.db, clock);
   const keys = new KeyStore(postgres.db, clock);
+  const sessions = new SessionStore(postgres.db, clock);
   const deadLetters = new DeadLetterStore(postgres.db, clock);
   const quarantines = new QuarantineStore(postgres.db, clock);
-  return { databaseUrl, config, clock, clockAgreement, log, postgres, repositories, keys, deadLetters, quarantines };
+  return {
+    databaseUrl,
+    config,
+    clock,
+    clockAgreement,
+    log,
+    postgres,
+    repositories,
+    keys,
+    sessions,
+    deadLetters,
+    quarantines,
+  };
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, log: Logger, closers: Closers): Promise<string> {

@@ -1,5 +1,6 @@
 /** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
+import { mountSessions } from './access/sessions.ts';
 import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountEvents } from './events/log.ts';
@@ -9,7 +10,6 @@ import type { Parse } from './ingest/parsing/task.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
-import { mountHome } from './openapi/home.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
@@ -19,18 +19,28 @@ import { mountQuarantines } from './quarantines/routes.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
+import { mountWeb } from './web/routes.ts';
 
 export type CoreDeps = Pick<
   Deps,
-  'clock' | 'clickhouse' | 'postgres' | 'repositories' | 'quarantines' | 'notifications' | 'probes'
+  | 'clock'
+  | 'clickhouse'
+  | 'postgres'
+  | 'keys'
+  | 'sessions'
+  | 'repositories'
+  | 'quarantines'
+  | 'notifications'
+  | 'probes'
 >;
 
 /** Reads, quarantines, health, and the client for CI jobs. `notifications` must not be connected yet: the lists of quarantines listen. */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, repositories, quarantines, notifications, probes } = deps;
+  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes } = deps;
   const { db } = deps.postgres;
   return [
     mountApplication,
+    (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountHealth(app, http, probes),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
@@ -52,7 +62,7 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
   ...coreFeatures({ ...deps, probes }),
   ...monitoring.features,
-  mountHome,
+  mountWeb,
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,
 ];

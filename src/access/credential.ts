@@ -1,7 +1,9 @@
-/** Application keys as credentials of requests. */
+/** Application keys, and sessions made from them, as credentials of requests. */
+import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import type { Access, Credential, CredentialSource, DecidingCredential, Permission } from '../http/auth.ts';
+import type { Access, Credential, CredentialSource, DecidingCredential, Grant, Permission } from '../http/auth.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
+import type { SessionStore } from '../postgres/sessions.ts';
 
 /** Finds the key of a token. */
 export class KeyCredentials implements CredentialSource {
@@ -23,23 +25,44 @@ function credentialOf(key: ApplicationKey): DecidingCredential {
   const decide = (repository: RepositoryName, permission: Permission) => accessOf(key, repository, permission);
   return {
     actor: name,
+    grant: { scope, owner, repositories },
     application: { id, name, scope, owner, repositories },
     access: async (repository, permission) => decide(repository, permission),
     decide,
   };
 }
 
+/** Finds the session of a token. */
+export class SessionCredentials implements CredentialSource {
+  constructor(private readonly sessions: SessionStore) {}
+
+  async find(token: string): Promise<Credential | undefined> {
+    const session = await this.sessions.authenticate(token);
+    if (!session) return undefined;
+    const { id, keyId, actor, scope, owner, repositories, expiresAt } = session;
+    return {
+      actor,
+      grant: { scope, owner, repositories },
+      ...(keyId !== null && { application: { id: keyId, name: actor, scope, owner, repositories } }),
+      session: { id, expiresAt },
+      access: async (repository, permission) => accessOf(session, repository, permission),
+    };
+  }
+}
+
+const PERMITTED: Record<KeyScope, readonly Permission[]> = {
+  ci: ['read', 'upload', 'quarantine'],
+  view: ['read', 'events'],
+  admin: ['read', 'upload', 'quarantine', 'events'],
+};
+
 /**
- * Another owner is refused. A repository outside the key's list looks as if it did not exist, whatever is asked of it.
- * A `ci` key may do everything except read the event log.
+ * Another owner is refused. A repository outside the list looks as if it did not exist, whatever is asked of it. The
+ * rest is up to the scope.
  */
-function accessOf(
-  key: Pick<ApplicationKey, 'scope' | 'owner' | 'repositories'>,
-  { owner, name }: RepositoryName,
-  permission: Permission,
-): Access {
-  if (key.owner !== null && key.owner.toLowerCase() !== owner.toLowerCase()) return 'forbidden';
-  const isListed = key.repositories?.some((listed) => listed.toLowerCase() === name.toLowerCase()) ?? true;
+function accessOf(grant: Grant, { owner, name }: RepositoryName, permission: Permission): Access {
+  if (grant.owner !== null && grant.owner.toLowerCase() !== owner.toLowerCase()) return 'forbidden';
+  const isListed = grant.repositories?.some((listed) => listed.toLowerCase() === name.toLowerCase()) ?? true;
   if (!isListed) return 'hidden';
-  return permission === 'events' && key.scope !== 'admin' ? 'forbidden' : 'granted';
+  return PERMITTED[grant.scope].includes(permission) ? 'granted' : 'forbidden';
 }

@@ -1,5 +1,5 @@
 /** The API of the service: monitoring, parsers and the port. */
-import { KeyCredentials } from '../access/credential.ts';
+import { KeyCredentials, SessionCredentials } from '../access/credential.ts';
 import { hostCredentials } from '../access/host-credentials.ts';
 import { type AppDeps, buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
@@ -51,6 +51,7 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     log,
     publicUrl: config.publicUrl,
     credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
+    sessions: new SessionCredentials(deps.sessions),
     rateLimit: await rateLimitOf(deps),
     features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
   });

@@ -31,7 +31,7 @@ const create = (): Command =>
     .option('--owner <owner>', 'the owner whose repositories the key is for', parseOwner)
     .option('--every-owner', "for every owner's repositories, and for the queues that they share")
     .addOption(
-      new Option('--scope <scope>', 'ci: upload, read insights, quarantine; admin: everything')
+      new Option('--scope <scope>', 'ci: upload, read insights, quarantine; view: read everything; admin: everything')
         .choices(KEY_SCOPES)
         .makeOptionMandatory(),
     )

@@ -1,3 +1,6 @@
-/** What an application key may do: `ci` everything but read the event log, `admin` everything. */
-export const KEY_SCOPES = ['ci', 'admin'] as const;
+/**
+ * What an application key may do: `ci` everything but read the event log, `view` read everything and change nothing,
+ * `admin` everything.
+ */
+export const KEY_SCOPES = ['ci', 'view', 'admin'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

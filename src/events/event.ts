@@ -40,3 +40,4 @@ export const logSchema = z.object({
   per_page: z.int().meta({ description: 'Items per page', example: 10 }),
   events: z.array(eventSchema),
 });
+export type EventLog = z.output<typeof logSchema>;

@@ -1,11 +1,13 @@
 /**
  * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application
- * keys, and tokens of the repository host.
+ * keys, tokens of the repository host, and sessions of browsers.
  */
 import type { EventActor } from '../domain/events.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { forbidden, notFound } from './problems.ts';
+import { isFromOwnPage, isRead } from './same-origin.ts';
+import { sessionTokenOf } from './session-cookie.ts';
 
 /** What an operation asks for. `events` is the event log, which a CI key may not read. */
 export type Permission = 'read' | 'upload' | 'quarantine' | 'events';
@@ -17,8 +19,12 @@ export type Access = 'granted' | 'forbidden' | 'hidden';
 export interface Credential {
   /** Who acts, for the record: the name of a key, or a login of the repository host without `@`. */
   readonly actor: string;
+  /** What it was made for; undefined for tokens of the repository host, which decides itself. */
+  readonly grant?: Grant;
   /** Shown by `GET /v1/application`; undefined for credentials other than application keys. */
   readonly application?: Application;
+  /** Undefined for credentials other than sessions. */
+  readonly session?: { readonly id: string; readonly expiresAt: Date };
   access(repository: RepositoryName, permission: Permission): Promise<Access>;
 }
 
@@ -33,15 +39,19 @@ export interface DecidingCredential extends Credential {
   decide(repository: RepositoryName, permission: Permission): Access;
 }
 
-/** An application key as its holder may see it. */
-interface Application {
-  id: string;
-  name: string;
+/** What an application key or a session was made for. */
+export interface Grant {
   scope: KeyScope;
   /** Null: every owner. */
   owner: string | null;
-  /** Names of the owner's repositories that the key is for; null: all of them. */
+  /** Names of the owner's repositories that it is for; null: all of them. */
   repositories: readonly string[] | null;
+}
+
+/** An application key as its holder may see it. */
+interface Application extends Grant {
+  id: string;
+  name: string;
 }
 
 /** Finds the credential of a token. */
@@ -56,15 +66,26 @@ const BEARER = /^bearer +([^\s]+) *$/i;
 const HOST_TOKEN = /^(?:gh[opsu]_|github_pat_)/;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
+/** Where the credentials of requests are looked up. */
+export interface CredentialSources {
+  /** For the `Authorization` header, asked in this order. */
+  credentials: readonly CredentialSource[];
+  /** For the cookie of a browser; undefined: no one can sign in. */
+  sessions: CredentialSource | undefined;
+}
+
 /**
  * The first source that accepts the token decides. Throws 403 if none does: the API has no 401, and clients
  * handle a missing credential as they handle a wrong one.
  */
-export async function authenticate(request: Request, sources: readonly CredentialSource[]): Promise<Credential> {
-  if (!request.headers.has('authorization')) throw forbidden(`This operation requires a credential. ${HOW}.`);
+export async function authenticate(
+  request: Request,
+  { credentials, sessions }: CredentialSources,
+): Promise<Credential> {
+  if (!request.headers.has('authorization')) return authenticateSession(request, sessions);
   const token = tokenOf(request);
   if (token === undefined) throw forbidden(`The Authorization header is malformed. ${HOW}.`);
-  for (const source of sources) {
+  for (const source of credentials) {
     const credential = await source.find(token);
     if (credential) return credential;
   }
@@ -73,14 +94,29 @@ export async function authenticate(request: Request, sources: readonly Credentia
   throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 
+/** A browser sends its cookie with requests of any page on this site, so what changes something must come from a page of ours. */
+async function authenticateSession(request: Request, sessions: CredentialSource | undefined): Promise<Credential> {
+  const token = sessionTokenOf(request);
+  if (token === undefined || !sessions) throw forbidden(`This operation requires a credential. ${HOW}.`);
+  if (!isRead(request)) requireOwnPage(request);
+  const credential = await sessions.find(token);
+  if (!credential) throw forbidden('The session has ended. Sign in again.');
+  return credential;
+}
+
+/** Throws 403 for a request that another site's page made a browser send. */
+export function requireOwnPage(request: Request): void {
+  if (isFromOwnPage(request)) return;
+  throw forbidden(
+    'A session changes something only for pages of this service. Other programs send the header "Authorization: Bearer <application key>".',
+  );
+}
+
 /** The credential of a request, if a source has it in memory. */
-export function recallCredential(
-  request: Request,
-  sources: readonly CredentialSource[],
-): DecidingCredential | undefined {
+export function recallCredential(request: Request, { credentials }: CredentialSources): DecidingCredential | undefined {
   const token = tokenOf(request);
   if (token === undefined) return undefined;
-  for (const source of sources) {
+  for (const source of credentials) {
     const credential = source.recall?.(token);
     if (credential) return credential;
   }
@@ -99,9 +135,9 @@ const DEEDS: Record<Permission, string> = {
 };
 const SUFFICIENT: Record<Permission, string> = {
   read: 'a key for its owner, or a host token that may pull',
-  upload: 'a key for its owner, or a host token that may push',
-  quarantine: 'a key for its owner, or a host token that may push',
-  events: 'a key for its owner with the scope admin, or a host token that may pull',
+  upload: 'a key for its owner with the scope ci or admin, or a host token that may push',
+  quarantine: 'a key for its owner with the scope ci or admin, or a host token that may push',
+  events: 'a key for its owner with the scope view or admin, or a host token that may pull',
 };
 
 /** Throws unless the credential may do this to the repository. */
@@ -115,4 +151,16 @@ export async function requireAccess(
     throw notFound('There is no such repository for this credential: check the owner and the name.');
   if (access === 'forbidden')
     throw forbidden(`This credential may not ${DEEDS[permission]}. Use ${SUFFICIENT[permission]}.`);
+}
+
+/** Whether it may do everything everywhere, such as an admin key of every owner. */
+export const isOperator = ({ grant }: Pick<Credential, 'grant'>): boolean =>
+  grant?.scope === 'admin' && grant.owner === null && grant.repositories === null;
+
+/** Throws unless the credential may operate the service. */
+export function requireOperator(credential: Credential): void {
+  if (isOperator(credential)) return;
+  throw forbidden(
+    'This credential may not operate the service. Use an admin key of every owner: `ci-insights keys create --every-owner --scope admin` creates one.',
+  );
 }

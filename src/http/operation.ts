@@ -19,10 +19,11 @@ import { AddressReader } from './address.ts';
 import {
   authenticate,
   type Credential,
-  type CredentialSource,
+  type CredentialSources,
   type Permission,
   recallCredential,
   requireAccess,
+  requireOperator,
   tokenOf,
 } from './auth.ts';
 import { readJsonBody } from './body.ts';
@@ -39,15 +40,15 @@ import {
   respond,
   withoutBody,
 } from './reply.ts';
+import { sessionTokenOf } from './session-cookie.ts';
 import { SingleFlight } from './single-flight.ts';
 
 /** What the app gives to every operation. */
-export interface Http {
+export interface Http extends CredentialSources {
   clock: Clock;
   log: Logger;
   /** Without a trailing slash; undefined: taken from the request. */
   publicUrl: string | undefined;
-  credentials: readonly CredentialSource[];
   /** Undefined: credentials may send any number of requests. */
   rateLimit: RateLimit | undefined;
   /** Every mounted operation, for the OpenAPI document. */
@@ -57,8 +58,11 @@ export interface Http {
 /** Mounts further operations. */
 export type Feature = (app: AnyElysia, http: Http) => void;
 
-/** `public`: no credential; `credential`: any that is accepted; a permission: on the repository of the path. */
-type AccessRule = 'public' | 'credential' | Permission;
+/**
+ * `public`: no credential; `credential`: any that is accepted; `operator`: an admin one of every owner; a permission: on
+ * the repository of the path.
+ */
+type AccessRule = 'public' | 'credential' | 'operator' | Permission;
 
 /** A request body that the handler reads (uploads), for the document. */
 export interface RawBodyDescription {
@@ -207,8 +211,7 @@ function answererOf<P, Q extends QueryShape, B>(
   const answer = async (request: Request, requestId: string, credential: Credential | undefined): Promise<Response> => {
     const { url, params, query } = addresses.of(request);
     if (params.errors) throw unprocessable(params.errors);
-    if (credential && operation.access !== 'public' && operation.access !== 'credential')
-      await requireAccess(credential, repositoryOf(params.value), operation.access);
+    if (credential) await requireRule(operation.access, credential, params.value);
     const body = await readBody(request, operation.body);
     if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
     const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
@@ -222,9 +225,9 @@ function answererOf<P, Q extends QueryShape, B>(
 
   return async (request, requestId) => {
     if (operation.access === 'public') return answer(request, requestId, undefined);
-    const credential = await authenticate(request, http.credentials);
+    const credential = await authenticate(request, http);
     if (!limit) return answer(request, requestId, credential);
-    const count = await limit.count(tokenOf(request) ?? '');
+    const count = await limit.count(tokenOf(request) ?? sessionTokenOf(request) ?? '');
     const isBeyond = count.requests > limit.requestsMax;
     if (isBeyond) rateLimited.inc({ operation: operation.operationId });
     const response = isBeyond
@@ -233,6 +236,13 @@ function answererOf<P, Q extends QueryShape, B>(
     for (const [name, value] of Object.entries(rateLimitHeaders(limit, count))) response.headers.set(name, value);
     return response;
   };
+}
+
+/** Throws unless the rule permits the credential. */
+async function requireRule(rule: AccessRule, credential: Credential, params: unknown): Promise<void> {
+  if (rule === 'public' || rule === 'credential') return;
+  if (rule === 'operator') return requireOperator(credential);
+  await requireAccess(credential, repositoryOf(params), rule);
 }
 
 /** The limit that holds for an operation. */
@@ -254,9 +264,9 @@ function recallerOf<P, Q extends QueryShape, B>(
 ): (request: Request, requestId: string) => Response | undefined {
   const { access } = operation;
   return (request, requestId) => {
-    if (access === 'public' || access === 'credential') return undefined;
+    if (access === 'public' || access === 'credential' || access === 'operator') return undefined;
     try {
-      const credential = recallCredential(request, http.credentials);
+      const credential = recallCredential(request, http);
       if (!credential) return undefined;
       const { params, query } = addresses.of(request);
       if (params.errors || query.errors) return undefined;

@@ -51,6 +51,8 @@ const response = z.object({
   test_function_name: nullableText('sums'),
 });
 
+export type TestDetails = z.output<typeof response>;
+
 const detailsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id';
 
 export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {

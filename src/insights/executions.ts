@@ -82,6 +82,8 @@ const response = z.object({
   ),
 });
 
+export type TestExecutions = z.output<typeof response>;
+
 const executionsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/executions';
 
 export function mountExecutions(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {

@@ -62,6 +62,11 @@ const eventSchema = z
   })
   .meta({ id: 'TestFailureEvent' });
 
+const failuresSchema = z.object({ failures: z.array(failureSchema) });
+export type TestFailures = z.output<typeof failuresSchema>;
+const detailSchema = z.object({ ...failureFields, latest_events: z.array(eventSchema) });
+export type TestFailure = z.output<typeof detailSchema>;
+
 const failuresAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/failures';
 
 export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
@@ -75,7 +80,7 @@ export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsD
     description: `Groups of failures with the same exception type and normalised message, newest first; at most the ${GROUPS_MAX} newest.`,
     access: 'read',
     params: common.testPath,
-    responses: { 200: { description: 'The failure groups.', schema: z.object({ failures: z.array(failureSchema) }) } },
+    responses: { 200: { description: 'The failure groups.', schema: failuresSchema } },
     isCoalesced: true,
     handle: async ({ params: path }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
@@ -115,7 +120,7 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
     responses: {
       200: {
         description: 'The failure group.',
-        schema: z.object({ ...failureFields, latest_events: z.array(eventSchema) }),
+        schema: detailSchema,
       },
     },
     isCoalesced: true,

@@ -12,12 +12,14 @@ import { mountExplanation } from './explanation.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountRepositories } from './repositories.ts';
 import { mountRun } from './run.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountStats } from './stats.ts';
 
 const MOUNTED = [
+  mountRepositories,
   mountSearch,
   mountDetails,
   mountStats,

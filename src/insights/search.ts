@@ -53,6 +53,8 @@ const response = z.object({
   ),
 });
 
+export type TestSearchAnswer = z.output<typeof response>;
+
 const toJson = ({ test_id, name, pipeline_name, job_name }: FoundIdentity) => ({
   test_id,
   test_name: name,

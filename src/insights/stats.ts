@@ -76,6 +76,8 @@ const response = z.union([
   }),
 ]);
 
+export type TestStatistic = z.output<typeof response>;
+
 const EXAMPLE = {
   value: 3,
   value_over_time: [

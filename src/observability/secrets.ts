@@ -6,7 +6,7 @@ const LENGTH_MIN = 8;
 
 /** Secrets with a known form: application keys, tokens of the repository host, headers, user and password in a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
-  [/\bcii_[\w-]{8,}/g, HIDDEN],
+  [/\bci[isp]_[\w-]{8,}/g, HIDDEN],
   [/\b(?:gh[a-z]_|github_pat_)\w{8,}/g, HIDDEN],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],

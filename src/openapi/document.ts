@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isRateLimited, type MountedOperation, type OperationDescription } from '../http/operation.ts';
 import { addressTooLong, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import type { ResponseDescription } from '../http/reply.ts';
+import { SESSION_COOKIE } from '../http/session-cookie.ts';
 
 type Json = Record<string, unknown>;
 type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -10,6 +11,7 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 type NamedSchemas = Record<string, JsonSchema>;
 
 const SECURITY_SCHEME = 'bearer';
+const SESSION_SCHEME = 'session';
 
 const problemSchema = z.object({
   type: z.string().meta({ example: 'about:blank' }),
@@ -141,6 +143,13 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
       description:
         'An application key: `ci-insights keys create --owner acme --scope ci`. If the service is configured for it (`GITHUB_AUTH`), a token of the repository host works as well.',
     },
+    [SESSION_SCHEME]: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description:
+        'The session of a person who has signed in with a browser (`POST /v1/session`). It changes something only in requests of pages of this service.',
+    },
   };
   return { paths, components: { schemas, securitySchemes } };
 }
@@ -154,7 +163,7 @@ function describe(operation: OperationDescription, isGet: boolean, schemas: Name
     tags: [operation.tag],
     summary: operation.summary,
     description: operation.description,
-    security: isPublic ? [] : [{ [SECURITY_SCHEME]: [] }],
+    security: isPublic ? [] : [{ [SECURITY_SCHEME]: [] }, { [SESSION_SCHEME]: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: responses(operation, isGet && !isPublic, schemas),
@@ -224,7 +233,7 @@ function responses(operation: OperationDescription, isConditional: boolean, sche
 function isAnswered(status: string, operation: OperationDescription): boolean {
   if (status === '414') return operation.query !== undefined;
   if (status === '429') return isRateLimited(operation);
-  return operation.access !== 'public' || status === '500' || (status === '422' && operation.body !== undefined);
+  return operation.access !== 'public' || status === '500' || operation.body !== undefined;
 }
 
 function success(response: ResponseDescription, common: Json, schemas: NamedSchemas): Json {

@@ -212,6 +212,31 @@ export const applicationKeys = schema.table('application_keys', {
   revokedAt: moment('revoked_at'),
 });
 
+/** Sessions of people who have signed in with a browser (src/postgres/sessions.ts). */
+export const sessions = schema.table(
+  'sessions',
+  {
+    id: uuid().primaryKey(),
+    /** SHA-256 of the token in the browser's cookie. Unique: the lookup of every request. */
+    tokenHash: bytea('token_hash').notNull().unique(),
+    /** The application key that it was made from, with which it ends; null: an identity provider vouched for the person. */
+    keyId: uuid('key_id'),
+    /** Who acts, for the record. */
+    actor: text().notNull(),
+    scope: text({ enum: KEY_SCOPES }).notNull(),
+    /** Null: every owner. */
+    owner: text(),
+    /** Null: all of the owner's. */
+    repositories: text().array(),
+    createdAt: moment('created_at').notNull(),
+    lastUsedAt: moment('last_used_at').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    endedAt: moment('ended_at'),
+  },
+  // By age: they leave some time after they expired.
+  (table) => [index('sessions_expires').on(table.expiresAt)],
+);
+
 /**
  * The ledger's blocks: each insert exactly as it will be sent, written down first (docs/architecture.md). Times are
  * those of the PostgreSQL server, for the sweeper only.

@@ -225,6 +225,8 @@ export const listSchema = z.object({
   quarantined_tests: z.array(quarantineSchema),
 });
 
+export type QuarantineListAnswer = z.output<typeof listSchema>;
+
 /** A quarantine as the API returns it. */
 export const quarantineJson = (quarantine: Quarantine): z.input<typeof quarantineSchema> => ({
   id: quarantine.id,

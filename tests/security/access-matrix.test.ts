@@ -8,9 +8,21 @@ import { uniqueRepository } from '../support/stores.ts';
 
 /**
  * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of the
- * path. `board`: an admin key of every owner. `signature`: the host's. `nothing`: refused with 404 or 405 for everyone.
+ * path. `operator`: an admin key or session of every owner; `board`: such a key. `session`: any session. `signature`: the
+ * host's. `nothing`: refused with 404 or 405 for everyone.
  */
-type Rule = 'public' | 'credential' | 'read' | 'upload' | 'quarantine' | 'events' | 'board' | 'signature' | 'nothing';
+type Rule =
+  | 'public'
+  | 'credential'
+  | 'operator'
+  | 'session'
+  | 'read'
+  | 'upload'
+  | 'quarantine'
+  | 'events'
+  | 'board'
+  | 'signature'
+  | 'nothing';
 
 const REPOSITORY = '/v1/ci/:owner/repositories/:repository';
 const ROWS: Record<string, Rule> = {
@@ -25,11 +37,19 @@ const ROWS: Record<string, Rule> = {
   'GET /cli/ci-insights.mjs': 'public',
   'GET /cli/ci-insights.mjs.sha256': 'public',
   'GET /cli/:version/ci-insights.mjs': 'public',
+  'GET /app': 'public',
+  'GET /app/*': 'public',
+  'GET /assets/:file': 'public',
   'GET /admin/queues': 'board',
   'GET /admin/queues/': 'board',
   'GET /admin/queues/*': 'board',
   'POST /webhooks/github': 'signature',
   'GET /v1/application': 'credential',
+  'POST /v1/session': 'public',
+  'GET /v1/session': 'credential',
+  'GET /v1/sessions': 'operator',
+  'DELETE /v1/sessions/:session_id': 'operator',
+  'GET /v1/repositories': 'credential',
   'GET /v1/repos/:owner/:repository/logs': 'events',
   'POST /v1/repos/:owner/:repository/ci/traces': 'upload',
   [`POST ${REPOSITORY}/traces`]: 'upload',
@@ -60,6 +80,8 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`PATCH ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`DELETE ${REPOSITORY}/quarantines/check`]: 'nothing',
+  // Last, because it ends the session that asks.
+  'DELETE /v1/session': 'session',
 };
 
 const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -73,6 +95,7 @@ const VALUES: Record<string, string> = {
   id: 'WyJDSSIsIjEiLCIiXQ',
   quarantine_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   upload_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  session_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };
 
@@ -80,6 +103,21 @@ let service: ServiceApp;
 let routes: string[];
 /** By what they are; null is no credential at all. */
 let tokens: Record<string, string | null>;
+/** The headers of requests with each of the tokens, and with sessions made from some of them. */
+let senders: Record<string, Record<string, string>>;
+
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+
+/** Signs in with a key, and returns what the browser sends afterwards. */
+async function signIn(key: string): Promise<Record<string, string>> {
+  const response = await fetch(`http://127.0.0.1:${service.port}/v1/session`, {
+    method: 'POST',
+    headers: { ...OWN_PAGE, 'content-type': 'application/json' },
+    body: JSON.stringify({ key }),
+  });
+  expect(response.status).toBe(201);
+  return { cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '' };
+}
 
 beforeAll(async () => {
   service = await openServiceApp();
@@ -107,25 +145,71 @@ beforeAll(async () => {
     'ci of every owner': await service.makeKey(),
     'admin of the owner': await service.makeKey({ owner, scope: 'admin' }),
     'admin of every owner': await service.makeKey({ scope: 'admin' }),
+    'view of the owner': await service.makeKey({ owner, scope: 'view' }),
+    'view of another owner': await service.makeKey({ owner: 'another', scope: 'view' }),
   };
+  senders = Object.fromEntries(
+    Object.entries(tokens).map(([kind, token]) => [kind, token === null ? {} : { authorization: `Bearer ${token}` }]),
+  );
+  for (const kind of [
+    'ci of the owner',
+    'view of the owner',
+    'admin of every owner',
+    'admin of another owner',
+    'admin of another repository',
+  ]) {
+    const session = await signIn(tokens[kind] ?? '');
+    senders[`session: ${kind}`] = { ...session, ...OWN_PAGE };
+    senders[`session on http: ${kind}`] = {
+      ...(await signIn(tokens[kind] ?? '')),
+      origin: `http://127.0.0.1:${service.port}`,
+    };
+    senders[`session of a foreign page: ${kind}`] = { ...session, 'sec-fetch-site': 'cross-site' };
+    senders[`session of a page beside: ${kind}`] = { ...session, 'sec-fetch-site': 'same-site' };
+    senders[`session of a foreign page on http: ${kind}`] = { ...session, origin: 'http://evil.example' };
+    senders[`session of no page: ${kind}`] = session;
+  }
+  senders['session in the header'] = {
+    authorization: `Bearer ${senders['session: admin of every owner']?.cookie?.split('=')[1]}`,
+  };
+  senders['key in the cookie'] = { cookie: `ci_insights_session=${service.adminToken}`, ...OWN_PAGE };
+  const ended = await signIn(tokens['admin of every owner'] ?? '');
+  await fetch(`http://127.0.0.1:${service.port}/v1/session`, { method: 'DELETE', headers: { ...ended, ...OWN_PAGE } });
+  senders['session that has ended'] = { ...ended, ...OWN_PAGE };
 });
 afterAll(() => service.stop());
 
 /** How a route must treat a credential: `asks` for one, `refused`, `hidden` as if the repository did not exist, or `open`. */
 type Outcome = 'open' | 'refused' | 'hidden' | 'asks' | 'nothing';
 
-function expected(rule: Rule, credential: string): Outcome {
+function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (rule === 'public') return 'open';
   if (rule === 'nothing') return 'nothing';
   if (rule === 'signature') return 'refused';
-  if (rule === 'board') return credential === 'admin of every owner' ? 'open' : 'asks';
-  if (['none', 'unknown', 'revoked', 'expired'].includes(credential)) return 'refused';
+  if (rule === 'board') return sender === 'admin of every owner' ? 'open' : 'asks';
+  if (UNACCEPTED.includes(sender)) return 'refused';
+  const isForeign = sender.startsWith('session of ');
+  if (isForeign && !isRead) return 'refused';
+  const credential = sender.replace(/^session[^:]*: /, '');
   if (rule === 'credential') return 'open';
+  if (rule === 'operator') return credential === 'admin of every owner' ? 'open' : 'refused';
+  if (rule === 'session') return sender.startsWith('session') ? 'open' : 'refused';
   if (credential.endsWith('another owner')) return 'refused';
   if (credential.endsWith('another repository')) return 'hidden';
   if (rule === 'events' && credential.startsWith('ci ')) return 'refused';
+  if ((rule === 'upload' || rule === 'quarantine') && credential.startsWith('view ')) return 'refused';
   return 'open';
 }
+
+const UNACCEPTED = [
+  'none',
+  'unknown',
+  'revoked',
+  'expired',
+  'session in the header',
+  'key in the cookie',
+  'session that has ended',
+];
 
 async function outcomeOf(response: Response, rule: Rule): Promise<Outcome> {
   const { status } = response;
@@ -138,12 +222,16 @@ async function outcomeOf(response: Response, rule: Rule): Promise<Outcome> {
   return isHidden ? 'hidden' : 'open';
 }
 
-const ask = (route: string, token: string | null): Promise<Response> => {
+const ask = (route: string, token: string | null): Promise<Response> =>
+  askAs(route, token === null ? {} : { authorization: `Bearer ${token}` });
+
+const askAs = (route: string, headers: Record<string, string>): Promise<Response> => {
   const [method = '', path = ''] = route.split(' ');
   const filled = path.replace(/:(\w+)/g, (_, parameter: string) => VALUES[parameter] ?? 'x').replace('*', 'api/queues');
   return fetch(`http://127.0.0.1:${service.port}${filled}`, {
     method,
-    headers: { accept: 'text/html, */*', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+    redirect: 'manual',
+    headers: { accept: 'text/html, */*', ...headers },
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
 };
@@ -162,7 +250,7 @@ test('the document says of every operation whether it needs a credential, as its
     }),
   );
   expect(documented.length).toBeGreaterThan(20);
-  const needing = ['credential', 'read', 'upload', 'quarantine', 'events'];
+  const needing = ['credential', 'operator', 'session', 'read', 'upload', 'quarantine', 'events'];
   for (const [route, rule, isNeeded] of documented)
     expect([route, rule, isNeeded]).toEqual([route, rule, needing.includes(String(rule))]);
 });
@@ -170,13 +258,11 @@ test('the document says of every operation whether it needs a credential, as its
 test('every route treats every kind of credential as its row says', async () => {
   const wrong: string[] = [];
   for (const [route, rule] of Object.entries(ROWS))
-    for (const [credential, token] of Object.entries(tokens)) {
-      const response = await ask(route, token);
+    for (const [sender, headers] of Object.entries(senders)) {
+      const response = await askAs(route, headers);
       const outcome = await outcomeOf(response, rule);
-      if (outcome !== expected(rule, credential))
-        wrong.push(
-          `${route} with a key "${credential}": ${outcome} (${response.status}), not ${expected(rule, credential)}`,
-        );
+      const wanted = expected(rule, sender, route.startsWith('GET '));
+      if (outcome !== wanted) wrong.push(`${route} with "${sender}": ${outcome} (${response.status}), not ${wanted}`);
     }
   expect(wrong).toEqual([]);
 });
@@ -221,15 +307,10 @@ test('dots in a path reach no other repository', async () => {
     }
 });
 
-test('a browser gets a page at the root, and a client 404', async () => {
+test('a browser is led from the root to the web application, and a client gets 404', async () => {
   const asked = (accept: string) => fetch(`http://127.0.0.1:${service.port}/`, { headers: { accept } });
   const page = await asked('text/html,application/xhtml+xml;q=0.9');
-  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-  for (const [, path = ''] of (await page.text()).matchAll(/href="([^"]+)"/g))
-    expect([path, [200, 401].includes((await fetch(`http://127.0.0.1:${service.port}${path}`)).status)]).toEqual([
-      path,
-      true,
-    ]);
+  expect([page.status, new URL(page.url).pathname]).toEqual([200, '/app']);
   for (const accept of ['*/*', 'application/json']) {
     const refused = await asked(accept);
     expect([refused.status, refused.headers.get('content-type')]).toEqual([404, 'application/problem+json']);

@@ -1,6 +1,6 @@
 /** The app on the test stores, with requests as a client sends them. */
 import { v7 as uuid7 } from 'uuid';
-import { KeyCredentials } from '../../src/access/credential.ts';
+import { KeyCredentials, SessionCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import { type CoreDeps, coreFeatures, docs } from '../../src/features.ts';
 import type { Feature } from '../../src/http/operation.ts';
@@ -45,6 +45,7 @@ export async function openTestApp({ features = [], all, ...overrides }: AppOverr
     publicUrl: deps.publicUrl,
     rateLimit: deps.rateLimit,
     credentials: [...deps.credentials, new KeyCredentials(keys)],
+    sessions: new SessionCredentials(stores.sessions),
     features: all ?? [...coreFeatures(deps), ...features, docs],
   });
   const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {

@@ -25,6 +25,7 @@ const FILES: Partial<Record<Room, string>> = {
   features: 'src/features.ts',
   main: 'src/main.ts',
   workers: 'workers/main.ts',
+  browser: 'web/main.tsx',
 };
 const fileOf = (room: Room): string => FILES[room] ?? `src/${room}/file.ts`;
 

@@ -1,0 +1,115 @@
+/** The web application in a real browser, on the test stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasBrowser, type Visit, visit } from '../support/browser.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { ingestHistory, NAME, setUpInsights } from '../support/insights.ts';
+import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
+
+const insights = setUpInsights(ingestHistory);
+
+let service: ServiceApp;
+let origin: string;
+let base: string;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  service = await openServiceApp();
+  origin = `http://127.0.0.1:${service.port}`;
+  const { owner, name } = insights.fixture.repository;
+  base = `/${owner}/${name}`;
+});
+afterAll(() => service?.stop());
+
+/** Runs with a page of an admin, and fails if a script failed or the policy refused something. */
+async function on(options: Parameters<typeof visit>[1], run: (visit: Visit) => Promise<void>): Promise<void> {
+  const opened = await visit(origin, { key: service.adminToken, ...options });
+  try {
+    await run(opened);
+    expect(opened.errors).toEqual([]);
+  } finally {
+    await opened.context.close();
+  }
+}
+
+describe.skipIf(!hasBrowser)('the web application', () => {
+  test('lets a person sign in with a key, shows what was asked for, and lets them out', async () => {
+    const opened = await visit(origin);
+    const { page } = opened;
+    await opened.open(`${base}/tests?q=sums`);
+    expect(new URL(page.url()).pathname).toBe('/app/sign-in');
+    await page.getByLabel('Application key').fill('cii_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('unknown, expired or revoked').waitFor();
+    await page.getByLabel('Application key').fill(await service.makeKey({ scope: 'view', name: 'ann' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: NAME }).first().waitFor();
+    expect(page.url()).toBe(`${origin}/app${base}/tests?q=sums`);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Application key').waitFor();
+    expect(await opened.context.cookies()).toEqual([]);
+    await opened.context.close();
+  });
+
+  test('leads from "CI is red" to a quarantine and its event, with the keyboard alone', async () => {
+    await on({}, async ({ page, open }) => {
+      await open(`${base}/tests`);
+      await page.keyboard.press('/');
+      await page.keyboard.type('sums [a');
+      await page.getByRole('link', { name: NAME }).first().waitFor();
+      await page.waitForURL((url) => url.searchParams.get('q') === 'sums [a');
+      await page.getByRole('link', { name: NAME }).first().focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: NAME }).waitFor();
+
+      const kinds = page.getByRole('region', { name: 'Failures' }).getByRole('button');
+      await kinds.first().focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('at cart.ts:12').waitFor();
+      expect(new URL(page.url()).searchParams.has('failure')).toBe(true);
+
+      await page.getByRole('button', { name: 'Quarantine …' }).focus();
+      await page.keyboard.press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Why').waitFor();
+      await dialog.getByLabel('Why').focus();
+      await page.keyboard.type('rounds at midnight');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('release/*');
+      await page.keyboard.press('Enter');
+      await page.getByText('On release/*').waitFor();
+      await dialog.waitFor({ state: 'detached' });
+
+      await open(`${base}/quarantines`);
+      await page.getByText('rounds at midnight').waitFor();
+      // The window of the log ends before now.
+      insights.fixture.stores.clock.set(TEST_NOW + 1_000);
+      await open(`${base}/events?follow=true`);
+      await page.locator('summary', { hasText: 'test.quarantined' }).waitFor();
+      insights.fixture.stores.clock.set(TEST_NOW);
+
+      await open(`${base}/quarantines`);
+      await page.getByLabel(`Choose ${NAME}`).press('Space');
+      await page.getByRole('button', { name: 'Release 1' }).press('Enter');
+      await page.getByText('Nothing is quarantined').waitFor();
+    });
+  }, 60_000);
+
+  test('keeps what one looks at in the address: it survives a reload and Back', async () => {
+    await on({}, async ({ page, open }) => {
+      await open(`${base}/tests`);
+      await page.getByLabel('Find tests').fill('*flaky*');
+      await page.waitForURL(/q=/);
+      await page.getByLabel('Sorted by').selectOption('test_name');
+      await page.waitForURL(/sort=test_name/);
+      await page.reload();
+      expect(await page.getByLabel('Find tests').inputValue()).toBe('*flaky*');
+      expect(await page.getByLabel('Sorted by').inputValue()).toBe('test_name');
+      await page.getByRole('link', { name: 'flaky' }).click();
+      await page.getByRole('button', { name: '7 days' }).click();
+      await page.waitForURL(/days=7/);
+      await page.goBack();
+      await page.getByLabel('Find tests').waitFor();
+      expect(await page.getByLabel('Find tests').inputValue()).toBe('*flaky*');
+    });
+  }, 30_000);
+});

@@ -1,0 +1,177 @@
+/** Sessions of browsers: how they begin, what they may do, and how they end. */
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { z } from 'zod';
+import { openTestApp, type TestApp } from '../support/http.ts';
+import { uniqueRepository } from '../support/stores.ts';
+
+const DAY_MS = 86_400_000;
+const { owner, name } = uniqueRepository();
+const QUARANTINES = `/v1/ci/${owner}/repositories/${name}/quarantines`;
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+const sessionsSchema = z.object({ sessions: z.array(z.object({ id: z.string(), actor: z.string() })) });
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+
+const signIn = (key: string, headers: Record<string, string> = OWN_PAGE, origin = '') =>
+  app.request(`${origin}/v1/session`, {
+    method: 'POST',
+    token: null,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ key }),
+  });
+
+/** What a browser sends after it has signed in. */
+async function cookieOf(key: string): Promise<string> {
+  const response = await signIn(key);
+  expect(response.status).toBe(201);
+  return response.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+const asked = (path: string, cookie: string, init: RequestInit = {}) =>
+  app.request(path, { ...init, token: null, headers: { ...OWN_PAGE, cookie, ...(init.headers as object) } });
+const statusOf = async (cookie: string): Promise<number> => (await asked('/v1/session', cookie)).status;
+const quarantine = (cookie: string, headers: Record<string, string> = {}) =>
+  asked(QUARANTINES, cookie, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ test_name: `a test ${crypto.randomUUID()}`, reason: '' }),
+  });
+
+describe('a session', () => {
+  test('is a cookie that no script can read and no other site sends', async () => {
+    const response = await signIn(await app.makeKey({ owner, scope: 'view', name: 'ann' }));
+    expect(response.status).toBe(201);
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^ci_insights_session=cis_[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+    );
+    expect(await response.json()).toMatchObject({ actor: 'ann', scope: 'view', owner, is_operator: false });
+  });
+
+  test('leaves the cookie out of connections without TLS where the service has TLS', async () => {
+    const secure = await openTestApp({ publicUrl: 'https://ci.example.com' });
+    const response = await secure.request('/v1/session', {
+      method: 'POST',
+      token: null,
+      headers: { 'content-type': 'application/json', ...OWN_PAGE },
+      body: JSON.stringify({ key: await app.makeKey() }),
+    });
+    expect(response.headers.get('set-cookie')).toEndWith('; Secure');
+  });
+
+  test('may do what its key may, in the name of the key', async () => {
+    const view = await cookieOf(await app.makeKey({ owner, scope: 'view' }));
+    expect((await asked(QUARANTINES, view)).status).toBe(200);
+    expect((await asked(`/v1/repos/${owner}/${name}/logs`, view)).status).toBe(200);
+    expect((await quarantine(view)).status).toBe(403);
+    const admin = await cookieOf(await app.makeKey({ owner, scope: 'admin', name: 'bea' }));
+    expect((await quarantine(admin)).status).toBe(201);
+    const [row] = (
+      await app.stores.postgres.pool.query(`select actor from ci_insights.quarantines order by created_at desc limit 1`)
+    ).rows;
+    expect(row.actor).toBe('bea');
+  });
+
+  test('changes something only for pages of this service', async () => {
+    const cookie = await cookieOf(await app.makeKey({ owner }));
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+    ]) {
+      const refused = await quarantine(cookie, headers);
+      expect([headers, refused.status]).toEqual([headers, 403]);
+      expect(await refused.text()).toContain('only for pages of this service');
+    }
+    expect((await quarantine(cookie)).status).toBe(201);
+  });
+
+  test('is not given to a page of another site', async () => {
+    const key = await app.makeKey({ owner });
+    expect((await signIn(key, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await signIn(key, {})).status).toBe(403);
+    expect((await signIn(key, { origin: 'http://evil.example' })).status).toBe(403);
+  });
+
+  test.each(['cii_unknown', 'cis_unknown', 'cip_unknown', ' '])('is not given for %p', async (key) => {
+    const response = await signIn(key);
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
+  });
+});
+
+describe('a session ends', () => {
+  test('when its person signs out', async () => {
+    const cookie = await cookieOf(await app.makeKey({ owner }));
+    expect(await statusOf(cookie)).toBe(200);
+    const out = await asked('/v1/session', cookie, { method: 'DELETE' });
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('1970')]);
+    expect(await statusOf(cookie)).toBe(403);
+  });
+
+  test('after 14 days', async () => {
+    const cookie = await cookieOf(await app.makeKey({ owner }));
+    const now = app.stores.clock.now();
+    app.stores.clock.set(now + 14 * DAY_MS - 1_000);
+    expect(await statusOf(cookie)).toBe(200);
+    app.stores.clock.set(now + 14 * DAY_MS);
+    expect(await statusOf(cookie)).toBe(403);
+    app.stores.clock.set(now);
+  });
+
+  test('when an operator revokes it, and then it is not listed', async () => {
+    const cookie = await cookieOf(await app.makeKey({ owner, name: 'who leaves' }));
+    const listed = async () => sessionsSchema.parse(await app.get('/v1/sessions')).sessions;
+    const [found] = (await listed()).filter(({ actor }) => actor === 'who leaves');
+    expect(found).toBeDefined();
+    const revoke = () => app.request(`/v1/sessions/${found?.id}`, { method: 'DELETE' });
+    expect((await revoke()).status).toBe(204);
+    expect(await statusOf(cookie)).toBe(403);
+    expect((await revoke()).status).toBe(404);
+    expect((await listed()).filter(({ actor }) => actor === 'who leaves')).toEqual([]);
+  });
+
+  test('with the key that it was made from', async () => {
+    const { key, token } = await app.keys.create({
+      name: 'to be revoked',
+      owner,
+      scope: 'ci',
+      repositories: null,
+      expiresAt: null,
+    });
+    const cookie = await cookieOf(token);
+    await app.keys.revoke(key.id);
+    expect(await statusOf(cookie)).toBe(403);
+    expect(sessionsSchema.parse(await app.get('/v1/sessions')).sessions.map(({ actor }) => actor)).not.toContain(
+      'to be revoked',
+    );
+  });
+});
+
+describe('a link that signs in', () => {
+  const offer = () =>
+    app.stores.sessions.offer({ keyId: null, actor: 'demo', scope: 'admin', owner: null, repositories: null });
+
+  test('works once, also when two use it at the same time', async () => {
+    const { pass } = await offer();
+    const answers = await Promise.all([signIn(pass), signIn(pass), signIn(pass)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403]);
+    const cookie =
+      answers
+        .find(({ status }) => status === 201)
+        ?.headers.get('set-cookie')
+        ?.split(';')[0] ?? '';
+    expect(await statusOf(cookie)).toBe(200);
+  });
+
+  test('is not a session, and is too old after ten minutes', async () => {
+    const { pass } = await offer();
+    expect(await statusOf(`ci_insights_session=${pass}`)).toBe(403);
+    const now = app.stores.clock.now();
+    app.stores.clock.set(now + 600_000);
+    expect((await signIn(pass)).status).toBe(403);
+    app.stores.clock.set(now);
+  });
+});

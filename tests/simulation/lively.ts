@@ -1,0 +1,138 @@
+/** A world as a repository that looks alive: names, messages, stacks, commits and pull requests instead of numbers. */
+import { createHash } from 'node:crypto';
+import type { PrEventsJob } from '../../src/queue/pr-events.ts';
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { makeJob } from '../support/jobs.ts';
+import type { Run } from './history.ts';
+import type { WorldOptions } from './world.ts';
+
+export const LIVELY = { owner: 'acme', name: 'shop' };
+export const LIVELY_WORLD: WorldOptions = {
+  name: 'lively',
+  seed: 7,
+  days: 90,
+  tests: 160,
+  jobs: 4,
+  mergesPerDay: 6,
+  pullRequestRunsPerDay: 4,
+  rerunShare: 0.5,
+  pullRequestRerunShare: 0.3,
+  isRetriedByRunner: true,
+  flakyShare: 0.08,
+  breaksPerWeek: 1.5,
+  incidentsPerWeek: 0.4,
+};
+
+const JOBS = ['unit', 'integration', 'e2e', 'api'];
+const AREAS = ['cart', 'checkout', 'catalog', 'search', 'payments', 'accounts', 'shipping', 'inventory'];
+const SUBJECTS = ['totals', 'discounts', 'addresses', 'refunds', 'sessions', 'prices', 'stock', 'invoices', 'coupons'];
+const DEEDS = [
+  'adds an item',
+  'removes the last item',
+  'applies a [10%] coupon',
+  'rounds to whole cents',
+  'keeps the order of lines',
+  'refuses an expired card',
+  'retries after a conflict',
+  'shows an empty state',
+  'survives a reload',
+  'sends one mail only',
+  'handles *wildcards* in names',
+  'converts currencies',
+];
+const PEOPLE = ['ana', 'bashir', 'chen', 'dagny', 'emeka', 'fern'];
+const CHANGES = ['Round', 'Cache', 'Validate', 'Simplify', 'Speed up', 'Fix', 'Rewrite', 'Log'];
+
+/** What a failure says, by the words in which the world gives its cause. */
+const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[] = [
+  [/^race/, { type: 'TimeoutError', message: "locator('#total') was not visible within 5000 ms" }],
+  [/^other race/, { type: 'AssertionError', message: 'expected 3 messages, got 2' }],
+  [/^assertion/, { type: 'AssertionError', message: "expected 'pending' to equal 'paid'" }],
+  [/./, { type: 'ConnectionError', message: 'connect ECONNREFUSED 10.0.4.17:5432' }],
+];
+
+const of = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
+const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+/** The file, and the name below it. */
+function placeOf(index: number): { name: string; file: string } {
+  const [area, subject, deed] = [of(AREAS, index), of(SUBJECTS, index * 7), of(DEEDS, index * 5)];
+  const file = `src/${area}/${subject}.test.ts`;
+  return { name: `${file} > ${area} > ${subject} > ${deed} #${index}`, file };
+}
+
+/** The job of a run that began then. */
+export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
+  const number = Number(run.commit.slice(1));
+  const runId = `${(run.isDefaultBranch ? 10_000 : 50_000) + number}`;
+  const author = of(PEOPLE, number * 5);
+  return makeJob({
+    repository: LIVELY,
+    receivedAt: now,
+    source: `${run.id} ${run.attempt}`,
+    run: {
+      pipeline_name: 'CI',
+      job_name: of(JOBS, run.job),
+      run_id: runId,
+      run_attempt: run.attempt,
+      commit: hashOf(run.commit),
+      default_branch: 'main',
+      ...(run.isDefaultBranch
+        ? { branch: 'main' }
+        : { branch: `${author}/${of(AREAS, number)}-${number}`, base_ref: 'main', pull_request: 2_000 + number }),
+      framework: 'vitest',
+      framework_version: '4.1.2',
+      language: 'typescript',
+      job_url: `https://ci.example.com/acme/shop/runs/${runId}/jobs/${run.job}`,
+    },
+    executions: Array.from(run.identities, (index) => {
+      const { name, file } = placeOf(index);
+      const trouble = run.troubles.get(index);
+      const says = trouble && SAYINGS.find(([cause]) => cause.test(trouble.message))?.[1];
+      const frames = `\n    at ${file}:${12 + (index % 80)}:9\n    at runTest (runner.ts:301:11)`;
+      return {
+        name,
+        status: trouble && !trouble.isPassedOnRetry ? 'failed' : 'passed',
+        at: Math.min(startedAt + (index % 600) * 1_000, now),
+        durationSeconds: 0.02 + ((index * 37) % 90) / 100 + (says?.type === 'TimeoutError' ? 5 : 0),
+        isFlaky: trouble?.isPassedOnRetry ?? false,
+        isRetried: trouble?.isPassedOnRetry ?? false,
+        ...(says && { failures: [{ ...says, stacktrace: `${says.type}: ${says.message}${frames}` }] }),
+      };
+    }),
+  });
+}
+
+/** The pull requests that brought these commits, the oldest first, and what happened on the newest of them. */
+export function pullRequestsOf(commits: readonly string[], withEvents: number, now: number): PrEventsJob {
+  const pulls = commits.map((commit, i) => {
+    const login = of(PEOPLE, i * 5);
+    return {
+      number: 100 + i,
+      id: 5_000 + i,
+      title: `${of(CHANGES, i * 3)} ${of(AREAS, i)} ${of(SUBJECTS, i * 7)}`,
+      author: { id: 1 + (i % 6), login },
+      base_ref: 'main',
+      head_ref: `${login}/${of(AREAS, i)}-${i}`,
+      head_commit: hashOf(`head ${commit}`),
+      merge_commit: hashOf(commit),
+      updated_at: new Date(now - (commits.length - i) * 60_000).toISOString(),
+    };
+  });
+  const events = pulls.slice(-withEvents).flatMap(({ number, author, merge_commit }) => {
+    const shared = { trigger: `@${author.login}`, pull_request: number, base_ref: 'main' };
+    return [
+      { ...shared, key: `${number} queue`, type: 'action.queue.enter', metadata: { branch: 'main' } },
+      { ...shared, key: `${number} merge`, type: 'action.merge', metadata: { branch: 'main', commit: merge_commit } },
+    ];
+  });
+  return {
+    v: 1,
+    repository: { host: 'github.com', ...LIVELY },
+    default_branch: 'main',
+    renamed_from: null,
+    pull_requests: pulls,
+    events,
+    deleted_branches: [],
+  };
+}

@@ -1,0 +1,87 @@
+/** A browser for the tests of a run: one Chromium, opened by the first that asks. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { z } from 'zod';
+import { atEnd } from './at-end.ts';
+import { TEST_NOW } from './clock.ts';
+
+const executablePath = Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome');
+export const hasBrowser = executablePath !== null;
+if (!hasBrowser && process.env.CI === 'true') throw new Error('chromium is missing: in CI nothing is skipped');
+if (!hasBrowser) console.error('skipped: tests in a browser, because there is no chromium here');
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+/** More than any page needs on a busy machine. */
+const WAIT_MS = 15_000;
+
+let opened: Promise<Browser> | undefined;
+
+function openBrowser(): Promise<Browser> {
+  opened ??= chromium
+    .launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+    .then((browser) => {
+      atEnd(() => browser.close());
+      return browser;
+    });
+  return opened;
+}
+
+/** A page of a person who has signed in, with everything that went wrong in it. */
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** Errors of scripts, and what the policy refused. Answers that are refused are not errors. */
+  errors: string[];
+  /** Opens an address of the application, and returns when nothing is on its way. */
+  open(path: string): Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** The application key to sign in with; absent: no one signs in. */
+  key?: string;
+}
+
+/** Opens a page on a service whose clock stands at `TEST_NOW`. */
+export async function visit(origin: string, { key, ...options }: VisitOptions = {}): Promise<Visit> {
+  const browser = await openBrowser();
+  const context = await browser.newContext({ timezoneId: 'Europe/Prague', locale: 'en-GB', ...options });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  await page.clock.setFixedTime(TEST_NOW);
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      errors.push(message.text());
+  });
+  if (key !== undefined) {
+    const response = await fetch(`${origin}/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ key }),
+    });
+    const [name = '', value = ''] = response.headers.get('set-cookie')?.split(';')[0]?.split('=') ?? [];
+    await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }]);
+  }
+  const open = async (path: string): Promise<void> => {
+    await page.goto(`${origin}/app${path}`);
+    await page.waitForLoadState('networkidle');
+  };
+  return { page, context, errors, open };
+}
+
+const violationsSchema = z.array(z.object({ id: z.string(), help: z.string(), where: z.array(z.string()) }));
+
+/** What axe-core finds on a page against WCAG 2.2 AA. */
+export async function violationsOn(page: Page): Promise<z.infer<typeof violationsSchema>> {
+  // Not as a script of the page, whose policy refuses it.
+  const found = await page.evaluate(`(async () => {
+    ${AXE};
+    const { violations } = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    });
+    return violations.map(({ id, help, nodes }) => ({ id, help, where: nodes.map(({ target }) => target.join(' ')) }));
+  })()`);
+  return violationsSchema.parse(found);
+}

@@ -1,0 +1,128 @@
+/** What the pages read, as queries whose results are kept and shared. Types are those of the API's own schemas. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { CredentialInUse } from '../../src/access/sessions.ts';
+import type { EventLog } from '../../src/events/event.ts';
+import type { TestDetails } from '../../src/insights/details.ts';
+import type { TestExecutions } from '../../src/insights/executions.ts';
+import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { TestSearchAnswer } from '../../src/insights/search.ts';
+import type { TestStatistic } from '../../src/insights/stats.ts';
+import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
+import { ask, get, Problem, pathOf, type Query } from './client.ts';
+
+export interface RepositoryPath {
+  owner: string;
+  repository: string;
+}
+export interface TestPath extends RepositoryPath {
+  testId: string;
+}
+
+const insights = ({ owner, repository }: RepositoryPath): string => pathOf`/ci/${owner}/repositories/${repository}`;
+const test = (path: TestPath): string => `${insights(path)}${pathOf`/tests/${path.testId}`}`;
+
+/** Who is signed in; null: nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<CredentialInUse | null> => {
+    try {
+      return await get<CredentialInUse>('/session', {}, signal);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 403) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export const repositoriesQuery = queryOptions({
+  queryKey: ['repositories'],
+  queryFn: ({ signal }) => get<RepositoryList>('/repositories', {}, signal),
+});
+
+const PAGE_ROWS = 100;
+
+export const searchQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['search', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<TestSearchAnswer>('GET', `${insights(path)}/search/tests`, {
+        query: { ...query, cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const detailsQuery = (path: TestPath) =>
+  queryOptions({
+    queryKey: ['test', path],
+    queryFn: ({ signal }) => get<TestDetails>(test(path), {}, signal),
+    staleTime: 30_000,
+  });
+
+export type Stat = TestStatistic['stat'];
+export interface TimeWindow {
+  start: string;
+  end: string;
+}
+
+export const statQuery = (path: TestPath, stat: Stat, { start, end }: TimeWindow) =>
+  queryOptions({
+    queryKey: ['stat', path, stat, start, end],
+    queryFn: ({ signal }) => get<TestStatistic>(`${test(path)}${pathOf`/stats/${stat}`}`, { start, end }, signal),
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const failuresQuery = (path: TestPath) =>
+  queryOptions({
+    queryKey: ['failures', path],
+    queryFn: ({ signal }) => get<TestFailures>(`${test(path)}/failures`, {}, signal),
+  });
+
+export const failureQuery = (path: TestPath, failureId: string) =>
+  queryOptions({
+    queryKey: ['failure', path, failureId],
+    queryFn: ({ signal }) => get<TestFailure>(`${test(path)}${pathOf`/failures/${failureId}`}`, {}, signal),
+  });
+
+export const executionsQuery = (path: TestPath, { start, end }: TimeWindow) =>
+  queryOptions({
+    queryKey: ['executions', path, start, end],
+    queryFn: ({ signal }) =>
+      get<TestExecutions>(`${test(path)}/executions`, { start, end, per_page: PAGE_ROWS }, signal),
+    placeholderData: (before) => before,
+  });
+
+export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
+  queryOptions({
+    queryKey: ['quarantines', path, testId],
+    queryFn: ({ signal }) => get<QuarantineListAnswer>(`${insights(path)}/quarantines`, { test_id: testId, narrowed: 'include' }, signal),
+  });
+
+export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['log', owner, repository, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<EventLog>('GET', pathOf`/repos/${owner}/${repository}/logs`, {
+        query: { ...query, cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });
+export const signOut = () => ask<undefined>('DELETE', '/session');
+
+export interface NewQuarantine {
+  test_name: string;
+  reason: string;
+  branch: string | null;
+}
+export const quarantine = (path: RepositoryPath, body: NewQuarantine) =>
+  ask<{ id: string }>('POST', `${insights(path)}/quarantines`, { body });
+export const release = (path: RepositoryPath, id: string) =>
+  ask<undefined>('DELETE', `${insights(path)}${pathOf`/quarantines/${id}`}`);

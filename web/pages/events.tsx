@@ -1,0 +1,151 @@
+/** What happened to a repository's pull requests, quarantines and settings, the newest first. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import type { EventLog } from '../../src/events/event.ts';
+import { logQuery } from '../api/queries.ts';
+import { Choice } from '../ui/choice.tsx';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { useTitle } from '../ui/title.ts';
+import { EVENT_TYPES } from './event-types.ts';
+
+const route = getRouteApi('/signed/$owner/$repository/events');
+const DAY_MS = 86_400_000;
+const FOLLOW_MS = 2_000;
+
+const TYPES = [[undefined, 'Every type'], ...EVENT_TYPES.map((name) => [name, name] as const)] as const;
+const WINDOWS = [
+  ['1', 'Last 24 hours'],
+  ['7', 'Last 7 days'],
+  ['30', 'Last 30 days'],
+  ['90', 'Last 90 days'],
+] as const;
+
+type Event = EventLog['events'][number];
+
+export function Events() {
+  const path = route.useParams();
+  const { type, pull, days = '7', follow = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  useTitle(`Event log of ${path.owner}/${path.repository}`);
+  const since = useMemo(() => new Date(Date.now() - Number(days) * DAY_MS).toISOString(), [days]);
+  const found = useInfiniteQuery({
+    ...logQuery(path, { event_type: type, pull_request: pull, received_from: since }),
+    refetchInterval: follow ? FOLLOW_MS : false,
+    placeholderData: (before) => before,
+  });
+  const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
+  const events = found.data?.pages.flatMap(({ body }) => body.events) ?? [];
+  return (
+    <>
+      <h1 className="sr-only">Event log</h1>
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <Choice label="Type of event" value={type} options={TYPES} onChoose={(chosen) => change({ type: chosen })} />
+        <input
+          type="text"
+          inputMode="numeric"
+          pattern="[0-9]*"
+          aria-label="Number of the pull request"
+          placeholder="Pull request"
+          className="field w-32"
+          value={pull ?? ''}
+          onChange={(event) => change({ pull: event.target.value.replace(/\D/g, '') || undefined })}
+        />
+        <Choice label="Window" value={days} options={WINDOWS} onChoose={(chosen) => change({ days: chosen })} />
+        <button
+          type="button"
+          aria-pressed={follow}
+          className="button ml-auto aria-pressed:border-accent aria-pressed:bg-accent aria-pressed:text-white"
+          onClick={() => change({ follow: follow ? undefined : true })}
+        >
+          {follow ? '● Following' : 'Follow'}
+        </button>
+      </div>
+      <div className="card overflow-hidden">
+        {found.isPending && <Loading rows={10} />}
+        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
+        {found.isSuccess && events.length === 0 && (
+          <Empty title="Nothing happened in this window">
+            <p>The log has what webhooks and producers send, and every change of quarantines and settings.</p>
+          </Empty>
+        )}
+        <ol>
+          {events.map((event) => (
+            <Row key={event.id} event={event} onPull={(number) => change({ pull: String(number) })} />
+          ))}
+        </ol>
+        {found.hasNextPage && (
+          <div className="flex justify-center border-t border-line p-3">
+            <button
+              type="button"
+              className="button"
+              disabled={found.isFetching}
+              onClick={() => void found.fetchNextPage()}
+            >
+              {found.isFetchingNextPage ? 'Loading …' : 'Older events'}
+            </button>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Row({ event, onPull }: { event: Event; onPull: (number: number) => void }) {
+  const known = Object.entries(event.metadata).filter(([, value]) => value !== null && value !== undefined);
+  return (
+    <li className="border-b border-line last:border-0">
+      <details>
+        <summary className="grid grid-cols-[minmax(0,1fr)_6.5rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_6.5rem]">
+          <span className="truncate font-medium">{event.type}</span>
+          <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">{summaryOf(known)}</span>
+          <span className="truncate text-soft max-sm:hidden" title={event.trigger}>
+            {event.trigger}
+          </span>
+          <span className="text-right text-soft">
+            <Time at={event.received_at} />
+          </span>
+        </summary>
+        <div className="px-4 pb-3">
+          <dl className="grid grid-cols-[8rem_minmax(0,1fr)] gap-x-4 gap-y-1 rounded-md bg-raised p-3 text-xs">
+            <Field name="received at">
+              <Time at={event.received_at} isWhole />
+            </Field>
+            <Field name="trigger">{event.trigger}</Field>
+            {event.pull_request !== null && (
+              <Field name="pull request">
+                <button type="button" className="text-link" onClick={() => onPull(event.pull_request ?? 0)}>
+                  #{event.pull_request}
+                </button>
+                {event.base_ref !== null && ` into ${event.base_ref}`}
+              </Field>
+            )}
+            {known.map(([name, value]) => (
+              <Field key={name} name={name.replaceAll('_', ' ')}>
+                {textOf(value)}
+              </Field>
+            ))}
+          </dl>
+        </div>
+      </details>
+    </li>
+  );
+}
+
+const Field = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-soft">{name}</dt>
+    <dd className="break-words whitespace-pre-wrap">{children}</dd>
+  </>
+);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The values that say most, on one line. */
+const summaryOf = (known: readonly (readonly [string, unknown])[]): string =>
+  known
+    .filter(([name, value]) => !name.endsWith('_id') && name !== 'id' && typeof value !== 'object')
+    .map(([, value]) => textOf(value))
+    .join(' · ');

@@ -1,0 +1,51 @@
+/** What a repository without results shows: how to send the first. The page changes when it has arrived. */
+import type { RepositoryPath } from '../api/queries.ts';
+import { useTitle } from '../ui/title.ts';
+
+export function FirstReport({ owner, repository }: RepositoryPath) {
+  useTitle(`${owner}/${repository}`);
+  const origin = window.location.origin;
+  return (
+    <div className="mx-auto max-w-2xl py-6">
+      <h1 className="mb-1 text-lg font-semibold">
+        {owner}/{repository} has not sent results from its default branch
+      </h1>
+      <p className="mb-5 flex items-center gap-2 text-soft" role="status">
+        <span className="size-2 motion-safe:animate-pulse rounded-full bg-accent" aria-hidden="true" />
+        Waiting for the first report. This page changes when it arrives.
+      </p>
+      <ol className="flex flex-col gap-4">
+        <Step title="Make a key for CI, where the service runs">
+          {`ci-insights keys create --owner ${owner} --scope ci --name '${repository} CI'`}
+        </Step>
+        <Step title="Give it to CI as a secret, with the address of this service">
+          {`export CI_INSIGHTS_URL=${origin}\nexport CI_INSIGHTS_TOKEN=cii_…`}
+        </Step>
+        <Step title="Send the reports after the tests, whether they passed or failed">
+          {`ci-insights push junit reports --repo ${owner}/${repository} --branch main`}
+        </Step>
+      </ol>
+    </div>
+  );
+}
+
+function Step({ title, children }: { title: string; children: string }) {
+  return (
+    <li className="card overflow-hidden">
+      <div className="flex items-center border-b border-line px-4 py-2">
+        <span className="font-medium">{title}</span>
+        <button
+          type="button"
+          className="button ml-auto h-7 text-xs"
+          onClick={() => void navigator.clipboard?.writeText(children)}
+        >
+          Copy
+        </button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways */}
+      <pre tabIndex={0} className="overflow-x-auto px-4 py-3 font-mono text-xs leading-5">
+        {children}
+      </pre>
+    </li>
+  );
+}

@@ -1,0 +1,156 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
+// biome-ignore-all lint/a11y/useFocusableInteractive: the links in the rows are
+/** The rows of tests. Only those in view exist, so a hundred thousand scroll like ten. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { TestSearchAnswer } from '../../src/insights/search.ts';
+import { detailsQuery, type RepositoryPath } from '../api/queries.ts';
+import { formatShare } from '../ui/format.ts';
+import { HealthBadge } from '../ui/health.tsx';
+import { Time } from '../ui/time.tsx';
+
+type Found = TestSearchAnswer['tests'][number];
+
+interface TestRowsProps {
+  path: RepositoryPath;
+  tests: readonly Found[];
+  /** The rows of the search before, while those of this one are on their way. */
+  isStale: boolean;
+  hasMore: boolean;
+  onMore: () => void;
+  onFilter: (filter: { pipeline?: string; job?: string }) => void;
+}
+
+const ROW_PX = 44;
+const GRID =
+  'grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_6rem_7rem] items-center px-4';
+
+export function TestRows({ path, tests, isStale, hasMore, onMore, onFilter }: TestRowsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
+  const rows = useWindowVirtualizer({
+    count: tests.length,
+    estimateSize: () => ROW_PX,
+    overscan: 10,
+    scrollMargin: offset,
+  });
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && last >= tests.length - 20) onMore();
+  });
+
+  /** Up and down move from test to test. */
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = event.target instanceof Element ? event.target.closest('[data-index]') : null;
+    const index = Number(row?.getAttribute('data-index')) + step;
+    if (!row || index < 0 || index >= tests.length) return;
+    event.preventDefault();
+    rows.scrollToIndex(index, { align: 'auto' });
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+
+  return (
+    <div role="table" aria-label="Tests" aria-rowcount={hasMore ? -1 : tests.length + 1}>
+      <div role="row" className={`${GRID} h-9 border-b border-line text-xs font-medium text-soft`}>
+        {['Health', 'Test', 'Pipeline · job', 'Failed', 'Last failure'].map((name, i) => (
+          <div
+            key={name}
+            role="columnheader"
+            className={i < 2 ? '' : i === 2 ? 'max-md:hidden' : 'text-right max-md:hidden'}
+          >
+            {name}
+          </div>
+        ))}
+      </div>
+      <div
+        ref={list}
+        role="rowgroup"
+        className={`relative ${isStale ? 'opacity-60' : ''}`}
+        style={{ height: rows.getTotalSize() }}
+        onKeyDown={move}
+      >
+        {items.map(({ index, start }) => {
+          const test = tests[index];
+          return (
+            test && (
+              <Row
+                key={`${test.test_id} ${test.pipeline_name} ${test.job_name}`}
+                path={path}
+                test={test}
+                index={index}
+                top={start - rows.options.scrollMargin}
+                onFilter={onFilter}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  path: RepositoryPath;
+  test: Found;
+  index: number;
+  top: number;
+  onFilter: TestRowsProps['onFilter'];
+}
+
+function Row({ path, test, index, top, onFilter }: RowProps) {
+  const { data } = useQuery(detailsQuery({ ...path, testId: test.test_id }));
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      className={`${GRID} absolute inset-x-0 border-b border-line focus-within:bg-raised hover:bg-raised`}
+      style={{ height: ROW_PX, transform: `translateY(${top}px)` }}
+    >
+      <div role="cell">
+        {data ? <HealthBadge health={data.health_status} /> : <div className="skeleton h-5 w-16" />}
+      </div>
+      <div role="cell" className="min-w-0">
+        <Link
+          to="/$owner/$repository/tests/$testId"
+          params={{ ...path, testId: test.test_id }}
+          className="block truncate font-medium text-ink"
+          title={test.test_name}
+        >
+          {test.test_name}
+        </Link>
+        <span className="block truncate text-xs text-soft md:hidden">
+          {test.pipeline_name} · {test.job_name}
+        </span>
+      </div>
+      <div role="cell" className="flex min-w-0 gap-1 text-soft max-md:hidden">
+        <Filter label="pipeline" value={test.pipeline_name} onClick={(pipeline) => onFilter({ pipeline })} />
+        <span aria-hidden="true">·</span>
+        <Filter label="job" value={test.job_name} onClick={(job) => onFilter({ job })} />
+      </div>
+      <div role="cell" className="text-right tabular-nums max-md:hidden">
+        {data && data.failure_ratio > 0 ? formatShare(data.failure_ratio) : <span className="text-soft">–</span>}
+      </div>
+      <div role="cell" className="text-right text-soft max-md:hidden">
+        {data?.last_failure_at ? <Time at={data.last_failure_at} /> : '–'}
+      </div>
+    </div>
+  );
+}
+
+const Filter = ({ label, value, onClick }: { label: string; value: string; onClick: (value: string) => void }) => (
+  <button
+    type="button"
+    className="truncate hover:text-ink hover:underline"
+    title={`Only ${label} ${value}`}
+    onClick={() => onClick(value)}
+  >
+    {value}
+  </button>
+);

@@ -1,0 +1,120 @@
+/** One test: what it is, how it has been, how it fails, and whether it is quarantined. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import type { TestDetails } from '../../src/insights/details.ts';
+import { detailsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { formatShare } from '../ui/format.ts';
+import { HealthBadge } from '../ui/health.tsx';
+import { Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { useTitle } from '../ui/title.ts';
+import { FailureGroups } from './test-failures.tsx';
+import { Places } from './test-places.tsx';
+import { TestQuarantine } from './test-quarantine.tsx';
+import { Statistics } from './test-statistics.tsx';
+
+const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export function Test() {
+  const path = route.useParams();
+  const { data, error, refetch, isPending } = useQuery(detailsQuery(path));
+  useTitle(data?.test_name ?? 'Test');
+  if (isPending) return <Loading rows={10} />;
+  if (error) return <Failed error={error} reset={() => void refetch()} />;
+  return <Known path={path} test={data} />;
+}
+
+function Known({ path, test }: { path: TestPath; test: TestDetails }) {
+  const { days = '30', from, to, failure } = route.useSearch();
+  const navigate = route.useNavigate();
+  const window = useMemo((): TimeWindow => {
+    if (from !== undefined && to !== undefined) return { start: from, end: to };
+    // To the hour, so that the same view asks for the same window.
+    const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
+    return { start: new Date(end - Number(days) * DAY_MS).toISOString(), end: new Date(end).toISOString() };
+  }, [days, from, to]);
+  return (
+    <div className="flex flex-col gap-5">
+      <header>
+        <Link to="/$owner/$repository/tests" params={path} className="text-xs">
+          ← Tests
+        </Link>
+        <div className="mt-1 flex flex-wrap items-start gap-3">
+          <h1 className="min-w-0 text-lg font-semibold break-words">{test.test_name}</h1>
+          <span className="pt-1">
+            <HealthBadge health={test.health_status} />
+          </span>
+        </div>
+        <p className="mt-1 text-soft">{inWords(test)}</p>
+      </header>
+      <Facts test={test} />
+      <TestQuarantine path={path} testName={test.test_name} />
+      <Statistics
+        path={path}
+        window={window}
+        days={from === undefined ? days : undefined}
+        onDays={(chosen) => void navigate({ search: { days: chosen, failure }, replace: true })}
+        onWindow={(chosen) => void navigate({ search: { ...chosen, failure } })}
+      />
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <FailureGroups
+          path={path}
+          opened={failure}
+          onOpen={(chosen) => void navigate({ search: (before) => ({ ...before, failure: chosen }), replace: true })}
+        />
+        <Places path={path} window={window} />
+      </div>
+    </div>
+  );
+}
+
+/** What its health means. */
+function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio: flaky }: TestDetails): string {
+  const share = formatShare(failed);
+  if (health === 'broken') return `It fails and does not recover by itself. ${share} of its runs failed in 30 days.`;
+  if (health === 'flaky')
+    return `It passes and fails without a change to the code. ${formatShare(flaky)} of its runs were flaky in 30 days.`;
+  return failed > 0 ? `It passes now. ${share} of its runs failed in 30 days.` : 'It has not failed in 30 days.';
+}
+
+function Facts({ test }: { test: TestDetails }) {
+  return (
+    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-3 xl:grid-cols-6">
+      <Fact name="Last result">{test.last_conclusion}</Fact>
+      <Fact name="Last success">{momentOf(test.last_success_at)}</Fact>
+      <Fact name="Last failure">{momentOf(test.last_failure_at)}</Fact>
+      <Fact name="First failure">
+        {momentOf(test.first_failure_at)}
+        {test.first_failure_commit !== null && (
+          <>
+            {' '}
+            in <code className="font-mono text-xs">{test.first_failure_commit.slice(0, 10)}</code>
+          </>
+        )}
+        {test.first_failure_pull && <Pull pull={test.first_failure_pull} />}
+      </Fact>
+      <Fact name="File">{test.test_filepath ?? '–'}</Fact>
+      <Fact name="Framework">
+        {[test.test_framework, test.test_framework_version].filter(Boolean).join(' ') || '–'}
+      </Fact>
+    </dl>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div className="min-w-0">
+    <dt className="text-xs text-soft">{name}</dt>
+    <dd className="break-words">{children}</dd>
+  </div>
+);
+
+const momentOf = (at: string | null): ReactNode => (at === null ? 'never' : <Time at={at} />);
+
+const Pull = ({ pull }: { pull: NonNullable<TestDetails['first_failure_pull']> }) => (
+  <span className="block truncate text-xs text-soft" title={pull.title}>
+    #{pull.number} {pull.title} · {pull.user.login}
+  </span>
+);

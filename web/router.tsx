@@ -1,0 +1,162 @@
+/** The addresses of the application. What a page shows is in its address, so every view can be linked. */
+import { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { BASE, Problem } from './api/client.ts';
+import { sessionQuery } from './api/queries.ts';
+import { SignIn } from './pages/sign-in.tsx';
+import { Frame, Signed } from './ui/frame.tsx';
+import { Failed, Loading, NothingHere } from './ui/states.tsx';
+
+/** Reads are tried again when no answer came or a store was away, not when they were refused. */
+const isWorthRepeating = (error: Error): boolean =>
+  !(error instanceof Problem) || error.status === 0 || error.status === 503;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (failures, error) => failures < 2 && isWorthRepeating(error),
+      retryDelay: (attempt) => 500 * 2 ** attempt,
+    },
+  },
+});
+
+const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Frame,
+  notFoundComponent: NothingHere,
+});
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { to?: string } =>
+    typeof search.to === 'string' && /^\/(?!\/)/.test(search.to) ? { to: search.to } : {},
+  component: SignIn,
+});
+
+/** Everything else needs a session. */
+const signedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed',
+  component: Signed,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session === null) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => signedRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/repositories.tsx'), 'Repositories'),
+});
+
+const repositoryRoute = createRoute({ getParentRoute: () => signedRoute, path: '/$owner/$repository' });
+
+const repositoryHomeRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/$owner/$repository/tests', params });
+  },
+});
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const flag = (value: unknown): true | undefined => (value === 'true' || value === true ? true : undefined);
+const oneOf = <const T extends string>(value: unknown, values: readonly T[]): T | undefined =>
+  values.find((one) => one === value);
+/** Leaves out what is not set, so that addresses stay short. */
+const set = <T extends object>(values: T): Partial<T> => {
+  const given: Partial<T> = { ...values };
+  for (const name in given) if (given[name] === undefined) delete given[name];
+  return given;
+};
+
+const SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
+const testsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/tests',
+  validateSearch: (search) =>
+    set({
+      q: text(search.q),
+      pipeline: text(search.pipeline),
+      job: text(search.job),
+      sort: oneOf(search.sort, SORTS),
+      direction: oneOf(search.direction, ['asc', 'desc']),
+    }),
+  component: lazyRouteComponent(() => import('./pages/tests.tsx'), 'Tests'),
+});
+
+const testRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/tests/$testId',
+  validateSearch: (search) =>
+    set({
+      days: oneOf(search.days, ['1', '7', '30', '90']),
+      from: text(search.from),
+      to: text(search.to),
+      failure: text(search.failure),
+    }),
+  component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
+});
+
+const quarantinesRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/quarantines',
+  validateSearch: (search) =>
+    set({
+      q: text(search.q),
+      source: oneOf(search.source, ['manual', 'auto']),
+      recovered: flag(search.recovered),
+    }),
+  component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/events',
+  validateSearch: (search) =>
+    set({
+      type: text(search.type),
+      pull: text(search.pull),
+      days: oneOf(search.days, ['1', '7', '30', '90']),
+      follow: flag(search.follow),
+    }),
+  component: lazyRouteComponent(() => import('./pages/events.tsx'), 'Events'),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    signInRoute,
+    signedRoute.addChildren([
+      homeRoute,
+      repositoryRoute.addChildren([repositoryHomeRoute, testsRoute, testRoute, quarantinesRoute, eventsRoute]),
+    ]),
+  ]),
+  basepath: `${BASE}/app`,
+  context: { queryClient },
+  // As text, so that an address reads like one of any other page.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined);
+    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return text === '' ? '' : `?${text}`;
+  },
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: ({ error, reset }) => <Failed error={error} reset={reset} />,
+  defaultPendingComponent: Loading,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,13 @@
+/** Links whose address came with test results. */
+import type { ReactNode } from 'react';
+
+/** Only `http` and `https` become links; anything else stays text. */
+export function ExternalLink({ href, children }: { href: string; children: ReactNode }) {
+  const protocol = URL.parse(href)?.protocol;
+  if (protocol !== 'http:' && protocol !== 'https:') return <span title={href}>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,125 @@
+/** What surrounds every page: where one is, where one can go, and who is signed in. */
+import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { BASE } from '../api/client.ts';
+import { sessionQuery, signOut } from '../api/queries.ts';
+
+export function Frame() {
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-20 focus:rounded focus:bg-card focus:px-3 focus:py-2"
+      >
+        Skip to the content
+      </a>
+      <Outlet />
+    </>
+  );
+}
+
+/** The frame of those who are signed in. */
+export function Signed() {
+  const { owner, repository } = useParams({ strict: false });
+  return (
+    <div className="min-h-screen">
+      <header className="border-b border-line bg-card">
+        <div className="mx-auto flex max-w-7xl flex-wrap items-center gap-x-4 px-4">
+          <nav aria-label="Where you are" className="flex h-12 min-w-0 items-center gap-2">
+            <Link to="/" className="flex items-center gap-2 font-semibold text-ink">
+              <Mark />
+              <span className="max-sm:sr-only">ci-insights</span>
+            </Link>
+            {owner !== undefined && repository !== undefined && (
+              <>
+                <span aria-hidden="true" className="text-soft">
+                  /
+                </span>
+                <Link
+                  to="/$owner/$repository/tests"
+                  params={{ owner, repository }}
+                  className="truncate font-medium text-ink"
+                >
+                  {owner}/{repository}
+                </Link>
+              </>
+            )}
+          </nav>
+          <Person />
+          {owner !== undefined && repository !== undefined && <Tabs owner={owner} repository={repository} />}
+        </div>
+        <Progress />
+      </header>
+      <main id="content" className="mx-auto max-w-7xl px-4 py-5">
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+const TABS = [
+  ['/$owner/$repository/tests', 'Tests'],
+  ['/$owner/$repository/quarantines', 'Quarantine'],
+  ['/$owner/$repository/events', 'Event log'],
+] as const;
+
+function Tabs(params: { owner: string; repository: string }) {
+  return (
+    <nav aria-label="Pages of this repository" className="order-last flex basis-full gap-1 overflow-x-auto">
+      {TABS.map(([to, label]) => (
+        <Link
+          key={to}
+          to={to}
+          params={params}
+          activeOptions={{ includeSearch: false }}
+          className="border-b-2 border-transparent px-2.5 py-2 whitespace-nowrap text-soft hover:text-ink hover:no-underline data-[status=active]:border-accent data-[status=active]:font-medium data-[status=active]:text-ink"
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Person() {
+  const { data: session } = useQuery(sessionQuery);
+  const client = useQueryClient();
+  if (!session) return null;
+  const leave = async () => {
+    await signOut();
+    client.clear();
+    window.location.assign(`${BASE}/app/sign-in`);
+  };
+  return (
+    <div className="ml-auto flex items-center gap-3">
+      <a href={`${BASE}/docs`} className="text-soft max-sm:hidden">
+        API
+      </a>
+      <span className="max-w-40 truncate text-soft max-sm:hidden" title={`Scope ${session.scope ?? 'of the host'}`}>
+        {session.actor}
+      </span>
+      <button type="button" className="button" onClick={() => void leave()}>
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+/** A line that shows that something is being loaded, in a place of its own. */
+function Progress() {
+  const isBusy = useIsFetching() > 0;
+  return (
+    <div className="h-0.5 overflow-hidden" aria-hidden="true">
+      <div className={`h-full w-1/3 bg-accent ${isBusy ? 'motion-safe:animate-pulse' : 'invisible'}`} />
+    </div>
+  );
+}
+
+export const Mark = () => (
+  <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+    <rect x="2" y="13" width="4" height="8" rx="1" className="fill-healthy" />
+    <rect x="8" y="9" width="4" height="12" rx="1" className="fill-healthy" />
+    <rect x="14" y="3" width="4" height="18" rx="1" className="fill-broken" />
+    <rect x="20" y="11" width="4" height="10" rx="1" className="fill-flaky" />
+  </svg>
+);

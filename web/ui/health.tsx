@@ -1,0 +1,36 @@
+/** The health of a test: a word, a colour and a shape, so that no one of them is needed. */
+import type { TestDetails } from '../../src/insights/details.ts';
+
+export type Health = TestDetails['health_status'];
+
+const SHAPES: Record<Health, string> = {
+  healthy: 'M3 8.5l3.2 3L13 4.5',
+  flaky: 'M2 8q2.5-6 6 0t6 0',
+  broken: 'M4 4l8 8M12 4l-8 8',
+};
+const COLOURS: Record<Health, string> = {
+  healthy: 'bg-healthy-soft text-healthy',
+  flaky: 'bg-flaky-soft text-flaky',
+  broken: 'bg-broken-soft text-broken',
+};
+
+export function HealthBadge({ health }: { health: Health }) {
+  return (
+    <span
+      className={`inline-flex w-20 shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${COLOURS[health]}`}
+    >
+      <svg
+        viewBox="0 0 16 16"
+        width="12"
+        height="12"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="2"
+        aria-hidden="true"
+      >
+        <path d={SHAPES[health]} strokeLinecap="round" strokeLinejoin="round" />
+      </svg>
+      {health}
+    </span>
+  );
+}
