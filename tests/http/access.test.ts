@@ -41,7 +41,9 @@ describe('access', () => {
     expect(await detailOf(search('other'), ci)).toBe(
       'This credential may not read this repository. Use a key for its owner, or a host token that may pull.',
     );
-    expect(await detailOf('/v1/repos/acme/shop/logs', ci)).toContain('a key for its owner with the scope admin');
+    expect(await detailOf('/v1/repos/acme/shop/logs', ci)).toContain(
+      'a key for its owner with the scope view or admin',
+    );
     expect(await detailOf(search(), 'ghp_1234567890abcdefghij1234567890abcdef')).toContain('GITHUB_AUTH is off');
   });
 

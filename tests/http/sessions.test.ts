@@ -68,10 +68,8 @@ describe('a session', () => {
     expect((await quarantine(view)).status).toBe(403);
     const admin = await cookieOf(await app.makeKey({ owner, scope: 'admin', name: 'bea' }));
     expect((await quarantine(admin)).status).toBe(201);
-    const [row] = (
-      await app.stores.postgres.pool.query(`select actor from ci_insights.quarantines order by created_at desc limit 1`)
-    ).rows;
-    expect(row.actor).toBe('bea');
+    const { rows } = await app.stores.postgres.pool.query(`select 1 from ci_insights.quarantines where actor = 'bea'`);
+    expect(rows).toHaveLength(1);
   });
 
   test('changes something only for pages of this service', async () => {

@@ -99,7 +99,8 @@ export const executionsQuery = (path: TestPath, { start, end }: TimeWindow) =>
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
   queryOptions({
     queryKey: ['quarantines', path, testId],
-    queryFn: ({ signal }) => get<QuarantineListAnswer>(`${insights(path)}/quarantines`, { test_id: testId, narrowed: 'include' }, signal),
+    queryFn: ({ signal }) =>
+      get<QuarantineListAnswer>(`${insights(path)}/quarantines`, { test_id: testId, narrowed: 'include' }, signal),
   });
 
 export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
