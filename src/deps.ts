@@ -11,6 +11,7 @@ import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
 import { upgradeCommitRuns } from './maintenance/upgrade-commit-runs.ts';
 import { upgradeStates } from './maintenance/upgrade-states.ts';
+import { upgradeTestMetrics } from './maintenance/upgrade-test-metrics.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { ALWAYS_AGREED, type ClockAgreement, ClockWatch } from './postgres/clock-watch.ts';
@@ -115,6 +116,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     }
     await upgradeStates({ ...base, clickhouse });
     await upgradeCommitRuns({ ...base, clickhouse });
+    await upgradeTestMetrics(base);
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

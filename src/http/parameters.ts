@@ -59,25 +59,25 @@ export const textParameter = (min: number, max: number, about: Description): Que
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
 
 /** Repeated text: each value stands alone, none is split. */
-export const textsParameter = (max: number, about: Description & { required?: boolean }): QueryParameter<string[]> =>
+export const textsParameter = (max: number, about: Description): QueryParameter<string[]> =>
   repeated(text(1, max), { type: 'string', minLength: 1, maxLength: max }, about);
 
 /** Repeated values of one kind: sorted and without duplicates, because their order has no meaning. */
 function repeated<T extends string | number>(
   value: z.ZodType<T, string>,
   items: Record<string, unknown>,
-  { description, example, required = false }: Description & { required?: boolean },
+  { description, example }: Description,
 ): QueryParameter<T[]> {
   const values = z
-    .array(value, { error: 'is required' })
+    .array(value)
     .max(ARRAY_LENGTH_MAX, { error: REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence() })
     .transform((list) => [...new Set(list)].sort());
   return {
-    read: required ? values : z.preprocess((list) => list ?? [], values),
+    read: z.preprocess((list) => list ?? [], values),
     schema: { type: 'array', maxItems: ARRAY_LENGTH_MAX, items },
     description,
     example,
-    required,
+    required: false,
     isRepeated: true,
   };
 }

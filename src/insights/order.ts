@@ -11,15 +11,15 @@ export interface Order<S extends string> {
 }
 
 export const directionParameter = () =>
-  enumParameter(['asc', 'desc'], { description: '`desc` by default when sorting by count, otherwise `asc`.' });
+  enumParameter(['asc', 'desc'], { description: '`asc` by default when sorting by name, otherwise `desc`.' });
 
-/** Counts descend and names ascend unless the request says otherwise. */
-export function orderOf<S extends string>(query: {
-  sort: S | undefined;
-  direction: Direction | undefined;
-}): Order<S | 'executions_count'> {
+/** Numbers descend and names ascend unless the request says otherwise. */
+export function orderOf<S extends string>(
+  query: { sort: S | undefined; direction: Direction | undefined },
+  isNumber: (sort: NoInfer<S> | 'executions_count') => boolean = (sort) => sort === 'executions_count',
+): Order<S | 'executions_count'> {
   const sort = query.sort ?? 'executions_count';
-  return { sort, direction: query.direction ?? (sort === 'executions_count' ? 'desc' : 'asc') };
+  return { sort, direction: query.direction ?? (isNumber(sort) ? 'desc' : 'asc') };
 }
 
 /**

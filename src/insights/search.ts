@@ -1,35 +1,43 @@
 /** Search of test identities by name. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { costOf, globToLike, isGlob } from '../domain/glob.ts';
-import { testIdOf } from '../domain/identity.ts';
+import { costOf } from '../domain/glob.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
-import { SEARCH_COST_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { SEARCH_COST_MAX } from '../domain/limits.ts';
+import { formatMoment } from '../domain/moment.ts';
+import { HEALTHS } from '../domain/status.ts';
+import { LEVELS, metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
-import { cursorParameter, enumParameter, perPageParameter, textsParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import {
+  countTests,
   type FoundIdentity,
+  isNumberSort,
   keyOf,
-  SEARCH_SORTS,
   type SearchKey,
   searchTests,
   type TestSearch,
 } from '../postgres/test-search.ts';
+import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 import type { KnownTests } from './known-tests.ts';
-import { directionParameter, orderOf } from './order.ts';
+import { orderOf } from './order.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
+import { filtersOf, isByName, searchQuery, selectionOf } from './search-filters.ts';
 
 const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<FoundIdentity, SearchKey> => ({
   name: 'search',
   keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
   keyOf: (found) => keyOf(search, found),
 });
+
+/** How old the number of entries on all pages may be: it costs more than a page. */
+const TOTAL_MS = 1_000;
+const TOTALS_MAX = 1_000;
 
 /** A search that costs more takes a smaller share: ten ordinary patterns cost about as much. */
 const HEAVY_COST = 30;
@@ -41,33 +49,59 @@ export function checkCost(testNames: readonly string[]): void {
   throw unprocessable([{ loc: ['query', 'test_name'], msg, type: 'too_expensive' }]);
 }
 
+const metricsSchema = z
+  .object({
+    health_status: z.enum(HEALTHS).meta({ example: 'flaky' }),
+    health_confidence: z.enum(LEVELS).meta({ description: 'How much the health rests on', example: 'high' }),
+    failed_executions_impact: z
+      .enum(LEVELS)
+      .nullable()
+      .meta({ description: 'How much its failures cost; null for a healthy test', example: 'medium' }),
+    executions: z.int().meta({ description: 'Passed and failed in the 30 days up to the newest', example: 212 }),
+    failed_executions: z.int().meta({ description: 'Failed in these days', example: 7 }),
+    last_failure_at: common.dateTimeOut.nullable(),
+  })
+  .meta({ id: 'TestMetrics' });
+
 const response = z.object({
   ...common.pageFields,
+  total: z.int().meta({ description: 'Entries on all pages, as of the last second', example: 1 }),
   tests: z.array(
     z.object({
       test_id: common.testIdOut,
       test_name: common.testNameOut,
       pipeline_name: common.pipelineNameOut,
       job_name: common.jobNameOut,
+      metrics: metricsSchema,
     }),
   ),
 });
 
 export type TestSearchAnswer = z.output<typeof response>;
 
-const toJson = ({ test_id, name, pipeline_name, job_name }: FoundIdentity) => ({
+const toJson = ({ test_id, name, pipeline_name, job_name, metrics }: FoundIdentity) => ({
   test_id,
   test_name: name,
   pipeline_name,
   job_name,
+  metrics: {
+    health_status: metrics.health,
+    health_confidence: metrics.confidence,
+    failed_executions_impact: metrics.impact,
+    executions: metrics.executions,
+    failed_executions: metrics.failures,
+    last_failure_at: metrics.lastFailureAt === null ? null : formatMoment(metrics.lastFailureAt),
+  },
 });
 
+interface Found {
+  rows: FoundIdentity[];
+  /** On all pages. */
+  total: number;
+}
+
 /** Tests by their whole names, together with everything else that is asked about tests at the same time. */
-async function searchByNames(
-  knownTests: KnownTests,
-  repository: Repository,
-  search: TestSearch,
-): Promise<FoundIdentity[]> {
+async function searchByNames(knownTests: KnownTests, repository: Repository, search: TestSearch): Promise<Found> {
   const tests = await Promise.all([...new Set(search.testIds)].map((testId) => knownTests.find(repository, testId)));
   const { pipelines, pipelinesExcluded, jobs, jobsExcluded } = search;
   const isAmong = (name: string, only: readonly string[], except: readonly string[]): boolean =>
@@ -76,17 +110,19 @@ async function searchByNames(
     (test?.identities ?? [])
       .filter(({ pipelineName }) => isAmong(pipelineName, pipelines, pipelinesExcluded))
       .filter(({ jobName }) => isAmong(jobName, jobs, jobsExcluded))
-      .map(({ testId, pipelineName, jobName, summary }) => ({
+      .map(({ testId, pipelineName, jobName, summary, health }) => ({
         test_id: testId,
         name: test?.name ?? '',
         pipeline_name: pipelineName,
         job_name: jobName,
         executions: executionsOf(summary),
+        metrics: metricsOf(summary, health),
       })),
   );
-  const isReversed = search.sort !== 'executions_count' && search.isDescending;
+  const isReversed = !isNumberSort(search.sort) && search.isDescending;
   const { key, rows: limit, isBackward } = search;
-  return rowsBeyond(found, (row) => keyOf(search, row), { key, isForward: isBackward === isReversed, limit });
+  const rows = rowsBeyond(found, (row) => keyOf(search, row), { key, isForward: isBackward === isReversed, limit });
+  return { rows, total: found.length };
 }
 
 /** Takes its turn among those of other owners: a pattern may have to look at every name. */
@@ -94,11 +130,22 @@ async function searchByPatterns(
   { db, searches }: common.InsightsDeps,
   { id, owner }: Repository,
   search: TestSearch,
+  totals: TtlCache<number>,
   { isHeavy, signal }: Omit<Turn, 'owner'>,
-): Promise<FoundIdentity[]> {
+): Promise<Found> {
+  const { key, rows: rowsMax, isBackward, sort: _sort, isDescending: _isDescending, ...selection } = search;
+  const name = JSON.stringify([id, selection]);
+  const totalOf = async (rows: readonly FoundIdentity[]): Promise<number> => {
+    if (key === null && !isBackward && rows.length < rowsMax) return rows.length;
+    const known = totals.recall(name);
+    if (known !== undefined) return known;
+    const counted = await countTests(db, id, search, signal);
+    return totals.get(name, () => Promise.resolve(counted));
+  };
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
-    return await searchTests(db, id, search, signal);
+    const rows = await searchTests(db, id, search, signal);
+    return { rows, total: await totalOf(rows) };
   } finally {
     onEnded();
   }
@@ -106,66 +153,49 @@ async function searchByPatterns(
 
 const searchAddress = '/v1/ci/:owner/repositories/:repository_name/search/tests';
 
-export const mountSearch = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const totals = new TtlCache<number>(TOTAL_MS, TOTALS_MAX);
   mount(app, http, 'GET', searchAddress, {
     operationId: 'searchTests',
     tag: common.TAG,
-    summary: 'Search tests by name',
+    summary: 'Search tests',
     description:
-      'One entry for each combination of test name, pipeline and job that ran on the default branch. `*` and `?` are wildcards; `\\` escapes them. Several names are combined with OR.',
+      'One entry for each combination of test name, pipeline and job that ran on the default branch. In names, `*` and `?` are wildcards; `\\` escapes them. Several values of a parameter are combined with OR, parameters with AND.',
     access: 'read',
     params: common.repositoryPath,
-    query: {
-      test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
-        description: 'Name to find; `*` and `?` are wildcards. Repeat it for several names.',
-        example: ['Cart > *'],
-        required: true,
-      }),
-      sort: enumParameter(SEARCH_SORTS, {
-        description: 'Defaults to the number of executions, highest first.',
-        default: 'executions_count',
-      }),
-      direction: directionParameter(),
-      pipeline_name: common.namesParameter('Only these pipelines.', ['CI']),
-      pipeline_name_exclude: common.namesParameter('All pipelines except these.', ['nightly']),
-      job_name: common.namesParameter('Only these CI jobs.', ['unit']),
-      job_name_exclude: common.namesParameter('All CI jobs except these.', ['e2e']),
-      cursor: cursorParameter(),
-      per_page: perPageParameter(),
-    },
+    query: searchQuery,
     responses: { 200: { description: 'A page of tests.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      checkCost(query.test_name);
-      const { sort, direction } = orderOf(query);
-      const filters = {
-        testNames: query.test_name,
-        pipelines: query.pipeline_name,
-        pipelinesExcluded: query.pipeline_name_exclude,
-        jobs: query.job_name,
-        jobsExcluded: query.job_name_exclude,
-        sort,
-        direction,
-      };
+      const testNames = [...query.test_name, ...query.test_name_exclude];
+      checkCost(testNames);
+      const { sort, direction } = orderOf(query, isNumberSort);
+      const filters = { ...filtersOf(query), sort, direction };
       const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
       const list = listOf({ sort, isDescending: direction === 'desc' });
+      let total = 0;
       const page = await readPage(list, asked, async (request) => {
         const repository = await deps.repositories.find(path.owner, path.repository_name);
         if (!repository) return [];
-        const { testNames, ...rest } = filters;
         const search = {
-          ...rest,
-          testIds: testNames.map((name) => testIdOf(repository.id, name)),
-          patterns: testNames.filter(isGlob).map(globToLike),
+          ...selectionOf(query, repository.id),
+          sort,
           isDescending: direction === 'desc',
           isBackward: request.direction === 'previous',
           key: request.key,
           rows: request.perPage + 1,
         };
-        return search.patterns.length === 0
-          ? searchByNames(deps.knownTests, repository, search)
-          : searchByPatterns(deps, repository, search, { isHeavy: costOf(testNames, HEAVY_COST) > HEAVY_COST, signal });
+        const found = isByName(query)
+          ? await searchByNames(deps.knownTests, repository, search)
+          : await searchByPatterns(deps, repository, search, totals, {
+              isHeavy: costOf(testNames, HEAVY_COST) > HEAVY_COST,
+              signal,
+            });
+        total = found.total;
+        return found.rows;
       });
-      return pageReply(page, 'tests', toJson);
+      const reply = pageReply(page, 'tests', toJson);
+      return { ...reply, body: { ...reply.body, total } };
     },
   });
+}

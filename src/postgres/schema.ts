@@ -13,6 +13,7 @@ import {
   type PgSequence,
   pgSchema,
   primaryKey,
+  smallint,
   text,
   timestamp,
   uniqueIndex,
@@ -124,6 +125,13 @@ export const identities = schema.table(
     /** Retained executions. */
     executions: bigint({ mode: 'number' }).notNull(),
     health: text({ enum: HEALTHS }).notNull(),
+    /** What lists are filtered and sorted by (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
+    confidence: smallint().notNull().default(1),
+    impact: smallint().notNull().default(0),
+    failed: integer().notNull().default(0),
+    failedPpm: integer('failed_ppm').notNull().default(0),
+    /** Milliseconds since the epoch; 0 for never. */
+    lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull().default(0),
     /** What insights show (src/postgres/identity-summary.ts). */
     summary: text().notNull(),
     /** The fold of its health after every execution (src/evaluation/fold.ts). */
@@ -137,6 +145,8 @@ export const identities = schema.table(
       table.executions.desc().nullsFirst(),
       sql`${table.nameStart} collate "C"`,
     ),
+    // Flaky and broken tests, which are few: what people look for most.
+    index('identities_unhealthy').on(table.repositoryId, table.health).where(sql`${table.health} <> 'healthy'`),
   ],
 );
 

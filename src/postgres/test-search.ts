@@ -1,17 +1,34 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { HEALTHS, type Health } from '../domain/status.ts';
+import { failedPpm, type Level, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database } from './client.ts';
-import { identities, tests } from './schema.ts';
+import { readSummary } from './identity-summary.ts';
+import { identities, quarantines, tests } from './schema.ts';
 
-export const SEARCH_SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
+/** By a name, or by a number, the greatest first. */
+const NAME_SORTS = ['test_name', 'pipeline_name', 'job_name'] as const;
+const NUMBER_SORTS = [
+  'executions_count',
+  'health_status',
+  'health_confidence',
+  'failed_executions_impact',
+  'failed_executions_ratio',
+  'failed_executions_count',
+  'last_failure_at',
+] as const;
+export const SEARCH_SORTS = [...NUMBER_SORTS, ...NAME_SORTS] as const;
 type SearchSort = (typeof SEARCH_SORTS)[number];
+type NumberSort = (typeof NUMBER_SORTS)[number];
+
+export const isNumberSort = (sort: SearchSort): sort is NumberSort => NUMBER_SORTS.some((one) => one === sort);
 
 /**
- * What a page begins beyond: the count, negative for "most first", or 0 when sorting by name, then the texts of the
- * order. Of as many executions, names ascend.
+ * What a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
+ * order. Of the same number, names ascend.
  */
 export type SearchKey = [count: number, text1: string, text2: string, text3: string];
 
@@ -24,6 +41,16 @@ export interface TestSearch {
   pipelinesExcluded: readonly string[];
   jobs: readonly string[];
   jobsExcluded: readonly string[];
+  /** Without these tests, and those whose names match one of these patterns. */
+  testIdsExcluded: readonly string[];
+  patternsExcluded: readonly string[];
+  /** Only these; null: any. */
+  healths: readonly Health[] | null;
+  confidences: readonly Level[] | null;
+  /** Healthy tests have the impact null. */
+  impacts: readonly (Level | null)[] | null;
+  /** Whether a quarantine of the test is open; null: either. */
+  isQuarantined: boolean | null;
   sort: SearchSort;
   isDescending: boolean;
   /** Against the order, from the key back. */
@@ -51,17 +78,43 @@ const row = z.object({
   pipeline_name: z.string(),
   job_name: z.string(),
   executions: z.number(),
+  health: z.enum(HEALTHS),
+  summary: z.string(),
 });
-export type FoundIdentity = z.infer<typeof row>;
+export interface FoundIdentity {
+  test_id: string;
+  name: string;
+  pipeline_name: string;
+  job_name: string;
+  executions: number;
+  metrics: TestMetrics;
+}
+
+const foundOf = ({ summary, ...found }: z.infer<typeof row>): FoundIdentity => ({
+  ...found,
+  metrics: metricsOf(readSummary(summary).summary, found.health),
+});
 
 const name = sql`tests.name collate "C"`;
 const pipeline = sql`identities.pipeline_name collate "C"`;
 const job = sql`identities.job_name collate "C"`;
-const TEXTS: Readonly<Record<SearchSort, readonly [SQL, SQL, SQL]>> = {
-  executions_count: [name, pipeline, job],
-  test_name: [name, pipeline, job],
-  pipeline_name: [pipeline, name, job],
-  job_name: [job, name, pipeline],
+const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {
+  if (sort === 'pipeline_name') return [pipeline, name, job];
+  return sort === 'job_name' ? [job, name, pipeline] : [name, pipeline, job];
+};
+
+/** The number of a sort, in SQL and of a row. */
+const NUMBERS: Readonly<Record<NumberSort, { column: SQL; of(found: FoundIdentity): number }>> = {
+  executions_count: { column: sql`identities.executions`, of: ({ executions }) => executions },
+  health_status: {
+    column: sql`array_position(${sql.raw(`array[${HEALTHS.map((one) => `'${one}'`).join(', ')}]`)}, identities.health)`,
+    of: ({ metrics }) => HEALTHS.indexOf(metrics.health) + 1,
+  },
+  health_confidence: { column: sql`identities.confidence`, of: ({ metrics }) => levelRank(metrics.confidence) },
+  failed_executions_impact: { column: sql`identities.impact`, of: ({ metrics }) => levelRank(metrics.impact) },
+  failed_executions_ratio: { column: sql`identities.failed_ppm`, of: ({ metrics }) => failedPpm(metrics) },
+  failed_executions_count: { column: sql`identities.failed`, of: ({ metrics }) => metrics.failures },
+  last_failure_at: { column: sql`identities.last_failed_ms`, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
 };
 
 export function keyOf(
@@ -71,8 +124,9 @@ export function keyOf(
   const { name: testName, pipeline_name, job_name } = found;
   if (sort === 'pipeline_name') return [0, pipeline_name, testName, job_name];
   if (sort === 'job_name') return [0, job_name, testName, pipeline_name];
-  const count = sort === 'test_name' ? 0 : isDescending ? -found.executions : found.executions;
-  return [count, testName, pipeline_name, job_name];
+  if (!isNumberSort(sort)) return [0, testName, pipeline_name, job_name];
+  const number = NUMBERS[sort].of(found);
+  return [isDescending ? -number : number, testName, pipeline_name, job_name];
 }
 
 /**
@@ -88,8 +142,24 @@ export async function searchTests(
 ): Promise<FoundIdentity[]> {
   const statement = searchStatement(repositoryId, search);
   const found = await abandonable(db, (session) => session.execute(statement), { signal });
-  return found.rows.map((one) => row.parse(one));
+  return found.rows.map((one) => foundOf(row.parse(one)));
 }
+
+/** How many identities a search finds on all its pages. */
+export async function countTests(
+  db: Database,
+  repositoryId: string,
+  search: TestSearch,
+  signal?: AbortSignal,
+): Promise<number> {
+  const statement = sql`
+    select count(*)::float8 as total from ${identities}
+    where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matching(repositoryId, search)}`;
+  const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
+  return total.parse(rows[0]).total;
+}
+
+const total = z.object({ total: z.number() });
 
 /**
  * Names by their letters (`tests_name`), then the identities of those; or identities with the most executions first
@@ -97,7 +167,7 @@ export async function searchTests(
  */
 export const searchStatement = (repositoryId: string, search: TestSearch): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as executions
+    identities.executions::float8 as executions, identities.health, identities.summary
   from ${identities} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0
     and ${matching(repositoryId, search)} and ${beyond(search)}
@@ -115,6 +185,30 @@ function matching(repositoryId: string, search: TestSearch): SQL {
       select found.test_id from ${tests} as found
       where found.repository_id = ${repositoryId} and (${sql.join(either, sql` or `)}))`);
   }
+  const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = search;
+  if (testIdsExcluded.length > 0)
+    conditions.push(sql`not identities.test_id = any(${sql.param(testIdsExcluded)}::uuid[])`);
+  if (patternsExcluded.length > 0)
+    conditions.push(sql`identities.test_id not in (
+      select found.test_id from ${tests} as found
+      where found.repository_id = ${repositoryId}
+        and (${sql.join(
+          patternsExcluded.map((pattern) => sql`found.name like ${pattern}`),
+          sql` or `,
+        )}))`);
+  if (healths) {
+    conditions.push(sql`identities.health = any(${sql.param(healths)}::text[])`);
+    // As the index of unhealthy tests has it.
+    if (!healths.includes('healthy')) conditions.push(sql`identities.health <> 'healthy'`);
+  }
+  const ranked = (column: SQL, levels: readonly (Level | null)[]) =>
+    sql`${column} = any(${sql.param(levels.map(levelRank))}::smallint[])`;
+  if (confidences) conditions.push(ranked(sql`identities.confidence`, confidences));
+  if (impacts) conditions.push(ranked(sql`identities.impact`, impacts));
+  if (isQuarantined !== null)
+    conditions.push(sql`${isQuarantined ? sql`` : sql`not `}exists (
+      select from ${quarantines} where quarantines.repository_id = ${repositoryId}
+        and quarantines.test_id = identities.test_id and quarantines.removed_at is null)`);
   const one = (column: SQL, names: readonly string[]) => sql`${column} = any(${sql.param(names)}::text[])`;
   if (pipelines.length > 0) conditions.push(one(sql`identities.pipeline_name`, pipelines));
   if (pipelinesExcluded.length > 0) conditions.push(sql`not ${one(sql`identities.pipeline_name`, pipelinesExcluded)}`);
@@ -129,28 +223,26 @@ function directionsOf({ sort, isDescending, isBackward }: TestSearch): {
   texts: 'asc' | 'desc';
 } {
   const count = isDescending === isBackward ? 'asc' : 'desc';
-  return { count, texts: sort === 'executions_count' ? (isBackward ? 'desc' : 'asc') : count };
+  return { count, texts: isNumberSort(sort) ? (isBackward ? 'desc' : 'asc') : count };
 }
 
 function beyond(search: TestSearch): SQL {
   if (search.key === null) return sql`true`;
   const { count, texts } = directionsOf(search);
   const [k0, ...keys] = search.key;
-  const after = sql`(${sql.join([...TEXTS[search.sort]], sql`, `)}) ${sql.raw(texts === 'asc' ? '>' : '<')} (${keys[0]}, ${keys[1]}, ${keys[2]})`;
-  if (search.sort !== 'executions_count') return after;
+  const after = sql`(${sql.join([...textsOf(search.sort)], sql`, `)}) ${sql.raw(texts === 'asc' ? '>' : '<')} (${keys[0]}, ${keys[1]}, ${keys[2]})`;
+  if (!isNumberSort(search.sort)) return after;
+  const { column } = NUMBERS[search.sort];
   const further = sql.raw(count === 'asc' ? '>' : '<');
-  const executions = Math.abs(k0);
-  return sql`identities.executions ${further}= ${executions} and (identities.executions ${further} ${executions} or ${after})`;
+  const number = Math.abs(k0);
+  return sql`${column} ${further}= ${number} and (${column} ${further} ${number} or ${after})`;
 }
 
 function orderOf(search: TestSearch): SQL {
   const { count, texts } = directionsOf(search);
-  const order = TEXTS[search.sort].map((column) => sql`${column} ${sql.raw(texts)}`);
+  const order = textsOf(search.sort).map((column) => sql`${column} ${sql.raw(texts)}`);
   // As the index has it: the executions, then how the name begins.
-  if (search.sort === 'executions_count')
-    order.unshift(
-      sql`identities.executions ${sql.raw(count)}`,
-      sql`identities.name_start collate "C" ${sql.raw(texts)}`,
-    );
+  if (search.sort === 'executions_count') order.unshift(sql`identities.name_start collate "C" ${sql.raw(texts)}`);
+  if (isNumberSort(search.sort)) order.unshift(sql`${NUMBERS[search.sort].column} ${sql.raw(count)}`);
   return sql.join(order, sql`, `);
 }

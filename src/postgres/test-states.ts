@@ -5,6 +5,7 @@
 import { and, eq, gte, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
+import { failedPpm, levelRank, metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
@@ -151,16 +152,23 @@ export async function writeIdentities(
 ): Promise<void> {
   if (records.length === 0) return;
   const column = <T>(of: (record: IdentityRecord) => T) => sql.param(records.map(of));
+  const metrics = records.map(({ summary, health }) => metricsOf(summary, health));
   await tx.execute(sql`
-    insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, summary,
-      fold)
+    insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,
+      impact, failed, failed_ppm, last_failed_ms, summary, fold)
     select ${repositoryId}, * from unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
       ${column(({ jobName }) => jobName)}::text[], ${column(({ testId }) => startOf(nameOf(testId)))}::text[],
       ${column(({ summary }) => executionsOf(summary))}::bigint[], ${column(({ health }) => health)}::text[],
+      ${sql.param(metrics.map(({ confidence }) => levelRank(confidence)))}::smallint[],
+      ${sql.param(metrics.map(({ impact }) => levelRank(impact)))}::smallint[],
+      ${sql.param(metrics.map(({ failures }) => failures))}::int[], ${sql.param(metrics.map(failedPpm))}::int[],
+      ${sql.param(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
       ${column(writeSummary)}::text[], ${column(({ fold }) => fold)}::text[])
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
-      health = excluded.health, summary = excluded.summary, fold = excluded.fold`);
+      health = excluded.health, confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
+      failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
+      fold = excluded.fold`);
 }
 
 const NAME_START_LENGTH = 64;

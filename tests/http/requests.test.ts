@@ -166,15 +166,15 @@ describe('query parameters', () => {
     const path = `${SEARCH}?test_name=a&test_name=&sort=best&direction=up&per_page=101&pipeline_name=${'x'.repeat(256)}`;
     expect(await locations(path)).toEqual([
       'query.test_name.1',
+      'query.pipeline_name.0',
       'query.sort',
       'query.direction',
-      'query.pipeline_name.0',
       'query.per_page',
     ]);
   });
 
-  test('a name is required, and lengths count code points', async () => {
-    expect(await locations(SEARCH)).toEqual(['query.test_name']);
+  test('lengths count code points', async () => {
+    expect((await app.request(SEARCH)).status).toBe(200);
     const emoji = encodeURIComponent('😀'.repeat(10_000));
     expect((await app.request(`${SEARCH}?test_name=${emoji}`)).status).toBe(200);
     expect(await locations(`${SEARCH}?test_name=${emoji}${emoji.slice(0, 12)}`)).toEqual(['query.test_name.0']);

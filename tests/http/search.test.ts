@@ -1,9 +1,13 @@
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { encodeCursor, hashFilters } from '../../src/http/cursor.ts';
+import { upgradeTestMetrics } from '../../src/maintenance/upgrade-test-metrics.ts';
+import { identities, upgrades } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp } from '../support/http.ts';
-import { setUpInsights } from '../support/insights.ts';
+import { type InsightsFixture, setUpInsights } from '../support/insights.ts';
 
 interface Found {
   size: number;
@@ -83,7 +87,7 @@ describe('names', () => {
 
   test('a repository that was never written to has no tests', async () => {
     const path = `/v1/ci/${insights.fixture.repository.owner}/repositories/unheard-of/search/tests?test_name=*`;
-    expect(await insights.app.get<Found>(path)).toEqual({ size: 0, per_page: 10, tests: [] });
+    expect(await insights.app.get<Found>(path)).toEqual({ size: 0, per_page: 10, total: 0, tests: [] } as never);
   });
 });
 
@@ -91,7 +95,7 @@ describe('order and filters', () => {
   test('most executions first, over all months, including skipped ones; each pipeline and CI job separately', async () => {
     const { tests, size } = await search({ test_name: '*' });
     expect(size).toBe(tests.length);
-    expect(tests.slice(0, 2)).toEqual([
+    expect(tests.slice(0, 2)).toMatchObject([
       {
         test_id: testIdOf(insights.fixture.id, NAMES[0] as string),
         test_name: NAMES[0] as string,
@@ -247,4 +251,145 @@ describe('pages', () => {
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toHaveLength(names.length);
   });
+});
+
+describe('metrics', () => {
+  interface WithMetrics {
+    total: number;
+    tests: { test_name: string; metrics: Record<string, unknown> }[];
+  }
+  let other: InsightsFixture;
+  const find = (query: Record<string, string | string[]> = {}) =>
+    insights.app.get<WithMetrics>(other.search({ per_page: '100', ...query }));
+  const found = async (query: Record<string, string | string[]>) =>
+    (await find(query)).tests.map(({ test_name }) => test_name);
+
+  beforeAll(async () => {
+    other = insights.fixture.another();
+    const hour = 3_600_000;
+    const run = (hoursAgo: number, results: Record<string, 'passed' | 'failed'>, commit: string) =>
+      other.run(
+        Object.entries(results).map(([name, status]) => ({ name, status, at: TEST_NOW - hoursAgo * hour })),
+        { commit },
+      );
+    await other.ingest(
+      ...Array.from({ length: 30 }, (_, i) => run(100 - i, { healthy: 'passed', flaky: 'passed' }, `c${i}`)),
+    );
+    await other.ingest(
+      run(60, { flaky: 'failed' }, 'f1'),
+      run(59, { flaky: 'passed' }, 'f1'),
+      ...Array.from({ length: 6 }, (_, i) => run(40 - i, { broken: 'failed' }, `b${i}`)),
+    );
+    const response = await insights.app.request(`${other.base}/quarantines`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ test_name: 'broken', reason: 'known' }),
+    });
+    expect(response.status).toBe(201);
+  });
+
+  test('come with every entry, also of a search by name', async () => {
+    const { total, tests } = await find({ sort: 'test_name' });
+    expect(total).toBe(3);
+    expect(tests.map(({ test_name, metrics }) => [test_name, metrics])).toEqual([
+      [
+        'broken',
+        {
+          health_status: 'broken',
+          health_confidence: 'low',
+          failed_executions_impact: 'medium',
+          executions: 6,
+          failed_executions: 6,
+          last_failure_at: new Date(TEST_NOW - 35 * 3_600_000).toISOString(),
+        },
+      ],
+      [
+        'flaky',
+        {
+          health_status: 'flaky',
+          health_confidence: 'medium',
+          failed_executions_impact: 'low',
+          executions: 32,
+          failed_executions: 1,
+          last_failure_at: new Date(TEST_NOW - 60 * 3_600_000).toISOString(),
+        },
+      ],
+      [
+        'healthy',
+        {
+          health_status: 'healthy',
+          health_confidence: 'medium',
+          failed_executions_impact: null,
+          executions: 30,
+          failed_executions: 0,
+          last_failure_at: null,
+        },
+      ],
+    ]);
+    for (const one of tests) expect(await find({ test_name: one.test_name })).toMatchObject({ total: 1, tests: [one] });
+  });
+
+  test('are filters and exclusions', async () => {
+    const sort = 'test_name';
+    expect(await found({ sort, health_status: ['flaky', 'broken'] })).toEqual(['broken', 'flaky']);
+    expect(await found({ sort, health_status_exclude: 'broken' })).toEqual(['flaky', 'healthy']);
+    expect(await found({ sort, health_status: 'broken', health_status_exclude: 'broken' })).toEqual([]);
+    expect(await found({ sort, health_confidence: 'medium' })).toEqual(['flaky', 'healthy']);
+    expect(await found({ sort, health_confidence_exclude: 'medium' })).toEqual(['broken']);
+    expect(await found({ sort, failed_executions_impact: ['low', 'high'] })).toEqual(['flaky']);
+    expect(await found({ sort, failed_executions_impact_exclude: 'low' })).toEqual(['broken', 'healthy']);
+    expect(await found({ sort, test_name_exclude: ['*l?ky', 'healthy'] })).toEqual(['broken']);
+    expect(await found({ sort, test_name: 'broken', test_name_exclude: 'broken' })).toEqual([]);
+    expect(await found({ sort, is_quarantined: 'true' })).toEqual(['broken']);
+    expect(await found({ sort, is_quarantined: 'false', test_name: ['broken', 'flaky'] })).toEqual(['flaky']);
+  });
+
+  test('are orders, the greatest first', async () => {
+    const orders = {
+      health_status: ['broken', 'flaky', 'healthy'],
+      health_confidence: ['flaky', 'healthy', 'broken'],
+      failed_executions_impact: ['broken', 'flaky', 'healthy'],
+      failed_executions_ratio: ['broken', 'flaky', 'healthy'],
+      failed_executions_count: ['broken', 'flaky', 'healthy'],
+      last_failure_at: ['broken', 'flaky', 'healthy'],
+    };
+    for (const [sort, expected] of Object.entries(orders)) {
+      expect([sort, await found({ sort })]).toEqual([sort, expected]);
+      const page = await insights.app.request(other.search({ sort, per_page: '2' }));
+      const { next = '' } = linksOf(page);
+      expect((await insights.app.get<WithMetrics>(next)).tests.map(({ test_name }) => test_name)).toEqual(
+        expected.slice(2),
+      );
+      expect(await found({ sort, direction: 'asc' })).toHaveLength(3);
+    }
+  });
+
+  test('of tests that have not run since an upgrade are filled once', async () => {
+    const { db } = insights.app.stores.postgres;
+    await db.update(identities).set({ confidence: 1, impact: 0, failed: 0, failedPpm: 0, lastFailedMs: 0 });
+    expect(await found({ failed_executions_impact: 'medium' })).toEqual([]);
+    await db.delete(upgrades).where(eq(upgrades.name, 'metrics of tests'));
+    await upgradeTestMetrics(insights.app.stores);
+    await upgradeTestMetrics(insights.app.stores);
+    expect(await found({ failed_executions_impact: 'medium' })).toEqual(['broken']);
+    expect(await found({ sort: 'failed_executions_count' })).toEqual(['broken', 'flaky', 'healthy']);
+  });
+});
+
+test('a cursor of a version that knew fewer filters is still the place in its list', async () => {
+  const filters = {
+    testNames: ['*'],
+    pipelines: [],
+    pipelinesExcluded: [],
+    jobs: [],
+    jobsExcluded: [],
+    sort: 'test_name',
+    direction: 'asc',
+  };
+  const { owner, name } = insights.fixture.repository;
+  const hash = hashFilters({ list: 'search', path: `${owner}/${name}`.toLowerCase(), filters });
+  const cursor = encodeCursor({ direction: 'next', key: [0, 'a.b.c', 'CI', 'unit'], window: null, perPage: 2 }, hash);
+  const page = await search({ test_name: '*', sort: 'test_name', cursor });
+  expect(page.tests[0]?.test_name).toBe('a.b.c');
+  expect(page.tests[0]?.pipeline_name).toBe('nightly, [weekly]');
 });

@@ -1,0 +1,39 @@
+/** Figures about an identity, from whatever its days hold. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { HEALTHS } from '../../src/domain/status.ts';
+import { failedPpm, LEVELS, levelRank, metricsOf } from '../../src/domain/test-metrics.ts';
+import type { DayCounts } from '../../src/domain/test-state.ts';
+
+const days = fc.array(
+  fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 60 }), fc.nat({ max: 20 })).map((day): DayCounts => day),
+  { maxLength: 6 },
+);
+const health = fc.constantFrom(...HEALTHS);
+
+test('only an unhealthy test has an impact, and its share of failures is from nothing to everything', () => {
+  fc.assert(
+    fc.property(days, health, (of, is) => {
+      const metrics = metricsOf({ days: of, lastFailureAt: null }, is);
+      expect(metrics.impact === null).toBe(is === 'healthy');
+      expect(metrics.failures).toBeLessThanOrEqual(metrics.executions);
+      expect(failedPpm(metrics)).toBeGreaterThanOrEqual(0);
+      expect(failedPpm(metrics)).toBeLessThanOrEqual(1_000_000);
+    }),
+  );
+});
+
+test('more executions never lower the confidence, and more failures never lower the impact', () => {
+  fc.assert(
+    fc.property(days, health, fc.nat({ max: 50 }), fc.nat({ max: 50 }), (of, is, passed, failed) => {
+      const before = metricsOf({ days: of, lastFailureAt: null }, is);
+      const after = metricsOf({ days: [...of, [31, passed, failed]], lastFailureAt: null }, is);
+      expect(levelRank(after.confidence)).toBeGreaterThanOrEqual(levelRank(before.confidence));
+      expect(levelRank(after.impact)).toBeGreaterThanOrEqual(levelRank(before.impact));
+    }),
+  );
+});
+
+test('levels rank from low to high, above none', () => {
+  expect([null, ...LEVELS].map(levelRank)).toEqual([0, 1, 2, 3]);
+});
