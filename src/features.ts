@@ -3,7 +3,8 @@ import { mountApplication } from './access/application.ts';
 import { mountSessions } from './access/sessions.ts';
 import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
-import { mountEvents } from './events/log.ts';
+import { mountAggregate } from './events/aggregate.ts';
+import { mountLog } from './events/log.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import type { Parse } from './ingest/parsing/task.ts';
@@ -47,7 +48,8 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
-    (app, http) => mountEvents(app, http, { clock, clickhouse, repositories }),
+    (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
+    (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,
   ];
 }

@@ -188,6 +188,11 @@ export const EVENT_METADATA = {
   }),
   'action.queue.checks_not_started': open({ ...queuePlace, reason: maybeText }),
   'action.queue.checks_start': open({ ...queueChecks, ...batch, start_reason: maybeText }),
+  'action.queue.conflict_deferred': open({
+    ...queuePlace,
+    reason: maybeText,
+    blocking_pull_request_numbers: pullNumbers.default([]),
+  }),
   'action.queue.enter': open(queuePlace),
   'action.queue.leave': open({
     ...queuePlace,
@@ -256,6 +261,8 @@ export const EVENT_METADATA = {
   }),
   'command.dequeue': command,
   'command.queue': command,
+  'product.disabled': open({ product: maybeName, disabled_by: actor, disabled_at: maybeMoment }),
+  'product.enabled': open({ product: maybeName, enabled_by: actor, enabled_at: maybeMoment }),
   'queue.pause.create': open({ ...pause, created_by: actor }),
   'queue.pause.delete': open({ ...pause, deleted_by: actor }),
   'queue.pause.update': open({ ...pause, updated_by: actor }),

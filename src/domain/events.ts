@@ -3,6 +3,12 @@ import type { z } from 'zod';
 import { EVENT_METADATA } from './event-metadata.ts';
 
 export type EventType = keyof typeof EVENT_METADATA;
+/**
+ * How what an event describes ended: `success` or `failure`; `pending`: another event will tell; `neutral`: it has no end.
+ * It follows from type and metadata, by the default of a column (sql/clickhouse/0007_event_outcomes.sql).
+ */
+export const EVENT_OUTCOMES = ['success', 'failure', 'pending', 'neutral'] as const;
+
 export const EVENT_TYPES = Object.keys(EVENT_METADATA) as [EventType, ...EventType[]];
 
 /** The metadata of a type as stored: complete, with null for what is unknown. */

@@ -1,7 +1,7 @@
 /** An event as the API shows it: one shape per type. */
 import { z } from 'zod';
 import { EVENT_METADATA } from '../domain/event-metadata.ts';
-import { EVENT_TYPES, type EventType } from '../domain/events.ts';
+import { EVENT_OUTCOMES, EVENT_TYPES, type EventType } from '../domain/events.ts';
 
 const eventOf = (type: EventType) =>
   z
@@ -19,6 +19,10 @@ const eventOf = (type: EventType) =>
         .meta({ description: 'Null for an event that belongs to no pull request', example: 7 }),
       base_ref: z.string().nullable().meta({ example: 'main' }),
       type: z.literal(type),
+      outcome: z.enum(EVENT_OUTCOMES).meta({
+        description: 'How what the event describes ended; `pending`: another event will tell; `neutral`: it has no end',
+        example: 'neutral',
+      }),
       metadata: EVENT_METADATA[type],
     })
     .meta({ id: `Event.${type}` });

@@ -74,6 +74,12 @@ const filtersOf = (asked: ListQuery): QuarantineFilters => ({
   source: asked.source,
 });
 
+/** What identifies a list, for its cursors: those of older versions stay valid. */
+const identityOf = ({ readsNarrowings, ...filters }: QuarantineFilters) => ({
+  ...filters,
+  ...(readsNarrowings && { readsNarrowings }),
+});
+
 /** Without a page size or a cursor the whole list is wanted. */
 const isPaged = ({ per_page, cursor }: ListQuery): boolean => per_page !== undefined || (cursor ?? '') !== '';
 
@@ -97,7 +103,13 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     handle: async ({ params: path, query, url }) => {
       const filters = filtersOf(query);
       if (!isPaged(query)) return wholeList(await listOf(deps, path), filters);
-      const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+      const asked = {
+        path,
+        query,
+        filters: { filters: identityOf(filters) },
+        window: noWindow,
+        url: publicUrlOf(http.publicUrl, url),
+      };
       const page = await readPage(pagedQuarantines, asked, async (request) => {
         const { quarantines } = await listOf(deps, path);
         return beyondKey(filtered(quarantines, filters), request);

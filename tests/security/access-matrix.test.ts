@@ -51,6 +51,7 @@ const ROWS: Record<string, Rule> = {
   'DELETE /v1/sessions/:session_id': 'operator',
   'GET /v1/repositories': 'credential',
   'GET /v1/repos/:owner/:repository/logs': 'events',
+  'GET /v1/repos/:owner/:repository/logs/aggregate': 'events',
   'POST /v1/repos/:owner/:repository/ci/traces': 'upload',
   [`POST ${REPOSITORY}/traces`]: 'upload',
   [`POST ${REPOSITORY}/junit`]: 'upload',

@@ -125,6 +125,7 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
   },
   'action.queue.checks_not_started': { ...place, reason: 'conflict' },
   'action.queue.checks_start': { ...checks, start_reason: 'the batch is full' },
+  'action.queue.conflict_deferred': { ...place, reason: 'conflicts', blocking_pull_request_numbers: [8] },
   'action.queue.enter': { ...place, partition_name: 'backend' },
   'action.queue.leave': {
     ...place,
@@ -184,6 +185,8 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
   },
   'command.dequeue': { ...command, session_id: null, command_trigger: null, trigger_comment_url: null },
   'command.queue': command,
+  'product.disabled': { product: 'ci_insights', disabled_by: USER, disabled_at: AT },
+  'product.enabled': { product: 'ci_insights', enabled_by: APPLICATION, enabled_at: AT },
   'queue.pause.create': { reason: 'the release', created_by: USER },
   'queue.pause.delete': { deleted_by: APPLICATION },
   'queue.pause.update': { reason: 'still the release', updated_by: USER },
