@@ -69,36 +69,51 @@ export function healthOfTest(
 
 /** The summary of some executions of an identity. */
 export function summaryOf(executions: readonly SummarisedExecution[]): IdentitySummary {
+  const counts = new SummaryCounts();
   let newest: SummarisedExecution | null = null;
-  for (const execution of executions) if (newest === null || isLater(execution, newest)) newest = execution;
-  return { ...countsOf(executions), newest: newest && summarised(newest) };
+  for (const execution of executions) {
+    counts.add(execution.status, execution.finishedAt);
+    if (newest === null || isLater(execution, newest)) newest = execution;
+  }
+  return counts.summary(newest && summarised(newest));
 }
 
-/** What a summary counts. */
-export function countsOf(
-  executions: Iterable<Pick<SummarisedExecution, 'status' | 'finishedAt'>>,
-): Omit<IdentitySummary, 'newest'> {
-  const months = new Map<number, number>();
-  const days = new Map<number, [day: number, passed: number, failed: number]>();
-  let lastSuccessAt: number | null = null;
-  let lastFailureAt: number | null = null;
-  for (const { finishedAt, status } of executions) {
+/** Counts executions one by one. */
+export class SummaryCounts {
+  readonly #months = new Map<number, number>();
+  readonly #days = new Map<number, [day: number, passed: number, failed: number]>();
+  #lastSuccessAt: number | null = null;
+  #lastFailureAt: number | null = null;
+
+  /** @param finishedAt in milliseconds since the epoch. */
+  add(status: Status, finishedAt: number): void {
     const month = monthOf(finishedAt);
-    months.set(month, (months.get(month) ?? 0) + 1);
-    if (status === 'skipped') continue;
+    this.#months.set(month, (this.#months.get(month) ?? 0) + 1);
+    if (status === 'skipped') return;
     const day = Math.floor(finishedAt / DAY_MS);
-    const counts = days.get(day) ?? [day, 0, 0];
-    days.set(day, counts);
+    let counts = this.#days.get(day);
+    if (counts === undefined) {
+      counts = [day, 0, 0];
+      this.#days.set(day, counts);
+    }
     if (status === 'passed') {
       counts[1]++;
-      lastSuccessAt = Math.max(lastSuccessAt ?? finishedAt, finishedAt);
+      this.#lastSuccessAt = later(this.#lastSuccessAt, finishedAt);
     } else {
       counts[2]++;
-      lastFailureAt = Math.max(lastFailureAt ?? finishedAt, finishedAt);
+      this.#lastFailureAt = later(this.#lastFailureAt, finishedAt);
     }
   }
-  const ordered = [...days.values()].sort(([one], [other]) => one - other);
-  return { months, days: newestDays(ordered), lastSuccessAt, lastFailureAt };
+
+  summary(newest: SummarisedExecution | null): IdentitySummary {
+    return {
+      months: this.#months,
+      days: newestDays([...this.#days.values()].sort(([one], [other]) => one - other)),
+      lastSuccessAt: this.#lastSuccessAt,
+      lastFailureAt: this.#lastFailureAt,
+      newest,
+    };
+  }
 }
 
 /** The summary of the executions of both, none of which is in both. */

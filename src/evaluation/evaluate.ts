@@ -10,7 +10,7 @@ import type { judge } from '../domain/judge.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { appendNews, isInOrder, judgeHealth, type KnownFold, type TestChange } from './health.ts';
-import { conclusiveOf } from './news.ts';
+import { conclusiveOf, type TestNews } from './news.ts';
 import { type RunStore, TESTS_MAX, type TroubledRun } from './run-store.ts';
 import { type KnownTest, type StateStore, type TestInHand, UNKNOWN } from './state-store.ts';
 import { type EvaluationStore, isFlakyRule, type Verdict, type VerdictRule } from './store.ts';
@@ -56,20 +56,17 @@ function* batchesOf(
   touched: ReadonlyMap<string, TouchedTest>,
   affected: ReadonlyMap<string, number>,
 ): Generator<Map<string, TouchedTest>> {
-  let batch = new Map<string, TouchedTest>();
-  const all = function* (): Generator<[string, TouchedTest]> {
-    for (const [testId, test] of touched)
-      yield [testId, { ...test, since: Math.min(test.since, affected.get(testId) ?? test.since) }];
-    for (const [testId, since] of affected)
-      if (!touched.has(testId)) yield [testId, { since, news: undefined, again: undefined }];
-  };
-  for (const [testId, test] of all()) {
-    batch.set(testId, test);
-    if (batch.size < TESTS_MAX) continue;
+  const testIds = [...touched.keys(), ...affected.keys().filter((testId) => !touched.has(testId))];
+  for (let from = 0; from < testIds.length; from += TESTS_MAX) {
+    const batch = new Map<string, TouchedTest>();
+    for (const testId of testIds.slice(from, from + TESTS_MAX)) {
+      const test = touched.get(testId);
+      const since = affected.get(testId) ?? Number.MAX_SAFE_INTEGER;
+      if (test && test.since <= since) batch.set(testId, test);
+      else batch.set(testId, { since, news: test?.news, again: test?.again });
+    }
     yield batch;
-    batch = new Map();
   }
-  if (batch.size > 0) yield batch;
 }
 
 class Evaluation {
@@ -88,15 +85,24 @@ class Evaluation {
     const { states } = this.stores;
     const calm = new Map<string, TestInHand>();
     const known = await states.readStates([...tests.keys()]);
+    const news = new Map<string, TestNews>();
     for (const [testId, test] of tests) {
-      const inHand = { ...test, known: known.get(testId) ?? UNKNOWN };
+      const inHand = {
+        since: test.since,
+        news: test.news,
+        again: test.again,
+        known: known.get(testId) ?? UNKNOWN,
+      };
       this.#testIds.push(testId);
       if (isUnhealthy(inHand.known.folds)) this.#unhealthy.add(testId);
-      const isCalm = !this.options.troubledRuns.affected.has(testId) && hasOnlyPassed(inHand);
-      (isCalm ? calm : this.#suspects).set(testId, inHand);
+      if (!this.options.troubledRuns.affected.has(testId) && hasOnlyPassed(inHand)) {
+        calm.set(testId, inHand);
+        if (inHand.news) news.set(testId, inHand.news);
+        continue;
+      }
+      this.#suspects.set(testId, inHand);
       if (this.#suspects.size === TESTS_MAX) await this.#judgeSuspects();
     }
-    const news = new Map([...calm].flatMap(([testId, test]) => (test.news ? [[testId, test.news] as const] : [])));
     const folds = await appendNews(states, foldsOf(calm), news, []);
     await states.writeStates(calm, { folds, flakyDays: new Map() });
   }
@@ -119,7 +125,7 @@ class Evaluation {
     const folds = await judgeHealth(stores, foldsOf(tests), changesOf(tests, changed), changed);
     const flakyDays = await flakyDaysOf(executions, tests, changed, firstRatioDay(newestOf(tests)) * DAY_MS);
     await states.writeStates(tests, { folds, flakyDays });
-    for (const { testId, end } of folds) if (end.state.health !== 'healthy') this.#unhealthy.add(testId);
+    for (const [testId, of] of folds) if (isUnhealthy(of)) this.#unhealthy.add(testId);
     for (const verdict of changed) this.#verdicts.push(verdict);
     tests.clear();
   }

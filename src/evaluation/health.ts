@@ -67,15 +67,24 @@ export async function judgeHealth(
   known: ReadonlyMap<string, readonly KnownFold[]>,
   tests: ReadonlyMap<string, TestChange>,
   changed: readonly Verdict[],
-): Promise<KnownFold[]> {
+): Promise<Folds> {
   const inOrder = new Map<string, TestNews>();
   const outOfOrder = new Map<string, number>();
   for (const [testId, { news, since }] of tests)
     if (news && isInOrder(news, known.get(testId) ?? [])) inOrder.set(testId, news);
     else outOfOrder.set(testId, since);
   const folds = await appendNews(stores.checkpoints, known, inOrder, changed);
-  if (outOfOrder.size > 0) folds.push(...(await foldAgain(stores, known, outOfOrder, changed)));
+  if (outOfOrder.size > 0) for (const fold of await foldAgain(stores, known, outOfOrder, changed)) addFold(folds, fold);
   return folds;
+}
+
+/** Folds of identities, by test id. */
+export type Folds = Map<string, KnownFold[]>;
+
+function addFold(folds: Folds, fold: KnownFold): void {
+  const of = folds.get(fold.testId);
+  if (of) of.push(fold);
+  else folds.set(fold.testId, [fold]);
 }
 
 /** Continues the folds of tests with what {@link isInOrder}. Returns the folds that changed. */
@@ -84,15 +93,15 @@ export async function appendNews(
   known: ReadonlyMap<string, readonly KnownFold[]>,
   tests: ReadonlyMap<string, TestNews>,
   changed: readonly Verdict[],
-): Promise<KnownFold[]> {
+): Promise<Folds> {
   const rules = new Map(changed.map(({ executionId, rule }) => [executionId, rule]));
-  const folds: KnownFold[] = [];
+  const folds: Folds = new Map();
   const advanced: (Identity & { newer: Fold })[] = [];
   for (const [testId, news] of tests) {
     const byPlace = byPlaceOf(known.get(testId));
     for (const identity of news.identities) {
       const found = appended(identity, testId, byPlace.get(placeOf(identity)), rules);
-      if (found) folds.push(found.known);
+      if (found) addFold(folds, found.known);
       if (found?.advance) advanced.push(found.advance);
     }
   }

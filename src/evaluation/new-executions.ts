@@ -1,5 +1,5 @@
 /** The new executions of one identity: a chain in the columns of the pass. */
-import { countsOf, type IdentitySummary } from '../domain/test-state.ts';
+import { type IdentitySummary, SummaryCounts } from '../domain/test-state.ts';
 import { type ExecutionColumns, type ExecutionFacts, NONE } from './execution-columns.ts';
 import type { NewsOfIdentity } from './news.ts';
 import type { IdentifiedExecution } from './store.ts';
@@ -34,13 +34,10 @@ export class NewExecutions implements NewsOfIdentity {
   }
 
   summary(): IdentitySummary {
-    return { ...countsOf(this.#all()), newest: this.#newestExecution() };
-  }
-
-  *#all(): Generator<Pick<ExecutionFacts, 'status' | 'finishedAt'>> {
     const { columns } = this;
-    for (let i = this.#chain; i !== NONE; i = columns.after(i))
-      yield { status: columns.status(i), finishedAt: columns.finishedAt(i) };
+    const counts = new SummaryCounts();
+    for (let i = this.#chain; i !== NONE; i = columns.after(i)) counts.add(columns.status(i), columns.finishedAt(i));
+    return counts.summary(this.#newestExecution());
   }
 
   #newestExecution(): IdentitySummary['newest'] {

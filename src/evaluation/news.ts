@@ -169,9 +169,9 @@ const executionOf = (line: Line, i: number) => ({
   isRetried: at(line.e_is_retried, i),
 });
 
-/** Names a pipeline and CI job within a test. */
+/** Names a pipeline and CI job within a test. No name has a NUL. */
 export const placeOf = ({ pipelineName, jobName }: { pipelineName: string; jobName: string }): string =>
-  JSON.stringify([pipelineName, jobName]);
+  `${pipelineName}\0${jobName}`;
 
 /** The columns of a line have one length; one that is shorter is not a block's. */
 function at<T>(column: readonly T[], i: number): T {

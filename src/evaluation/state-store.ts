@@ -4,7 +4,7 @@
  * the evaluation lock of the repository.
  */
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
-import { emptySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
+import { emptySummary, type IdentitySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
   type FailureGroupRecord,
@@ -26,8 +26,8 @@ import {
 import type { DerivedState } from './derived-state.ts';
 import { beginning, foldSchema, writeFold } from './fold.ts';
 import type { CheckpointStore, KnownFold } from './health.ts';
-import { conclusiveOf, type NewsOfIdentity, type TestNews } from './news.ts';
-import { type Identity, identityKey } from './store.ts';
+import { conclusiveOf, placeOf, type TestNews } from './news.ts';
+import type { Identity } from './store.ts';
 import type { TouchedTest } from './touched.ts';
 
 /** What is known of a test before an evaluation. */
@@ -48,8 +48,8 @@ export interface TestInHand extends TouchedTest {
 
 /** What an evaluation found. */
 export interface StateChanges {
-  /** The folds that changed. */
-  folds: readonly KnownFold[];
+  /** Those that changed. */
+  folds: ReadonlyMap<string, readonly KnownFold[]>;
   /** Flaky executions by UTC day, of the tests for which they changed. */
   flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
 }
@@ -213,35 +213,36 @@ const isEarlier = (one: Omit<FirstFailure, 'commit'>, first: FirstFailure | null
 
 /** Identities with new executions, and those whose fold changed. */
 function changedIdentities(tests: ReadonlyMap<string, TestInHand>, { folds }: StateChanges): IdentityRecord[] {
-  const before = new Map<string, IdentityRecord>();
-  for (const { known } of tests.values())
-    for (const record of known.records) before.set(identityKey(keyOf(record)), record);
-  const after = new Map(folds.map((fold) => [identityKey(keyOf(fold)), fold]));
   const changed: IdentityRecord[] = [];
-  const add = (identity: Identity, news: NewsOfIdentity | undefined) => {
-    const key = identityKey(identity);
-    const record = before.get(key);
-    const fold = after.get(key);
-    after.delete(key);
-    const end = fold?.end ?? (record ? undefined : beginning());
-    const added = news?.summary() ?? emptySummary;
-    changed.push({
-      ...identity,
-      summary: record ? mergeSummaries(record.summary, added) : added,
-      health: end?.state.health ?? record?.health ?? 'healthy',
-      fold: end ? writeFold(end) : (record?.fold ?? ''),
-      checkpointAt: fold?.checkpointAt ?? record?.checkpointAt ?? 0,
-    });
-  };
-  for (const [testId, { news }] of tests)
-    for (const identity of news?.identities ?? [])
-      add({ testId, pipelineName: identity.pipelineName, jobName: identity.jobName }, identity);
-  for (const fold of [...after.values()]) add(keyOf(fold), undefined);
+  for (const [testId, { news, known }] of tests) {
+    const records = new Map(known.records.map((record) => [placeOf(record), record]));
+    const after = new Map(folds.get(testId)?.map((fold) => [placeOf(fold), fold]));
+    for (const identity of news?.identities ?? []) {
+      const place = placeOf(identity);
+      changed.push(changedIdentity(testId, identity, records.get(place), after.get(place), identity.summary()));
+      after.delete(place);
+    }
+    for (const [place, fold] of after)
+      changed.push(changedIdentity(testId, fold, records.get(place), fold, emptySummary));
+  }
   return changed;
 }
 
-const keyOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({
-  testId,
-  pipelineName,
-  jobName,
-});
+function changedIdentity(
+  testId: string,
+  { pipelineName, jobName }: Omit<Identity, 'testId'>,
+  record: IdentityRecord | undefined,
+  fold: KnownFold | undefined,
+  added: IdentitySummary,
+): IdentityRecord {
+  const end = fold?.end ?? (record ? undefined : beginning());
+  return {
+    testId,
+    pipelineName,
+    jobName,
+    summary: record ? mergeSummaries(record.summary, added) : added,
+    health: end?.state.health ?? record?.health ?? 'healthy',
+    fold: end ? writeFold(end) : (record?.fold ?? ''),
+    checkpointAt: fold?.checkpointAt ?? record?.checkpointAt ?? 0,
+  };
+}

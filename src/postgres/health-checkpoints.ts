@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Executor } from './client.ts';
+import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { healthCheckpoints } from './schema.ts';
 import type { Identity } from './test-states.ts';
 
@@ -37,9 +38,14 @@ export async function readCheckpoints(
 ): Promise<CheckpointRecord[]> {
   const { rows } = await tx.execute(sql`
     select test_id, pipeline_name, job_name, baseline, older, newer from ${healthCheckpoints}
-    where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((found) => row.parse(found));
 }
+
+const identityColumns = (identities: readonly Identity[]) => sql`
+  ${plainColumn(identities.map(({ testId }) => testId))}::uuid[],
+  ${textColumn(identities.map(({ pipelineName }) => pipelineName))},
+  ${textColumn(identities.map(({ jobName }) => jobName))}`;
 
 export async function writeCheckpoints(
   tx: Executor,
@@ -47,13 +53,11 @@ export async function writeCheckpoints(
   records: readonly CheckpointRecord[],
 ): Promise<void> {
   if (records.length === 0) return;
-  const column = <T>(of: (record: CheckpointRecord) => T) => sql.param(records.map(of));
   await tx.execute(sql`
     insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, baseline, older, newer)
     select ${repositoryId}, * from unnest(
-      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
-      ${column(({ jobName }) => jobName)}::text[], ${column(({ baseline }) => baseline)}::text[],
-      ${column(({ older }) => older)}::text[], ${column(({ newer }) => newer)}::text[])
+      ${identityColumns(records)}, ${lineColumn(records.map(({ baseline }) => baseline))},
+      ${lineColumn(records.map(({ older }) => older))}, ${lineColumn(records.map(({ newer }) => newer))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set baseline = excluded.baseline,
       older = excluded.older, newer = excluded.newer`);
 }
@@ -65,12 +69,10 @@ export async function advanceCheckpoints(
   records: readonly (Identity & { newer: string })[],
 ): Promise<void> {
   if (records.length === 0) return;
-  const column = <T>(of: (record: Identity & { newer: string }) => T) => sql.param(records.map(of));
   await tx.execute(sql`
     insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, newer)
     select ${repositoryId}, * from unnest(
-      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
-      ${column(({ jobName }) => jobName)}::text[], ${column(({ newer }) => newer)}::text[])
+      ${identityColumns(records)}, ${lineColumn(records.map(({ newer }) => newer))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set older = health_checkpoints.newer,
       newer = excluded.newer`);
 }

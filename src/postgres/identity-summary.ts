@@ -3,27 +3,44 @@
  * and one text costs a tenth of what `jsonb` or a column for each part does.
  */
 import { z } from 'zod';
-import { STATUSES } from '../domain/status.ts';
+import { STATUSES, type Status } from '../domain/status.ts';
 import type { DayCounts, IdentitySummary } from '../domain/test-state.ts';
 
-const moment = z.number().nullable();
-/** Only this file writes them, and looking at each number would take longer than parsing the JSON. */
-const numbers = z.custom<number[]>(Array.isArray);
-const stored = z.tuple([
-  // When its newer checkpoint is.
-  z.number(),
-  // YYYYMM, executions, YYYYMM, …
-  numbers,
-  // A day, then passed and failed of that day and each one after it.
-  numbers,
-  // Last success and last failure.
-  moment,
-  moment,
-  // The newest execution.
-  z
-    .tuple([z.number(), z.string(), z.enum(STATUSES), z.string(), z.string(), z.string(), z.string(), z.string()])
-    .nullable(),
-]);
+type StoredNewest = [number, string, Status, string, string, string, string, string];
+type Stored = [
+  /** When its newer checkpoint is. */
+  checkpointAt: number,
+  /** YYYYMM, executions, YYYYMM, … */
+  months: number[],
+  /** A day, then passed and failed of that day and each one after it. */
+  days: number[],
+  lastSuccessAt: number | null,
+  lastFailureAt: number | null,
+  newest: StoredNewest | null,
+];
+
+/**
+ * Only this file writes them, so the parts are checked and not every number: every run reads one for each of its tests,
+ * and a schema for each number would take longer than parsing the JSON.
+ */
+const stored = z.custom<Stored>(
+  (value) =>
+    Array.isArray(value) &&
+    typeof value[0] === 'number' &&
+    Array.isArray(value[1]) &&
+    Array.isArray(value[2]) &&
+    isMoment(value[3]) &&
+    isMoment(value[4]) &&
+    isNewest(value[5]),
+);
+const isMoment = (value: unknown): boolean => value === null || typeof value === 'number';
+const isNewest = (value: unknown): boolean =>
+  value === null ||
+  (Array.isArray(value) &&
+    value.length === 8 &&
+    typeof value[0] === 'number' &&
+    STATUSES.includes(value[2]) &&
+    value.every((part, i) => i === 0 || typeof part === 'string'));
 
 export interface StoredSummary {
   summary: IdentitySummary;

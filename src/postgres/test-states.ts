@@ -8,6 +8,7 @@ import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
+import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
 import { failureGroups, healthCheckpoints, identities, tests } from './schema.ts';
 
@@ -70,7 +71,7 @@ export async function readTests(tx: Executor, repositoryId: string, testIds: rea
   const { rows } = await tx.execute(sql`
     select test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
       first_failed_commit as commit, flaky_days
-    from ${tests} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+    from ${tests} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => {
     const { test_id, name, failed_ms, execution, commit, flaky_days } = testRow.parse(row);
     return {
@@ -90,7 +91,7 @@ export async function readIdentities(
 ): Promise<IdentityRecord[]> {
   const { rows } = await tx.execute(sql`
     select test_id, pipeline_name, job_name, health, summary, fold
-    from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+    from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => {
     const { fold, ...found } = identityRow.parse(row);
     return { ...shownOf(found), fold };
@@ -105,7 +106,7 @@ export async function readShownIdentities(
 ): Promise<ShownIdentity[]> {
   const { rows } = await tx.execute(sql`
     select test_id, pipeline_name, job_name, health, summary
-    from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+    from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => shownOf(shownRow.parse(row)));
 }
 
@@ -151,20 +152,22 @@ export async function writeIdentities(
   nameOf: (testId: string) => string,
 ): Promise<void> {
   if (records.length === 0) return;
-  const column = <T>(of: (record: IdentityRecord) => T) => sql.param(records.map(of));
   const metrics = records.map(({ summary, health }) => metricsOf(summary, health));
   await tx.execute(sql`
     insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,
       impact, failed, failed_ppm, last_failed_ms, summary, fold)
     select ${repositoryId}, * from unnest(
-      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
-      ${column(({ jobName }) => jobName)}::text[], ${column(({ testId }) => startOf(nameOf(testId)))}::text[],
-      ${column(({ summary }) => executionsOf(summary))}::bigint[], ${column(({ health }) => health)}::text[],
-      ${sql.param(metrics.map(({ confidence }) => levelRank(confidence)))}::smallint[],
-      ${sql.param(metrics.map(({ impact }) => levelRank(impact)))}::smallint[],
-      ${sql.param(metrics.map(({ failures }) => failures))}::int[], ${sql.param(metrics.map(failedPpm))}::int[],
-      ${sql.param(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
-      ${column(writeSummary)}::text[], ${column(({ fold }) => fold)}::text[])
+      ${plainColumn(records.map(({ testId }) => testId))}::uuid[],
+      ${textColumn(records.map(({ pipelineName }) => pipelineName))},
+      ${textColumn(records.map(({ jobName }) => jobName))},
+      ${textColumn(records.map(({ testId }) => startOf(nameOf(testId))))},
+      ${plainColumn(records.map(({ summary }) => executionsOf(summary)))}::bigint[],
+      ${plainColumn(records.map(({ health }) => health))}::text[],
+      ${plainColumn(metrics.map(({ confidence }) => levelRank(confidence)))}::smallint[],
+      ${plainColumn(metrics.map(({ impact }) => levelRank(impact)))}::smallint[],
+      ${plainColumn(metrics.map(({ failures }) => failures))}::int[], ${plainColumn(metrics.map(failedPpm))}::int[],
+      ${plainColumn(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
+      ${lineColumn(records.map(writeSummary))}, ${lineColumn(records.map(({ fold }) => fold))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
       health = excluded.health, confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
       failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
@@ -182,7 +185,7 @@ const startOf = (name: string): string =>
 /** Removes the identities of some tests; their checkpoints stay. */
 export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   await tx.execute(sql`
-    delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+    delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
 }
 
 /**

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import type { Parameters } from '../../src/clickhouse/parameters.ts';
+import { lineColumn, plainColumn, textColumn } from '../../src/postgres/columns.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
@@ -71,6 +73,22 @@ test('parameters and answers are the same over HTTP and embedded, and equal to w
       expect(http).toEqual(embedded);
       const { flag, one, integer } = given;
       expect(http).toEqual({ ...given, text_or_null: flag ? one : null, integer_or_null: flag ? integer : null });
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('columns of rows reach PostgreSQL as they are, whatever their texts hold', async () => {
+  const line = fc.oneof(fc.json(), fc.constant(''));
+  const rows = fc.array(fc.record({ id: fc.uuid(), count: fc.nat(), text, line }), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(rows, async (given) => {
+      const found = await stores.postgres.db.execute(sql`
+        select * from unnest(
+          ${plainColumn(given.map(({ id }) => id))}::uuid[], ${plainColumn(given.map(({ count }) => count))}::int[],
+          ${textColumn(given.map((one) => one.text))}, ${lineColumn(given.map(({ line }) => line))}
+        ) as given (id, count, text, line)`);
+      expect(found.rows).toEqual(given);
     }),
     { numRuns: 100 },
   );
