@@ -11,6 +11,7 @@ import {
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import { RERUN_PERCENT_MAX } from '../domain/rerun-plan.ts';
 import { UserError } from '../errors.ts';
 import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
 import { withPostgres } from './stores.ts';
@@ -21,6 +22,7 @@ interface SetOptions {
   autoQuarantine?: AutoQuarantineMode;
   quarantineLimit?: number | null;
   quarantineWarningDays?: number;
+  reruns?: number | null;
   create?: boolean;
   host: string;
 }
@@ -57,6 +59,11 @@ const set = (): Command =>
       '--quarantine-warning-days <n>',
       'how many days before its end a quarantine is announced to end; 0: never',
       parseWholeWithin(0, QUARANTINE_WARNING_DAYS_MAX),
+    )
+    .option(
+      '--reruns <percent|off>',
+      'how much longer test runners may take to run new and unhealthy tests again',
+      parseReruns,
     )
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
@@ -98,8 +105,11 @@ const rename = (): Command =>
 const parseQuarantineLimit = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, QUARANTINE_LIMIT_MAX)(value);
 
+const parseReruns = (value: string): number | null =>
+  value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
+
 function settingsOf(options: SetOptions): RepositorySettings {
-  const { defaultBranch, flakyDetection, autoQuarantine, quarantineLimit, quarantineWarningDays } = options;
+  const { defaultBranch, flakyDetection, autoQuarantine, quarantineLimit, quarantineWarningDays, reruns } = options;
   if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > NAME_LENGTH_MAX))
     throw new UserError(`A branch name has 1 to ${NAME_LENGTH_MAX} characters.`);
   const settings: RepositorySettings = {
@@ -108,17 +118,28 @@ function settingsOf(options: SetOptions): RepositorySettings {
     ...(autoQuarantine === undefined ? {} : { autoQuarantine }),
     ...(quarantineLimit === undefined ? {} : { quarantineLimit }),
     ...(quarantineWarningDays === undefined ? {} : { quarantineWarningDays }),
+    ...(reruns === undefined ? {} : { rerunPercent: reruns }),
   };
   if (Object.keys(settings).length === 0)
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit and --quarantine-warning-days.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days and --reruns.',
     );
   return settings;
 }
 
 const table = (repositories: readonly Repository[]): string =>
   formatTable(
-    ['REPOSITORY', 'HOST', 'DEFAULT BRANCH', 'SOURCE', 'FLAKY DETECTION', 'AUTO-QUARANTINE', 'LIMIT', 'WARNING DAYS'],
+    [
+      'REPOSITORY',
+      'HOST',
+      'DEFAULT BRANCH',
+      'SOURCE',
+      'FLAKY DETECTION',
+      'AUTO-QUARANTINE',
+      'LIMIT',
+      'WARNING DAYS',
+      'RERUNS',
+    ],
     repositories.map((repository) => [
       `${repository.owner}/${repository.name}`,
       repository.host,
@@ -128,6 +149,7 @@ const table = (repositories: readonly Repository[]): string =>
       repository.autoQuarantine,
       repository.quarantineLimit?.toString() ?? '-',
       repository.quarantineWarningDays.toString(),
+      repository.rerunPercent === null ? 'off' : `${repository.rerunPercent} %`,
     ]),
   );
 
@@ -142,5 +164,6 @@ const toJson = (repository: Repository) => ({
   auto_quarantine: repository.autoQuarantine,
   quarantine_limit: repository.quarantineLimit,
   quarantine_warning_days: repository.quarantineWarningDays,
+  rerun_percent: repository.rerunPercent,
   created_at: repository.createdAt,
 });

@@ -12,12 +12,6 @@ import { notFound, nothingHere, problemResponse } from '../http/problems.ts';
 
 const FEATURES = [
   {
-    path: 'flaky-detection-context',
-    operationId: 'getFlakyDetectionContext',
-    summary: 'What reruns of new and unhealthy tests would need',
-    detail: 'Reruns that detect flaky tests are not offered here: tests are judged by the runs that are uploaded.',
-  },
-  {
     path: 'test-selection',
     operationId: 'getTestSelection',
     summary: 'Which tests a run may leave out',

@@ -10,6 +10,7 @@ import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
 import { mountFailure, mountFailures } from './failures.ts';
+import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountRepositories } from './repositories.ts';
@@ -29,6 +30,7 @@ const MOUNTED = [
   mountCommitFailures,
   mountRuns,
   mountRun,
+  mountFlakyDetectionContext,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

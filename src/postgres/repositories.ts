@@ -21,7 +21,12 @@ export type Repository = typeof repositories.$inferSelect;
 export type RepositorySettings = Partial<
   Pick<
     Repository,
-    'defaultBranch' | 'flakyDetectionEnabled' | 'autoQuarantine' | 'quarantineLimit' | 'quarantineWarningDays'
+    | 'defaultBranch'
+    | 'flakyDetectionEnabled'
+    | 'autoQuarantine'
+    | 'quarantineLimit'
+    | 'quarantineWarningDays'
+    | 'rerunPercent'
   >
 >;
 

@@ -55,6 +55,8 @@ export const repositories = schema.table(
     quarantineLimitReached: boolean('quarantine_limit_reached').notNull().default(false),
     /** How many days before its end a quarantine is announced to end; 0: it is not. */
     quarantineWarningDays: integer('quarantine_warning_days').notNull().default(QUARANTINE_WARNING_DAYS_DEFAULT),
+    /** Time for running new and unhealthy tests again, in percent of the time of known tests; null: they are not. */
+    rerunPercent: integer('rerun_percent'),
     /** Raised by every change of its quarantines, in the same transaction: it tells which of two lists is newer. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Writing events locks the row, so ids and times go up together. */

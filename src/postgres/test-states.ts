@@ -110,6 +110,25 @@ export async function readShownIdentities(
   return rows.map((row) => shownOf(shownRow.parse(row)));
 }
 
+/** Whether each test with retained executions is healthy in every pipeline and CI job, by name: up to `limit` tests. */
+export async function readHealths(
+  db: Executor,
+  repositoryId: string,
+  limit: number,
+): Promise<{ name: string; isHealthy: boolean }[]> {
+  const { rows } = await db.execute(sql`
+    select tests.name, bool_and(identities.health = 'healthy') as is_healthy
+    from ${identities} join ${tests} using (repository_id, test_id)
+    where identities.repository_id = ${repositoryId} and identities.executions > 0
+    group by tests.name order by tests.name collate "C" limit ${limit}`);
+  return rows.map((row) => {
+    const { name, is_healthy: isHealthy } = healthRow.parse(row);
+    return { name, isHealthy };
+  });
+}
+
+const healthRow = z.object({ name: z.string(), is_healthy: z.boolean() });
+
 const shownOf = ({ test_id, pipeline_name, job_name, health, summary }: z.infer<typeof shownRow>) => ({
   testId: test_id,
   pipelineName: pipeline_name,

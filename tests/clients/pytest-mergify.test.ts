@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jobEnvironment } from './support/job.ts';
 import { pythonEnvironment } from './support/python.ts';
-import { run } from './support/run.ts';
-import { freshRepository, sharedService } from './support/service.ts';
+import { machine, run } from './support/run.ts';
+import { freshRepository, ROOT, sharedService } from './support/service.ts';
 
 const SUITE = `
 import pytest
@@ -24,6 +24,15 @@ def test_skipped(): pass
 def test_parametrised(value): pass
 `;
 
+const NEW = `
+tries = 0
+
+def test_now_and_then():
+    global tries
+    tries += 1
+    assert tries != 3, "not now"
+`;
+
 interface Found {
   tests: { test_id: string; test_name: string; pipeline_name: string; job_name: string }[];
 }
@@ -37,6 +46,7 @@ interface Details {
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-pytest-'));
 writeFileSync(join(folder, 'test_cart.py'), SUITE);
+writeFileSync(join(folder, 'test_new.py'), NEW);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const [newest, older] = await Promise.all([pythonEnvironment('newest'), pythonEnvironment('older')]);
@@ -97,6 +107,46 @@ describe.each([
     await (await sharedService()).quarantine(repository, 'test_cart.py::test_quarantined');
     const { ran } = await pytest(repository, ['test_cart.py::test_passes', 'test_cart.py::test_quarantined']);
     expect([ran.code, ran.printed]).toEqual([0, expect.stringContaining('1 passed, 1 xfailed')]);
+  });
+
+  test.skipIf(!python)('a new flaky test is caught in the pull request that adds it', async () => {
+    const repository = freshRepository('pytest');
+    const base = `/v1/ci/acme/repositories/${repository}`;
+    const { service } = await pytest(repository, ['test_cart.py::test_passes']);
+    await service.until<Found>(`${base}/search/tests`, ({ tests }) => tests.length === 1);
+    const command = [
+      process.execPath,
+      join(ROOT, 'src/cli.ts'),
+      'repos',
+      'set',
+      `acme/${repository}`,
+      '--reruns',
+      '50',
+    ];
+    const set = await run(command, { cwd: ROOT, env: { ...machine(), DATA_DIR: service.dataDir } });
+    expect([set.code, set.printed]).toEqual([0, expect.stringContaining('50 %')]);
+    await service.until<{ existing_test_names: string[] }>(
+      `${base}/flaky-detection-context`,
+      (context) => context.existing_test_names.length === 1,
+    );
+
+    const commit = '2222222222222222222222222222222222222222';
+    const pull = {
+      ...jobEnvironment(service, { repository, branch: 'feature', commit }),
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_HEAD_REF: 'feature',
+      GITHUB_BASE_REF: 'main',
+      GITHUB_REF: 'refs/pull/7/merge',
+      GITHUB_REF_NAME: '7/merge',
+    };
+    const tests = ['test_cart.py::test_passes', 'test_new.py'];
+    const ran = await run([join(python?.bin ?? '', 'pytest'), '-p', 'no:cacheprovider', '-q', ...tests], {
+      cwd: folder,
+      env: pull,
+    });
+    // It passes at first: only a rerun fails.
+    expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('Active for 1 new test')]);
+    expect(ran.printed).toContain('test_new.py::test_now_and_then');
   });
 
   test.skipIf(!python)(

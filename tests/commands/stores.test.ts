@@ -112,7 +112,7 @@ describe('beside a running service', () => {
     const unknown = await run('repos', 'set', 'acme/shop', ...branch);
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('There is no repository acme/shop yet.')]);
     await run('repos', 'set', 'acme/shop', ...branch, '--create');
-    await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off');
+    await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off', '--reruns', '10');
     expect(JSON.parse((await run('repos', 'list', '--json')).out)).toMatchObject([
       {
         owner: 'acme',
@@ -121,6 +121,7 @@ describe('beside a running service', () => {
         default_branch_source: 'setting',
         flaky_detection_enabled: false,
         auto_quarantine: 'flaky+broken',
+        rerun_percent: 10,
       },
     ]);
   });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const baseOf = ({ owner, name } = uniqueRepository()) => `/v1/ci/${owner}/repositories/${name}`;
 
-test.each(['flaky-detection-context', 'test-selection?branch=main&head_sha=1f3a9c2'])(
+test.each(['test-selection?branch=main&head_sha=1f3a9c2'])(
   '%s is 404, which clients take for "not enabled", and says what there is instead',
   async (path) => {
     const address = `${baseOf()}/${path}`;

@@ -1,0 +1,1 @@
+ALTER TABLE "ci_insights"."repositories" ADD COLUMN "rerun_percent" integer;
