@@ -3,23 +3,35 @@ import { expect, test } from 'bun:test';
 import { z } from 'zod';
 import { HOSTILE_BODIES, packed } from '../support/hostile-bodies.ts';
 
-const PEAK_MB_MAX = 300;
-/** A second, and as much again for a machine that is busy with other tests. */
-const CPU_SECONDS_MAX = 2.5;
-const CPU_SECONDS_PER_TEST = 1e-4;
+const BEYOND = { cpuSeconds: 1, peakMb: 300 };
+/** Of an ordinary test of the cheapest format, measured on a machine with nothing else to do. */
+const CPU_SECONDS_PER_TEST = 1e-5;
+/** Other programs make the same work take up to 1.6 times as much: the quickest of so many counts. */
+const TRIES = 3;
 
 const costSchema = z.object({ cpuSeconds: z.number(), peakMb: z.number(), outcome: z.string() });
 
+async function costOf(parser: string, body: Uint8Array): Promise<z.infer<typeof costSchema>> {
+  const script = new URL('../support/parse-hostile.ts', import.meta.url).pathname;
+  const child = Bun.spawn([process.execPath, script, parser], { stdin: body, stdout: 'pipe', timeout: 60_000 });
+  return costSchema.parse(await new Response(child.stdout).json());
+}
+
 test.each(HOSTILE_BODIES.map((body) => [body.parser, body.name, body] as const))(
   '%s: %s',
-  async (parser, _, { make }) => {
+  async (parser, _, { make, tests: read }) => {
     const body = packed(make());
     expect(body.length).toBeLessThan(1024 * 1024);
-    const script = new URL('../support/parse-hostile.ts', import.meta.url).pathname;
-    const child = Bun.spawn([process.execPath, script, parser], { stdin: body, stdout: 'pipe', timeout: 60_000 });
-    const { cpuSeconds, peakMb, outcome } = costSchema.parse(await new Response(child.stdout).json());
-    const tests = Number(/^\d+(?= executions)/.exec(outcome)?.[0] ?? 0);
-    expect(peakMb).toBeLessThan(PEAK_MB_MAX);
-    expect(cpuSeconds).toBeLessThan(CPU_SECONDS_MAX + tests * CPU_SECONDS_PER_TEST);
+    const beyond = { cpuSeconds: Number.POSITIVE_INFINITY, peakMb: Number.POSITIVE_INFINITY };
+    const isTooMuch = (): boolean => beyond.cpuSeconds > BEYOND.cpuSeconds || beyond.peakMb > BEYOND.peakMb;
+    for (let tries = 0; tries < TRIES && isTooMuch(); tries++) {
+      const { cpuSeconds, peakMb, outcome } = await costOf(parser, body);
+      const tests = read ?? Number(/^\d+(?= executions)/.exec(outcome)?.[0] ?? 0);
+      beyond.cpuSeconds = Math.min(beyond.cpuSeconds, cpuSeconds - tests * CPU_SECONDS_PER_TEST);
+      beyond.peakMb = Math.min(beyond.peakMb, peakMb);
+    }
+    expect(beyond.cpuSeconds).toBeLessThanOrEqual(BEYOND.cpuSeconds);
+    expect(beyond.peakMb).toBeLessThanOrEqual(BEYOND.peakMb);
   },
+  60_000,
 );

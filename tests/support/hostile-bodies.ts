@@ -10,6 +10,8 @@ export interface HostileBody {
   /** The parser: a report format, or OTLP in one of its encodings. */
   parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'protobuf' | 'json';
   make(): Uint8Array;
+  /** How many tests must be read before it can be refused. */
+  tests?: number;
 }
 
 const MEBI = 1024 * 1024;
@@ -181,6 +183,7 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
   {
     name: 'a class name of 9,000 characters shared by 90,000 results',
     parser: 'trx',
+    tests: 90_000,
     make: () =>
       text(
         `<TestRun><TestDefinitions><UnitTest id="u"><TestMethod className="${'C'.repeat(9_000)}" name="m"/></UnitTest></TestDefinitions><Results>`,

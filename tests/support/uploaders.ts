@@ -13,7 +13,7 @@ export interface Overload {
   drainSecondsMax: number;
 }
 
-interface Felt {
+export interface Felt {
   requests: number;
   failed: number;
   p50: number;
@@ -129,7 +129,12 @@ export async function overload(
 }
 
 /** How long an address takes to answer, asked at an even pace whatever the answers take. */
-async function felt(service: ServiceProcess, path: string, perSecond: number, isLoaded: () => boolean): Promise<Felt> {
+export async function felt(
+  service: ServiceProcess,
+  path: string,
+  perSecond: number,
+  isLoaded: () => boolean,
+): Promise<Felt> {
   const times: number[] = [];
   let failed = 0;
   const asked: Promise<void>[] = [];

@@ -4,7 +4,7 @@ import type { Queue } from 'bullmq';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { QueueBackend } from '../../queue/backend.ts';
-import { readQueueBacklog, waitingIn } from '../../queue/backlog.ts';
+import { type QueueBacklog, readQueueBacklog, waitingIn } from '../../queue/backlog.ts';
 import { DrainEstimate } from '../../queue/drain.ts';
 import { jobKinds } from '../../queue/kinds.ts';
 import { openQueues } from '../../queue/open.ts';
@@ -22,11 +22,11 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
     const opened = await inTime(() => openQueues(config, databaseUrl, onError));
     backend = opened;
     queues.push(...jobKinds.map(({ name }) => opened.queue(name)));
-    return await inTime(async () => [
+    const store = await inTime(async () => [
       ok('Queue', `It responds, on ${opened.kind === 'redis' ? 'Redis' : 'PostgreSQL'}.`),
       ...(opened.kind === 'redis' && queues[0] ? await checkRedis(queues[0]) : []),
-      ...(await Promise.all(queues.map(backlogOf))).flat(),
     ]);
+    return [...store, ...(await Promise.all(queues.map(backlogOf))).flat()];
   } catch (error) {
     const remedy = `Check that it is running and that ${variable} is correct. Until then uploads are refused.`;
     return [problem('Queue', `It is not usable: ${reasonOf(error)}.`, remedy)];
@@ -37,7 +37,7 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
 }
 
 async function backlogOf(queue: Queue): Promise<Finding[]> {
-  const backlog = await readQueueBacklog(queue, systemClock.now());
+  const backlog = await readInTime(queue);
   const { jobs, lagSeconds } = backlog;
   const waiting = (jobs.waiting ?? 0) + (jobs.delayed ?? 0);
   const failed = jobs.failed ?? 0;
@@ -57,17 +57,25 @@ async function backlogOf(queue: Queue): Promise<Finding[]> {
   ];
 }
 
-/** How long the doctor watches a backlog. */
+const readInTime = (queue: Queue): Promise<QueueBacklog> => inTime(() => readQueueBacklog(queue, systemClock.now()));
+
+/** How long the doctor watches a backlog, and if nothing changes: jobs end in bursts, with the block that stores them. */
 const WATCH_MS = 2_000;
+const WATCH_MS_MAX = 10_000;
 /** Fewer are done before anyone has read the answer. */
 const WATCHED_MIN = 100;
 
 async function drainOf(queue: Queue, waiting: number): Promise<number | undefined> {
   if (waiting < WATCHED_MIN) return undefined;
   const drain = new DrainEstimate();
-  drain.observe(systemClock.now(), waiting);
-  await Bun.sleep(WATCH_MS);
-  return drain.observe(systemClock.now(), waitingIn(await readQueueBacklog(queue, systemClock.now())));
+  const startedAt = systemClock.now();
+  drain.observe(startedAt, waiting);
+  for (;;) {
+    await Bun.sleep(WATCH_MS);
+    const now = systemClock.now();
+    const seconds = drain.observe(now, waitingIn(await readInTime(queue)));
+    if (seconds !== Number.POSITIVE_INFINITY || now - startedAt >= WATCH_MS_MAX) return seconds;
+  }
 }
 
 async function checkRedis(queue: Queue): Promise<Finding[]> {
