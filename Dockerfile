@@ -1,7 +1,8 @@
 # The service without the embedded engines: it needs PostgreSQL and ClickHouse, and preferably Redis or Valkey.
 FROM oven/bun:1.4.5-slim AS dependencies
 WORKDIR /app
-COPY package.json bun.lock ./
+COPY package.json bun.lock bunfig.toml ./
+COPY packages ./packages
 # chdb and embedded-postgres are optional dependencies: 300 MiB that this image does not use.
 RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
 

@@ -1,7 +1,7 @@
 /**
- * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, `web`, or one of the files at the
- * root of `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every import that breaks the
- * rule; `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
+ * Who may import whom. `ALLOWED` is the whole rule: a room is a folder of `src`, `workers`, `web`, packages of `packages`,
+ * or one of the files at the root of `src`, and imports only the rooms listed beside it. `npm run depcheck` prints every
+ * import that breaks the rule; `tests/unit/imports.test.ts` checks the tree and every pair of rooms.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -17,10 +17,14 @@ export const ALLOWED = {
   formats: ['domain'],
   /** What CI jobs run, on Node as well as on Bun: no store, no server. */
   client: ['domain', 'formats'],
+  /** The plugins of test runners. */
+  reporters: ['client', 'formats'],
   observability: [],
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
   clickhouse: ['observability'],
+  /** The package for programs that put jobs into the queue. */
+  producer: ['queue'],
   config: ['queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
@@ -91,6 +95,7 @@ export function roomOf(file: string): Room | undefined {
   const [top, folder = ''] = file.split('/');
   if (top === 'workers') return 'workers';
   if (top === 'web') return 'browser';
+  if (top === 'packages') return folder === 'producer' ? 'producer' : 'reporters';
   if (top !== 'src') return undefined;
   if (folder.endsWith('.ts')) return ROOM_OF_FILE[file] ?? 'base';
   return ROOMS.find((room) => room === folder);
@@ -121,7 +126,7 @@ export function refusalOf({ from, to }: Import): string | undefined {
 
 /** Every import of the tree. */
 export function importsOfTree(root: string): Import[] {
-  const files = [...new Glob('{src,workers,web}/**/*.{ts,tsx}').scanSync({ cwd: root })].sort();
+  const files = [...new Glob('{src,workers,web,packages}/**/*.{ts,tsx}').scanSync({ cwd: root })].sort();
   return files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));
 }
 

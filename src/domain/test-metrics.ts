@@ -44,7 +44,7 @@ export function metricsOf(summary: Pick<IdentitySummary, 'days' | 'lastFailureAt
 }
 
 /** How sure a health is that follows from this many passed and failed executions in 30 days. */
-export const healthConfidence = (executions: number): Level => levelOf(executions, CONFIDENCE_EXECUTIONS);
+const healthConfidence = (executions: number): Level => levelOf(executions, CONFIDENCE_EXECUTIONS);
 
 const levelOf = (count: number, [medium, high]: readonly [number, number]): Level =>
   count >= high ? 'high' : count >= medium ? 'medium' : 'low';

@@ -17,7 +17,7 @@ import * as common from './common.ts';
 import { directionParameter } from './order.ts';
 
 /** The filters that searches and repository statistics share. */
-export const testFilters = {
+const testFilters = {
   test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
     description:
       'Name to find; `*` and `?` are wildcards. Repeat it for several names. Without it, every test is found.',

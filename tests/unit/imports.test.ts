@@ -24,6 +24,8 @@ const FILES: Partial<Record<Room, string>> = {
   deps: 'src/deps.ts',
   features: 'src/features.ts',
   main: 'src/main.ts',
+  producer: 'packages/producer/src/index.ts',
+  reporters: 'packages/vitest-reporter/src/index.ts',
   workers: 'workers/main.ts',
   browser: 'web/main.tsx',
 };

@@ -25,6 +25,9 @@ const OPEN_SOURCE = [
   'Zlib',
 ];
 
+/** Of data in packages, such as which browser knows what: free to use and to share. */
+const OPEN_DATA = ['CC-BY-4.0'];
+
 /** Classifiers of PyPI, of packages whose metadata are older than `License-Expression`. */
 const CLASSIFIERS: Record<string, string> = {
   'License :: OSI Approved :: Apache Software License': 'Apache-2.0',
@@ -57,6 +60,7 @@ const OPEN_SOURCE_TEXTS = [
   /Blue Oak Model License/i,
   /released into the public domain/i,
   /CC0 1\.0 Universal/i,
+  /Attribution 4\.0 International/i,
   /under the terms of \*?either\*? of the licenses\s+found in LICENSE\.APACHE or LICENSE\.BSD/,
 ];
 
@@ -91,7 +95,9 @@ function isOpenSource(expression: string): boolean {
   const plain = expression.replace(/[()]/g, ' ').trim();
   return plain
     .split(/\s+OR\s+|\s*\/\s*/)
-    .some((choice) => choice.split(/\s+AND\s+/).every((licence) => OPEN_SOURCE.includes(licence.trim())));
+    .some((choice) =>
+      choice.split(/\s+AND\s+/).every((licence) => [...OPEN_SOURCE, ...OPEN_DATA].includes(licence.trim())),
+    );
 }
 
 /** From the METADATA of an installed Python package. */
