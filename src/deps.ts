@@ -9,6 +9,7 @@ import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
 import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
+import { noteNewInstallation } from './maintenance/regroup-online.ts';
 import { upgradeCommitRuns } from './maintenance/upgrade-commit-runs.ts';
 import { upgradeStates } from './maintenance/upgrade-states.ts';
 import { upgradeTestMetrics } from './maintenance/upgrade-test-metrics.ts';
@@ -114,6 +115,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       closers.add(() => background.close());
       await prepareClickHouse(clickhouse, config, base);
     }
+    await noteNewInstallation(base.postgres.db);
     await upgradeStates({ ...base, clickhouse });
     await upgradeCommitRuns({ ...base, clickhouse });
     await upgradeTestMetrics(base);

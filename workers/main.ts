@@ -12,6 +12,7 @@ import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
 import { prEventsHandler } from './pr-events.ts';
+import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
 import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
@@ -65,9 +66,10 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
+  const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention, expiry]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry, regrouper]) loop.wake();
   return {
     evaluator,
     sweeper,
@@ -77,7 +79,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
-      await Promise.all([relay, sweeper, retention, expiry, evaluator].map(({ loop }) => loop.stop()));
+      await Promise.all([relay, sweeper, retention, expiry, regrouper, evaluator].map(({ loop }) => loop.stop()));
     },
   };
 }

@@ -36,7 +36,6 @@ export const explainCommand = (): Command =>
       'ask this service (CI_INSIGHTS_URL); default: the stores, or the one that uses them',
       parseUrl,
     )
-    .option('--token <token>', 'application key for it; prefer CI_INSIGHTS_TOKEN, which process lists do not show')
     .option('--json', 'print JSON')
     .action(async ({ owner, name }: RepositoryName, testName: string, { asOf, json, ...flags }: ExplainFlags) => {
       const asked = { owner, name, testName, asOf };

@@ -12,7 +12,6 @@ import { announcedAddress } from '../service-lock.ts';
 
 export interface ServiceFlags {
   url?: string;
-  token?: string;
 }
 
 export interface RunningService {
@@ -27,10 +26,10 @@ const ANSWER_MS_MAX = 60_000;
 /** The service to ask; undefined: the command opens the stores itself. */
 export function findService(flags: ServiceFlags): RunningService | undefined {
   const environment = readClientEnvironment();
-  const given = flags.token ?? environment.token;
+  const given = environment.token;
   const url = (flags.url ?? environment.url)?.replace(/\/+$/, '');
   if (url !== undefined) {
-    if (!given) throw new UserError('A token is required: set CI_INSIGHTS_TOKEN or pass --token.');
+    if (!given) throw new UserError('An application key is required: set CI_INSIGHTS_TOKEN or CI_INSIGHTS_TOKEN_FILE.');
     return { url, token: given };
   }
   const { dataDir, databaseUrl, clickhouseUrl } = readConfig();
@@ -39,10 +38,10 @@ export function findService(flags: ServiceFlags): RunningService | undefined {
   const found = announcedAddress(dataDir);
   if (found === undefined) return undefined;
   const keyFile = adminKeyFile(dataDir);
-  const token = flags.token ?? (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : given);
+  const token = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : given;
   if (!token)
     throw new UserError(
-      `The service at ${found} uses ${dataDir}, so it must be asked: set CI_INSIGHTS_TOKEN or pass --token.`,
+      `The service at ${found} uses ${dataDir}, so it must be asked: set CI_INSIGHTS_TOKEN or CI_INSIGHTS_TOKEN_FILE.`,
     );
   return { url: found, token };
 }

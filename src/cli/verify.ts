@@ -18,6 +18,7 @@ export const verifyCommand = (): Command =>
           is_complete: report.isComplete,
           executions: report.executions,
           pending_blocks: report.pendingBlocks,
+          regrouping: report.regrouping,
           checks: report.checks,
         });
       for (const check of report.checks) {
@@ -31,6 +32,11 @@ export const verifyCommand = (): Command =>
       if (report.pendingBlocks > 0)
         print(
           `What ${count(report.pendingBlocks, 'block')} changed is not compared yet: the service evaluates them when it runs.`,
+        );
+      const { messages, tests } = report.regrouping;
+      if (messages + tests > 0)
+        print(
+          `${count(messages, 'message')} and ${count(tests, 'test')} wait for their new failure groups: the service regroups them when it runs.`,
         );
       print(conclusion(report));
     });

@@ -9,6 +9,7 @@ import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { newestFailureGroups } from '../postgres/failure-groups.ts';
+import { successorOf } from '../postgres/former-groups.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 
@@ -109,7 +110,7 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
     operationId: 'getTestFailure',
     tag: common.TAG,
     summary: 'Get test failure',
-    description: `One failure group with its ${LATEST_EVENTS} newest events.`,
+    description: `One failure group with its ${LATEST_EVENTS} newest events. An id from before an upgrade that regrouped failures leads to the group that has the newest of them now, under its new id.`,
     access: 'read',
     params: common.testPath.extend({
       failure_id: uuid5(
@@ -126,20 +127,24 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
     isCoalesced: true,
     handle: async ({ params: path, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [row] = await deps.clickhouse.select(
-        group,
-        {
-          repository_id: repository.id,
-          test_id: path.test_id,
-          failure_id: path.failure_id,
-          latest: LATEST_EVENTS,
-        },
-        { owner: path.owner, signal },
-      );
+      const read = async (failureId: string) => {
+        const asked = { repository_id: repository.id, test_id: path.test_id, failure_id: failureId };
+        const [row] = await deps.clickhouse.select(
+          group,
+          { ...asked, latest: LATEST_EVENTS },
+          { owner: path.owner, signal },
+        );
+        return row?.latest_events[0] && { failureId, ...row };
+      };
+      let row = await read(path.failure_id);
+      if (!row) {
+        const successor = await successorOf(deps.db, repository.id, path.test_id, path.failure_id);
+        if (successor !== undefined) row = await read(successor);
+      }
       const newest = row?.latest_events[0];
       if (!row || !newest) throw notFound('This test has no such failure. Its failures are listed at …/failures.');
       const body = {
-        id: path.failure_id,
+        id: row.failureId,
         exception_type: newest.type,
         exception_message: newest.message,
         failure_count: row.events,

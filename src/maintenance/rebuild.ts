@@ -12,7 +12,6 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
-import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
 import { oldestRetained, rederive } from '../evaluation/rederive.ts';
@@ -26,7 +25,8 @@ import { repositories } from '../postgres/schema.ts';
 import { forgetStates } from '../postgres/test-states.ts';
 import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
-import { regroupFailures } from './regroup.ts';
+import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
+import { markRegrouped } from './regroup-online.ts';
 import { evaluateStoredBlocks } from './stored-blocks.ts';
 
 /** The current default branch of each repository. */
@@ -56,7 +56,7 @@ export interface RebuildReport {
   regrouped: number;
 }
 
-export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRINT_VERSION): Promise<RebuildReport> {
+export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroupOf): Promise<RebuildReport> {
   return onPostgres(() =>
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
@@ -71,7 +71,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
       const everything = scopeOf();
       await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
       await replacePartitions(deps.clickhouse, 'commit_runs', 'table', derived.commit_runs(everything));
-      const regrouped = await regroupFailures(deps.clickhouse, fingerprintVersion);
+      const regrouped = await regroupFailures(deps, groupOf);
       await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
       for (const { id } of known)
         await deps.postgres.db.transaction(async (evaluation) => {
@@ -86,6 +86,7 @@ export async function rebuild(deps: RebuildDeps, fingerprintVersion = FINGERPRIN
         await rederive({ ...deps, db: deps.postgres.db }, group, { isFlakyDetectionEnabled, retainedSince });
         tests += group.testIds.length;
       }
+      await markRegrouped(tx);
       return { moved, tests, regrouped };
     }),
   );

@@ -46,6 +46,10 @@ const gauges = {
   events: gauge('ci_insights_events_waiting', 'Events in the outbox, counted up to 10,000.'),
   relayLag: gauge('ci_insights_relay_lag_seconds', 'Age of the oldest event in the outbox.'),
   deadLetters: gauge('ci_insights_dead_letters_waiting', 'Dead letters that were not replayed, counted up to 10,000.'),
+  groupsMoving: gauge(
+    'ci_insights_failure_groups_moving',
+    'Failure groups of an older fingerprint whose tests wait for their new ones, counted up to 10,000.',
+  ),
 };
 
 /** Reads the stores into the gauges. Safe to call at every scrape; never throws. */
@@ -100,7 +104,8 @@ function showQueue(queue: string, backlog: QueueBacklog | undefined): void {
 function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
-    for (const alone of [gauges.evaluationLag, gauges.events, gauges.relayLag, gauges.deadLetters]) alone.remove();
+    const { evaluationLag, events, relayLag, deadLetters, groupsMoving } = gauges;
+    for (const alone of [evaluationLag, events, relayLag, deadLetters, groupsMoving]) alone.remove();
     return;
   }
   gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
@@ -109,6 +114,7 @@ function showBacklog(reading: Backlog | undefined): void {
   gauges.events.set(reading.eventsWaiting);
   gauges.relayLag.set(reading.relayLagSeconds);
   gauges.deadLetters.set(reading.deadLettersWaiting);
+  gauges.groupsMoving.set(reading.groupsMoving);
 }
 
 /** The result, or undefined if the read fails or takes too long. */

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
-import { deadLetters, eventOutbox, ingestBlocks } from './schema.ts';
+import { deadLetters, eventOutbox, formerGroups, ingestBlocks } from './schema.ts';
 
 export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
@@ -14,6 +14,8 @@ export interface Backlog {
   eventsWaiting: number;
   relayLagSeconds: number;
   deadLettersWaiting: number;
+  /** Former failure groups of tests whose state waits to be derived, after an upgrade of the fingerprint. */
+  groupsMoving: number;
 }
 
 /** Counting further would cost more than the number is worth. */
@@ -26,6 +28,7 @@ const rowSchema = z.object({
   events_waiting: z.coerce.number(),
   relay_lag: z.coerce.number(),
   dead_letters: z.coerce.number(),
+  groups_moving: z.coerce.number(),
 });
 
 /** @param now Milliseconds since the epoch, by the clock that stamped the events. */
@@ -46,7 +49,10 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
         ), 0) as relay_lag,
         (select count(*) from (
           select 1 from ${deadLetters} where replayed_at is null limit ${COUNT_MAX}
-        ) as letters) as dead_letters`),
+        ) as letters) as dead_letters,
+        (select count(*) from (
+          select 1 from ${formerGroups} where is_pending limit ${COUNT_MAX}
+        ) as moving) as groups_moving`),
   );
   const row = rowSchema.parse(rows[0]);
   return {
@@ -56,5 +62,6 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
     eventsWaiting: row.events_waiting,
     relayLagSeconds: Math.max(row.relay_lag, 0),
     deadLettersWaiting: row.dead_letters,
+    groupsMoving: row.groups_moving,
   };
 }

@@ -15,3 +15,5 @@ export const EVALUATION_LOCK = 0x6576616c;
 export const RELAY_LOCK = 0x65766e74;
 /** "reti": one process at a time drops the months that have left. */
 export const RETENTION_LOCK = 0x72657469;
+/** "regr": one process at a time regroups failures. */
+export const REGROUP_LOCK = 0x72656772;

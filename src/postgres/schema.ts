@@ -203,6 +203,31 @@ export const upgrades = schema.table('upgrades', {
   finishedAt: moment('finished_at'),
 });
 
+/**
+ * The groups that failures were in under an older fingerprint, and the groups that have them now: what links and
+ * quarantines still name. One group may have been split.
+ */
+export const formerGroups = schema.table(
+  'former_groups',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    failureId: uuid('failure_id').notNull(),
+    movedTo: uuid('moved_to').notNull(),
+    /** The newest failure that moved, in milliseconds since the epoch. */
+    lastMs: bigint('last_ms', { mode: 'number' }).notNull(),
+    /** Whether the state of the test waits to be derived from the new groups. */
+    isPending: boolean('is_pending').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.testId, table.failureId, table.movedTo] }),
+    // What is still to be done, by repository.
+    index('former_groups_pending').on(table.repositoryId, table.testId).where(sql`${table.isPending}`),
+    // What has left with its month.
+    index('former_groups_last').on(table.lastMs),
+  ],
+);
+
 /** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 

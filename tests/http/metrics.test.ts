@@ -154,6 +154,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
     eventsWaiting: 4,
     relayLagSeconds: 5,
     deadLettersWaiting: 6,
+    groupsMoving: 7,
   };
   const up = new Sampler({
     probes: { tried: async () => true },
@@ -165,6 +166,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   expect(shown.find('ci_insights_store_up', { store: 'tried' })).toBe(1);
   expect(shown.find('ci_insights_queue_jobs', { queue: 'tried', state: 'waiting' })).toBe(3);
   expect(shown.find('ci_insights_dead_letters_waiting')).toBe(6);
+  expect(shown.find('ci_insights_failure_groups_moving')).toBe(7);
   // One reading says nothing about how long the backlog will take.
   expect(shown.find('ci_insights_queue_drain_seconds', { queue: 'tried' })).toBeUndefined();
 

@@ -9,6 +9,7 @@ import { rmSync } from 'node:fs';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
+import { noteNewInstallation } from '../../src/maintenance/regroup-online.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
@@ -70,6 +71,7 @@ export async function emptyStores({ postgres, clickhouse }: TestStores): Promise
     const table = /^CREATE TABLE IF NOT EXISTS (ci\.\w+)/.exec(definition)?.[1];
     if (table && !definition.includes('ENGINE = Null')) await clickhouse.command(`TRUNCATE TABLE ${table}`);
   }
+  await noteNewInstallation(postgres.db);
 }
 
 let repositories = 0;

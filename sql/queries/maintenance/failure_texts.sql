@@ -8,7 +8,8 @@ SET param_failure_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12';
 SET param_type = 'Error';
 SET param_message = 'no';
 SET param_rows = 10000;
-SELECT test_id, failure_id, exception_type, exception_message
+SELECT any(repository_id) AS repository, test_id, failure_id, exception_type, exception_message,
+  toUnixTimestamp64Milli(max(failed_at)) AS last_ms
 FROM ci.failures
 WHERE ({is_every_month: Bool} OR toYYYYMM(failed_at) = {month: UInt32})
   AND ({is_all: Bool} OR repository_id = {repository_id: UUID})

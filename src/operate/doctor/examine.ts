@@ -82,6 +82,12 @@ async function checkBacklog(url: string): Promise<Finding[]> {
             `${backlog.deadLettersWaiting} jobs could not be stored.`,
             '`ci-insights dead-letters list` shows why. Fix the cause, then replay them.',
           ),
+      ok(
+        'Failure groups',
+        backlog.groupsMoving === 0
+          ? 'None waits to be regrouped.'
+          : `${backlog.groupsMoving.toLocaleString('en-US')} are being regrouped after an upgrade.`,
+      ),
     ];
   } catch (error) {
     return [problem('Backlog', `It is not readable: ${reasonOf(error)}.`, 'See the findings about PostgreSQL.')];

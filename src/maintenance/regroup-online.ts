@@ -1,0 +1,161 @@
+/**
+ * Regroups stored failures after an upgrade that changed the fingerprint, while the service runs.
+ *
+ * 1. For each month, newest first, the new group of every message is computed, and where its failures will go is
+ *    recorded. Then the month's failures are swapped. Storing waits for as long as copying them takes.
+ * 2. The state of the tests that are concerned is derived from the new groups, some tests at a time. Storing waits for
+ *    each of these steps. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
+ *
+ * What is left follows from the data, so a process that ends at any moment loses nothing: another begins with step 1,
+ * and finds less to do. Processes of older versions may go on storing failures under the old fingerprint. So it looks
+ * again an hour after it found nothing, and is finished when it then finds nothing either.
+ */
+import { eq, sql } from 'drizzle-orm';
+import type { Clock } from '../clock.ts';
+import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { QUARANTINE_FAILURES_MAX } from '../domain/limits.ts';
+import { orderedFailureIds } from '../domain/quarantine-scope.ts';
+import { HOUR_MS } from '../domain/time.ts';
+import type { TestGroup } from '../evaluation/all-tests.ts';
+import { oldestRetained, rederive } from '../evaluation/rederive.ts';
+import type { Logger } from '../observability/log.ts';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { movesOf, nextPending, settlePending } from '../postgres/former-groups.ts';
+import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
+import { ingestBlocks, repositories, tests, upgrades } from '../postgres/schema.ts';
+import { currentGroupOf, monthsOfFailures, regroupMonth } from './regroup.ts';
+import { evaluateStoredBlocks, type StoredBlocksDeps } from './stored-blocks.ts';
+
+const NAME = `fingerprint ${FINGERPRINT_VERSION}`;
+/** Rolling upgrades are over by then. */
+const LOOK_AGAIN_MS = HOUR_MS;
+/** Tests whose state is derived while storing waits: about a second. */
+const TESTS_AT_ONCE = 50;
+
+export interface RegroupOnlineDeps extends StoredBlocksDeps {
+  clock: Clock;
+  log: Logger;
+}
+
+/** Whether every stored failure is in the group that this version gives it. */
+export async function isRegrouped(db: Executor): Promise<boolean> {
+  return (await progressOf(db))?.finishedAt != null;
+}
+
+/** An installation that has stored nothing has nothing to regroup. */
+export async function noteNewInstallation(db: Executor): Promise<void> {
+  const { rows } = await onPostgres(() =>
+    db.execute<{ used: boolean }>(
+      sql`select exists (select from ${ingestBlocks}) or exists (select from ${tests}) as used`,
+    ),
+  );
+  if (rows[0]?.used === false) await markRegrouped(db);
+}
+
+/** Says that nothing is stored under an older fingerprint. */
+export async function markRegrouped(db: Executor): Promise<void> {
+  await onPostgres(() =>
+    db
+      .insert(upgrades)
+      .values({ name: NAME, finishedAt: sql`now()` })
+      .onConflictDoUpdate({ target: upgrades.name, set: { finishedAt: sql`now()` } }),
+  );
+}
+
+/**
+ * Does what is left, one process at a time, and returns whether all is done for good.
+ *
+ * @param isStopped asked between two steps
+ */
+export async function regroupOnline(deps: RegroupOnlineDeps, isStopped: () => boolean = () => false): Promise<boolean> {
+  const { clock, log } = deps;
+  const { db } = deps.postgres;
+  const before = await progressOf(db);
+  if (before?.finishedAt != null) return true;
+  const startedAt = clock.now();
+  // The moment of the last look that found nothing.
+  if (before?.position != null && startedAt < Number(before.position) + LOOK_AGAIN_MS) return false;
+  return onPostgres(() =>
+    db.transaction(async (tx) => {
+      const { rows } = await tx.execute<{ locked: boolean }>(
+        sql`select pg_try_advisory_xact_lock(${REGROUP_LOCK}) as locked`,
+      );
+      if (!rows[0]?.locked) return false;
+      let texts = 0;
+      for (const month of await monthsOfFailures(deps.clickhouse)) {
+        if (isStopped()) return false;
+        const moved = await regroupMonth(deps, month, {
+          groupOf: currentGroupOf,
+          isPending: true,
+          whileNothingIsStored: (swap) => whileNothingIsStored(db, swap),
+        });
+        if (moved > 0) log.info({ month, messages: moved }, 'regrouped the failures of a month');
+        texts += moved;
+      }
+      const derived = await deriveStates(deps, isStopped);
+      if (isStopped()) return false;
+      if (derived > 0) log.info({ tests: derived }, 'derived the state of tests from their new groups');
+      const isQuiet = texts === 0 && derived === 0;
+      if (isQuiet && before?.position != null) {
+        await markRegrouped(db);
+        return true;
+      }
+      await tx
+        .insert(upgrades)
+        .values({ name: NAME, position: String(startedAt) })
+        .onConflictDoUpdate({ target: upgrades.name, set: { position: String(startedAt) } });
+      return false;
+    }),
+  );
+}
+
+/** Returns of how many tests. */
+async function deriveStates(deps: RegroupOnlineDeps, isStopped: () => boolean): Promise<number> {
+  const { db } = deps.postgres;
+  let derived = 0;
+  while (!isStopped()) {
+    const group = await nextPending(db, TESTS_AT_ONCE);
+    if (!group) break;
+    const [repository] = await db.select().from(repositories).where(eq(repositories.id, group.repositoryId));
+    const options = {
+      isFlakyDetectionEnabled: repository?.flakyDetectionEnabled ?? true,
+      retainedSince: await oldestRetained(deps.clickhouse),
+    };
+    await widenQuarantines(deps, group);
+    await whileNothingIsStored(db, async () => {
+      await evaluateStoredBlocks(deps);
+      await rederive({ ...deps, db }, group, options);
+    });
+    await settlePending(db, group.repositoryId, group.testIds);
+    derived += group.testIds.length;
+  }
+  return derived;
+}
+
+/** A quarantine of a former group covers the groups that have its failures now. The former one stays in it. */
+async function widenQuarantines(
+  { quarantines, postgres: { db } }: RegroupOnlineDeps,
+  { repositoryId, testIds }: TestGroup,
+): Promise<void> {
+  const open = (await quarantines.ofTests(repositoryId, testIds)).filter(({ failureIds }) => failureIds !== null);
+  if (open.length === 0) return;
+  const moves = await movesOf(db, repositoryId, testIds);
+  for (const { id, testId, failureIds } of open) {
+    const moved = (moves.get(testId) ?? []).filter(({ failureId }) => failureIds?.includes(failureId));
+    const wanted = orderedFailureIds([...(failureIds ?? []), ...moved.map(({ movedTo }) => movedTo)]);
+    if (wanted.length === failureIds?.length || wanted.length > QUARANTINE_FAILURES_MAX) continue;
+    // If another quarantine covers exactly these groups already, this one is not needed for them.
+    await quarantines.update(repositoryId, id, { failureIds: wanted }, { name: NAME, actor: null });
+  }
+}
+
+const whileNothingIsStored = (db: Database, run: () => Promise<void>): Promise<void> =>
+  db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
+    await run();
+  });
+
+async function progressOf(db: Executor) {
+  const [progress] = await onPostgres(() => db.select().from(upgrades).where(eq(upgrades.name, NAME)));
+  return progress;
+}
