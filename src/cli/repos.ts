@@ -20,7 +20,7 @@ interface SetOptions {
   defaultBranch?: string;
   flakyDetection?: boolean;
   autoQuarantine?: AutoQuarantineMode;
-  quarantineLimit?: number | null;
+  quarantineLimit?: number | 'off';
   quarantineWarningDays?: number;
   reruns?: number | null;
   create?: boolean;
@@ -102,8 +102,9 @@ const rename = (): Command =>
       print(table([renamed]));
     });
 
-const parseQuarantineLimit = (value: string): number | null =>
-  value === 'off' ? null : parseWholeWithin(1, QUARANTINE_LIMIT_MAX)(value);
+/** Not null for `off`, which commander would take for a missing value. */
+const parseQuarantineLimit = (value: string): number | 'off' =>
+  value === 'off' ? value : parseWholeWithin(1, QUARANTINE_LIMIT_MAX)(value);
 
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
@@ -116,7 +117,7 @@ function settingsOf(options: SetOptions): RepositorySettings {
     ...(defaultBranch === undefined ? {} : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
     ...(flakyDetection === undefined ? {} : { flakyDetectionEnabled: flakyDetection }),
     ...(autoQuarantine === undefined ? {} : { autoQuarantine }),
-    ...(quarantineLimit === undefined ? {} : { quarantineLimit }),
+    ...(quarantineLimit === undefined ? {} : { quarantineLimit: quarantineLimit === 'off' ? null : quarantineLimit }),
     ...(quarantineWarningDays === undefined ? {} : { quarantineWarningDays }),
     ...(reruns === undefined ? {} : { rerunPercent: reruns }),
   };

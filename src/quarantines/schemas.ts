@@ -134,7 +134,12 @@ export const createBody = z.object({
 });
 
 /** A misspelt field is refused: a quarantine whose end was not changed would be found out too late. */
-export const updateBody = z.strictObject(terms);
+export const updateBody = z.strictObject(terms, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `has what cannot be changed (${issue.keys?.join(', ')}); it may hold ${Object.keys(terms).join(', ')}`
+      : undefined,
+});
 
 export const UPDATE_EXAMPLE = { expires_at: '2026-12-24T18:00:00Z', owner: 'team-checkout' };
 

@@ -1,9 +1,10 @@
 /** Every figure of the service with its goal. */
+import type { WindowDays } from './events.ts';
 import type { Ingested } from './ingest.ts';
 import { type Memory, totalOf } from './memory.ts';
 import { type Latency, quantile } from './quantile.ts';
 import type { PerTest, Read } from './reads.ts';
-import { type Figure, figure } from './report.ts';
+import { type Figure, figure, type Goal } from './report.ts';
 
 const MIB = 2 ** 20;
 
@@ -25,6 +26,7 @@ const ONE_CLIENT_MAX: Record<Read, { median?: number; p99?: number }> = {
   stats: { p99: 60 },
   executions: { p99: 60 },
 };
+const COUNTS_MAX: Record<WindowDays, Goal> = { 1: { atMost: 50 }, 7: { atMost: 100 }, 90: { atMost: 500 } };
 const TIMES_DURING_INGEST_MAX = 3;
 const P99_DURING_INGEST_MAX = 250;
 
@@ -54,6 +56,13 @@ export const duringIngestFigures = (
       atMost: TIMES_DURING_INGEST_MAX,
     }),
     figure(`${read}.during_ingest_p99`, p99, 'ms', { atMost: P99_DURING_INGEST_MAX }),
+  ]);
+
+/** Counts of the log over windows of some days, in milliseconds for one client. */
+export const countFigures = (measured: ReadonlyMap<WindowDays, Latency>): Figure[] =>
+  [...measured].flatMap(([days, { median, p99 }]) => [
+    figure(`event_counts.${days}_days_median`, median, 'ms', COUNTS_MAX[days]),
+    figure(`event_counts.${days}_days_p99`, p99, 'ms'),
   ]);
 
 /** Milliseconds from an upload to the details of its test. */

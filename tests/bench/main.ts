@@ -6,6 +6,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { atEnd, closeAll } from '../support/at-end.ts';
+import { EVENTS } from './events.ts';
 import { type Figure, growthTableOf, linesOf, tableOf } from './report.ts';
 import { type RunOptions, runService } from './run.ts';
 
@@ -29,6 +30,7 @@ const RUNS_EACH = 3;
 const { quick } = values;
 const common = {
   pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 1, seconds: 6 },
+  events: quick ? EVENTS / 10 : EVENTS,
   watchSeconds: quick ? 8 : 60,
 };
 

@@ -1,7 +1,9 @@
 /** One run: a service on a new folder is filled, measured, and compared with the floors. */
 import { join } from 'node:path';
 import type { DataOptions } from './data.ts';
+import { fillLog, measureCounts } from './events.ts';
 import {
+  countFigures,
   distinctFigures,
   duringIngestFigures,
   fillFigures,
@@ -27,6 +29,8 @@ export interface RunOptions {
   /** Of the executions, those that arrive last and are timed. */
   timed: number;
   pace: Pace;
+  /** In the log of one repository. */
+  events: number;
   /** How long new tests are watched for. */
   watchSeconds: number;
   /** Whether the floors are measured, too. */
@@ -56,6 +60,10 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const samples = options.hasFloors ? await sampleAnswers(service, targets) : [];
     figures.push(...distinctFigures(await measureReads(service, PER_TEST, targets, CONNECTIONS, pace)));
     figures.push(...oneClientFigures(quiet), ...storedFigures(await storedIn(service, source.executions)));
+
+    say('counts events');
+    await fillLog(service, source.now, options.events);
+    figures.push(...countFigures(await measureCounts(service, source.now, pace)));
 
     say('reads while half of the rate arrives');
     const feed = await startSteadyFeed(service, source, ingested.perSecond / 2);

@@ -112,7 +112,8 @@ describe('beside a running service', () => {
     const unknown = await run('repos', 'set', 'acme/shop', ...branch);
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('There is no repository acme/shop yet.')]);
     await run('repos', 'set', 'acme/shop', ...branch, '--create');
-    await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off', '--reruns', '10');
+    const more = ['--reruns', '10', '--quarantine-limit', '20'];
+    await run('repos', 'set', 'Acme/Shop', '--flaky-detection', 'off', ...more);
     expect(JSON.parse((await run('repos', 'list', '--json')).out)).toMatchObject([
       {
         owner: 'acme',
@@ -122,14 +123,19 @@ describe('beside a running service', () => {
         flaky_detection_enabled: false,
         auto_quarantine: 'flaky+broken',
         rerun_percent: 10,
+        quarantine_limit: 20,
+        quarantine_warning_days: 3,
       },
     ]);
+    await run('repos', 'set', 'acme/shop', '--quarantine-limit', 'off');
+    expect(JSON.parse((await run('repos', 'list', '--json')).out)).toMatchObject([{ quarantine_limit: null }]);
   });
 
   test('nothing to set is a sentence, a wrong value a usage error', async () => {
     expect(await run('repos', 'set', 'acme/shop')).toMatchObject({ code: 1 });
     expect(await run('repos', 'set', 'acme/shop', '--flaky-detection', 'maybe')).toMatchObject({ code: 2 });
     expect(await run('repos', 'set', 'shop', '--flaky-detection', 'on')).toMatchObject({ code: 2 });
+    expect(await run('repos', 'set', 'acme/shop', '--quarantine-limit', '0')).toMatchObject({ code: 2 });
   });
 
   test('explain asks the service that uses the folder, or the one it is told, and both say the same', async () => {
