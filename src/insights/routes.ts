@@ -17,6 +17,7 @@ import { mountRepositories } from './repositories.ts';
 import { mountRun } from './run.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
+import { mountSegments } from './segments.ts';
 import { mountStats } from './stats.ts';
 
 const MOUNTED = [
@@ -24,6 +25,7 @@ const MOUNTED = [
   mountSearch,
   mountDetails,
   mountStats,
+  mountSegments,
   mountFailures,
   mountFailure,
   mountExecutions,

@@ -51,7 +51,7 @@ async function granules(statement: string): Promise<{ read: number; whole: numbe
   return found;
 }
 
-test.each(['insights/stats', 'insights/executions', 'insights/failure', 'evaluation/explain'])(
+test.each(['insights/stats', 'insights/executions', 'insights/failure', 'insights/segments', 'evaluation/explain'])(
   '%s of one test reads a granule or two of each part, not the repository',
   async (name) => {
     const { read, whole } = await granules(statementOf(name));

@@ -62,6 +62,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/search/tests`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/stats/:stat`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/segments`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/failures`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',

@@ -1,0 +1,112 @@
+/** The life of a test, commit by commit, as stretches on which it did the same. */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { formatMoment } from '../domain/moment.ts';
+import { OUTCOMES, type Segment, segmentsOf } from '../domain/segments.ts';
+import { type Http, mount } from '../http/operation.ts';
+import * as common from './common.ts';
+import { checkedWindow, windowParameters } from './window.ts';
+
+/** Two years of a busy default branch. */
+const COMMITS_MAX = 10_000;
+
+const rowSchema = z.object({
+  commit: z.string(),
+  first_ms: z.int(),
+  last_ms: z.int(),
+  passed: z.int(),
+  failed: z.int(),
+  skipped: z.int(),
+  flaky: z.int(),
+  held_back: z.int(),
+});
+const commitResults = defineQuery(
+  'insights/segments',
+  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', commits: 'UInt32' },
+  rowSchema,
+);
+
+const COMMIT = '1111111111111111111111111111111111111111';
+const commit = (description: string) => z.string().nullable().meta({ description, example: COMMIT });
+const response = z.object({
+  is_complete: z
+    .boolean()
+    .meta({ description: `False: only the newest ${COMMITS_MAX.toLocaleString('en-US')} commits were considered` }),
+  segments: z.array(
+    z
+      .object({
+        outcome: z.enum(OUTCOMES).meta({
+          description:
+            'What the test did on each of these commits. `flaky`: an execution is judged so; `held_back`: it failed only in troubled runs; `failing`: it failed otherwise; `skipped`: it neither passed nor failed',
+          example: 'failing',
+        }),
+        commits: z.int().meta({ description: 'How many commits', example: 12 }),
+        executions_count: z.int().meta({ example: 24 }),
+        failure_count: z.int().meta({ description: 'Failed executions', example: 24 }),
+        first_commit: commit('The first commit on which it did so; null: the source named none'),
+        last_commit: commit('The last one'),
+        previous_commit: commit(
+          'The last commit of the segment before: what changed, changed after it. Null for the first segment',
+        ),
+        started_at: common.dateTimeOut,
+        ended_at: common.dateTimeOut,
+      })
+      .meta({ id: 'TestSegment' }),
+  ),
+});
+export type TestSegments = z.output<typeof response>;
+
+const toJson = (segment: Segment): TestSegments['segments'][number] => ({
+  outcome: segment.outcome,
+  commits: segment.commits,
+  executions_count: segment.executions,
+  failure_count: segment.failed,
+  first_commit: segment.firstCommit || null,
+  last_commit: segment.lastCommit || null,
+  previous_commit: segment.previousCommit || null,
+  started_at: formatMoment(segment.startedAt),
+  ended_at: formatMoment(segment.endedAt),
+});
+
+export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository_name/tests/:test_id/segments', {
+    operationId: 'listTestSegments',
+    tag: common.TAG,
+    summary: 'Get the life of a test as segments of commits',
+    description:
+      'Stretches of commits on the default branch on which the test did the same, oldest first. Commits are in the order in which the test first ran on them.',
+    access: 'read',
+    params: common.testPath,
+    query: windowParameters(),
+    responses: { 200: { description: 'The segments.', schema: response } },
+    isCoalesced: true,
+    handle: async ({ params: path, query, signal }) => {
+      const window = checkedWindow(query, deps.clock.now());
+      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const asked = {
+        repository_id: repository.id,
+        test_id: path.test_id,
+        start_ms: window.start,
+        end_ms: window.end,
+        commits: COMMITS_MAX + 1,
+      };
+      const [rows] = await Promise.all([
+        deps.clickhouse.select(commitResults, asked, { owner: repository.owner, signal }),
+        deps.knownTests.get(repository, path.test_id),
+      ]);
+      const newest = rows.slice(0, COMMITS_MAX).reverse();
+      const segments = segmentsOf(
+        newest.map(({ first_ms: firstAt, last_ms: lastAt, held_back: heldBack, ...counts }) => ({
+          ...counts,
+          firstAt,
+          lastAt,
+          // What the repository does not judge is not flaky.
+          flaky: repository.flakyDetectionEnabled ? counts.flaky : 0,
+          heldBack,
+        })),
+      );
+      return { body: { is_complete: rows.length <= COMMITS_MAX, segments: segments.map(toJson) } };
+    },
+  });
+}
