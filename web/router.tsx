@@ -78,7 +78,7 @@ const set = <T extends object>(values: T): Partial<T> => {
   return given;
 };
 
-const SORTS = ['executions_count', 'test_name', 'pipeline_name', 'job_name'] as const;
+const SORTS = ['health_status', 'failed_executions_count', 'last_failure_at', 'executions_count', 'test_name'] as const;
 const testsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/tests',
@@ -87,8 +87,9 @@ const testsRoute = createRoute({
       q: text(search.q),
       pipeline: text(search.pipeline),
       job: text(search.job),
+      health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
+      quarantined: oneOf(search.quarantined, ['true', 'false']),
       sort: oneOf(search.sort, SORTS),
-      direction: oneOf(search.direction, ['asc', 'desc']),
     }),
   component: lazyRouteComponent(() => import('./pages/tests.tsx'), 'Tests'),
 });
@@ -104,6 +105,19 @@ const testRoute = createRoute({
       failure: text(search.failure),
     }),
   component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
+});
+
+const runsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/runs',
+  validateSearch: (search) => set({ branch: text(search.branch) }),
+  component: lazyRouteComponent(() => import('./pages/runs.tsx'), 'Runs'),
+});
+
+const commitRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/commits/$commit',
+  component: lazyRouteComponent(() => import('./pages/commit.tsx'), 'Commit'),
 });
 
 const quarantinesRoute = createRoute({
@@ -136,7 +150,15 @@ export const router = createRouter({
     signInRoute,
     signedRoute.addChildren([
       homeRoute,
-      repositoryRoute.addChildren([repositoryHomeRoute, testsRoute, testRoute, quarantinesRoute, eventsRoute]),
+      repositoryRoute.addChildren([
+        repositoryHomeRoute,
+        testsRoute,
+        testRoute,
+        runsRoute,
+        commitRoute,
+        quarantinesRoute,
+        eventsRoute,
+      ]),
     ]),
   ]),
   basepath: `${BASE}/app`,

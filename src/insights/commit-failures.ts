@@ -72,6 +72,8 @@ const response = z.object({
   failures: z.array(failureSchema),
 });
 
+export type CommitFailures = z.output<typeof response>;
+
 function exampleCounts(): Record<string, number> {
   return Object.fromEntries(COMMIT_VERDICTS.map((verdict) => [verdict, verdict === 'new' ? 1 : 0]));
 }

@@ -38,6 +38,9 @@ const pagedRuns: PagedList<RunRow, [startedMs: number, pipeline: string, run: st
   keyOf: ({ started_ms, pipeline_name, run_id, commit_sha }) => [started_ms, pipeline_name, run_id, commit_sha],
 };
 
+const response = z.object({ ...common.pageFields, runs: z.array(runSchema) });
+export type RunList = z.output<typeof response>;
+
 const listAddress = '/v1/ci/:owner/repositories/:repository/runs';
 
 export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
@@ -63,7 +66,7 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps)
     responses: {
       200: {
         description: 'A page of runs.',
-        schema: z.object({ ...common.pageFields, runs: z.array(runSchema) }),
+        schema: response,
         headers: LINK,
       },
     },

@@ -61,6 +61,12 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: NAME }).waitFor();
 
+      const life = page.getByRole('region', { name: 'Life' });
+      await life.getByRole('listitem').first().waitFor();
+      expect(await life.getByRole('img').getAttribute('aria-label')).toContain('failing on 2');
+      await page.getByRole('button', { name: 'Why is it judged so?' }).press('Enter');
+      await page.getByText('healthy → broken').first().waitFor();
+
       const kinds = page.getByRole('region', { name: 'Failures' }).getByRole('button');
       await kinds.first().focus();
       await page.keyboard.press('Enter');
@@ -75,8 +81,11 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.keyboard.type('rounds at midnight');
       await page.keyboard.press('Tab');
       await page.keyboard.type('release/*');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('team-checkout');
       await page.keyboard.press('Enter');
       await page.getByText('On release/*').waitFor();
+      await page.getByText('owner team-checkout').waitFor();
       await dialog.waitFor({ state: 'detached' });
 
       await open(`${base}/quarantines`);

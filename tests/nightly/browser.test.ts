@@ -75,6 +75,8 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
           '/sign-in',
           '',
           `${base}/tests`,
+          `${base}/runs`,
+          `${base}/commits/b2`,
           `${base}/quarantines`,
           `${base}/events`,
           '/acme/nothing-yet',
@@ -86,6 +88,7 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
         await open(`${base}/tests?q=${encodeURIComponent(NAME)}`);
         await page.locator('[data-index="0"] a').click();
         await page.getByRole('region', { name: 'Failures' }).getByRole('button').first().click();
+        await page.getByRole('button', { name: 'Why is it judged so?' }).click();
         await page.waitForLoadState('networkidle');
         await check();
         await page.getByRole('button', { name: 'Quarantine …' }).click();
@@ -101,6 +104,8 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
         '/sign-in',
         '',
         `${base}/tests`,
+        `${base}/runs`,
+        `${base}/commits/b2`,
         `${base}/quarantines`,
         `${base}/events`,
         '/acme/nothing-yet',

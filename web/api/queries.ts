@@ -1,12 +1,16 @@
 /** What the pages read, as queries whose results are kept and shared. Types are those of the API's own schemas. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { CredentialInUse } from '../../src/access/sessions.ts';
+import type { Explanation } from '../../src/evaluation/explanation.ts';
 import type { EventLog } from '../../src/events/event.ts';
+import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
+import type { TestSegments } from '../../src/insights/segments.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ask, get, Problem, pathOf, type Query } from './client.ts';
@@ -60,6 +64,42 @@ export const detailsQuery = (path: TestPath) =>
     queryKey: ['test', path],
     queryFn: ({ signal }) => get<TestDetails>(test(path), {}, signal),
     staleTime: 30_000,
+  });
+
+export const explanationQuery = (path: TestPath) =>
+  queryOptions({
+    queryKey: ['explanation', path],
+    queryFn: ({ signal }) => get<Explanation>(`${test(path)}/explanation`, {}, signal),
+    staleTime: 60_000,
+  });
+
+export const segmentsQuery = (path: TestPath, { start, end }: TimeWindow) =>
+  queryOptions({
+    queryKey: ['segments', path, start, end],
+    queryFn: ({ signal }) => get<TestSegments>(`${test(path)}/segments`, { start, end }, signal),
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const runsQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<RunList>('GET', `${insights(path)}/runs`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const commitQuery = (path: RepositoryPath, commit: string) =>
+  infiniteQueryOptions({
+    queryKey: ['commit', path, commit],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<CommitFailures>('GET', `${insights(path)}${pathOf`/commits/${commit}/failures`}`, {
+        query: { cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
   });
 
 export type Stat = TestStatistic['stat'];
@@ -118,12 +158,21 @@ export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
 export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });
 export const signOut = () => ask<undefined>('DELETE', '/session');
 
-export interface NewQuarantine {
+/** What may be agreed on a quarantine, and changed later. */
+export interface QuarantineTerms {
+  expires_at?: string | null;
+  owner?: string | null;
+  ticket_url?: string | null;
+  failure_ids?: string[] | null;
+}
+export interface NewQuarantine extends QuarantineTerms {
   test_name: string;
   reason: string;
   branch: string | null;
 }
 export const quarantine = (path: RepositoryPath, body: NewQuarantine) =>
   ask<{ id: string }>('POST', `${insights(path)}/quarantines`, { body });
+export const changeQuarantine = (path: RepositoryPath, id: string, body: QuarantineTerms) =>
+  ask<unknown>('PATCH', `${insights(path)}${pathOf`/quarantines/${id}`}`, { body });
 export const release = (path: RepositoryPath, id: string) =>
   ask<undefined>('DELETE', `${insights(path)}${pathOf`/quarantines/${id}`}`);

@@ -100,7 +100,10 @@ function Row({ event, onPull }: { event: Event; onPull: (number: number) => void
       <details>
         <summary className="grid grid-cols-[minmax(0,1fr)_6.5rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_6.5rem]">
           <span className="truncate font-medium">{event.type}</span>
-          <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">{summaryOf(known)}</span>
+          <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">
+            {event.pull_request !== null && `#${event.pull_request} `}
+            {summaryOf(known)}
+          </span>
           <span className="truncate text-soft max-sm:hidden" title={event.trigger}>
             {event.trigger}
           </span>

@@ -3,11 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { quarantinesQuery, type RepositoryPath, release, sessionQuery } from '../api/queries.ts';
+import { changeQuarantine, quarantinesQuery, type RepositoryPath, release, sessionQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Terms } from '../ui/terms.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -17,6 +18,9 @@ const SOURCES = [
   ['manual', 'By people'],
   ['auto', 'Automatically'],
 ] as const;
+
+/** How long those that are extended go on. */
+const EXTENSION_MS = 14 * 86_400_000;
 
 type Quarantine = QuarantineListAnswer['quarantined_tests'][number];
 
@@ -33,13 +37,20 @@ export function Quarantines() {
   const shown = data?.quarantined_tests
     .filter((one) => source === undefined || one.source === source)
     .filter((one) => !recovered || one.is_recovered)
-    .filter((one) => `${one.test_name} ${one.reason} ${one.branch ?? ''}`.toLowerCase().includes(q.toLowerCase()))
+    .filter((one) =>
+      `${one.test_name} ${one.reason} ${one.branch ?? ''} ${one.owner ?? ''}`.toLowerCase().includes(q.toLowerCase()),
+    )
     .sort((a, b) => Number(b.is_recovered) - Number(a.is_recovered) || a.created_at.localeCompare(b.created_at));
   return (
     <>
       <h1 className="sr-only">Quarantine</h1>
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label="Find quarantines" placeholder="Test, reason or branch" value={q} onSearch={onSearch} />
+        <SearchField
+          label="Find quarantines"
+          placeholder="Test, reason, branch or owner"
+          value={q}
+          onSearch={onSearch}
+        />
         <Choice
           label="Who quarantined"
           value={source}
@@ -93,6 +104,15 @@ function Board({ path, quarantines }: { path: RepositoryPath; quarantines: reado
       return client.invalidateQueries({ queryKey: ['quarantines'] });
     },
   });
+  const extending = useMutation({
+    mutationFn: async () => {
+      const end = new Date(Date.now() + EXTENSION_MS).toISOString();
+      for (const id of ids) await changeQuarantine(path, id, { expires_at: end });
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['quarantines'] }),
+  });
+  const isBusy = releasing.isPending || extending.isPending;
+  const error = releasing.error ?? extending.error;
   const choose = (id: string, isChosen: boolean) =>
     setChosen((before) => new Set(isChosen ? [...before, id] : [...before].filter((one) => one !== id)));
   return (
@@ -103,19 +123,29 @@ function Board({ path, quarantines }: { path: RepositoryPath; quarantines: reado
           {formatCount(quarantines.filter(({ is_recovered: is }) => is).length)} recovered
         </span>
         {mayChange && (
-          <button
-            type="button"
-            className="button ml-auto h-7"
-            disabled={ids.length === 0 || releasing.isPending}
-            onClick={() => releasing.mutate()}
-          >
-            {releasing.isPending ? 'Releasing …' : `Release${ids.length > 0 ? ` ${ids.length}` : ''}`}
-          </button>
+          <div className="ml-auto flex gap-2">
+            <button
+              type="button"
+              className="button h-7"
+              disabled={ids.length === 0 || isBusy}
+              onClick={() => extending.mutate()}
+            >
+              {extending.isPending ? 'Extending …' : 'To 14 days from now'}
+            </button>
+            <button
+              type="button"
+              className="button h-7"
+              disabled={ids.length === 0 || isBusy}
+              onClick={() => releasing.mutate()}
+            >
+              {releasing.isPending ? 'Releasing …' : `Release${ids.length > 0 ? ` ${ids.length}` : ''}`}
+            </button>
+          </div>
         )}
       </div>
-      {releasing.error && (
+      {error && (
         <p role="alert" className="px-4 py-2 text-broken">
-          {releasing.error.message}
+          {error.message}
         </p>
       )}
       <ul>
@@ -142,7 +172,10 @@ function Board({ path, quarantines }: { path: RepositoryPath; quarantines: reado
               >
                 {one.test_name}
               </Link>
-              <p className="text-xs break-words text-soft">{one.reason}</p>
+              <p className="text-xs break-words text-soft">
+                {one.reason}
+                <Terms quarantine={one} />
+              </p>
             </div>
             {one.is_recovered && (
               <span className="rounded-full bg-healthy-soft px-2 py-0.5 text-xs font-medium text-healthy">

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
+import { Terms } from '../ui/terms.tsx';
 import { Time } from '../ui/time.tsx';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
 
@@ -42,7 +43,10 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2.5">
       <span className="font-medium">{quarantine.branch === null ? 'On every branch' : `On ${quarantine.branch}`}</span>
-      <span className="min-w-0 flex-1 break-words text-soft">{quarantine.reason}</span>
+      <span className="min-w-0 flex-1 break-words text-soft">
+        {quarantine.reason}
+        <Terms quarantine={quarantine} />
+      </span>
       {quarantine.is_recovered && (
         <span className="rounded-full bg-healthy-soft px-2 py-0.5 text-xs font-medium text-healthy">recovered</span>
       )}

@@ -1,13 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: the links in the rows are
 /** The rows of tests. Only those in view exist, so a hundred thousand scroll like ten. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
-import { detailsQuery, type RepositoryPath } from '../api/queries.ts';
-import { formatShare } from '../ui/format.ts';
+import type { RepositoryPath } from '../api/queries.ts';
+import { formatCount, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -16,6 +15,8 @@ type Found = TestSearchAnswer['tests'][number];
 interface TestRowsProps {
   path: RepositoryPath;
   tests: readonly Found[];
+  /** With those that are not loaded yet. */
+  total: number;
   /** The rows of the search before, while those of this one are on their way. */
   isStale: boolean;
   hasMore: boolean;
@@ -25,9 +26,9 @@ interface TestRowsProps {
 
 const ROW_PX = 44;
 const GRID =
-  'grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_6rem_7rem] items-center px-4';
+  'grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_7rem_7rem] items-center px-4';
 
-export function TestRows({ path, tests, isStale, hasMore, onMore, onFilter }: TestRowsProps) {
+export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilter }: TestRowsProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
@@ -56,9 +57,15 @@ export function TestRows({ path, tests, isStale, hasMore, onMore, onFilter }: Te
   };
 
   return (
-    <div role="table" aria-label="Tests" aria-rowcount={hasMore ? -1 : tests.length + 1}>
+    <div role="table" aria-label="Tests" aria-rowcount={total + 1}>
       <div role="row" className={`${GRID} h-9 border-b border-line text-xs font-medium text-soft`}>
-        {['Health', 'Test', 'Pipeline · job', 'Failed', 'Last failure'].map((name, i) => (
+        {[
+          'Health',
+          total === 1 ? '1 test' : `${formatCount(total)} tests`,
+          'Pipeline · job',
+          'Failed',
+          'Last failure',
+        ].map((name, i) => (
           <div
             key={name}
             role="columnheader"
@@ -104,7 +111,7 @@ interface RowProps {
 }
 
 function Row({ path, test, index, top, onFilter }: RowProps) {
-  const { data } = useQuery(detailsQuery({ ...path, testId: test.test_id }));
+  const { health_status: health, failed_executions: failed, executions, last_failure_at: lastFailure } = test.metrics;
   return (
     <div
       role="row"
@@ -114,7 +121,7 @@ function Row({ path, test, index, top, onFilter }: RowProps) {
       style={{ height: ROW_PX, transform: `translateY(${top}px)` }}
     >
       <div role="cell">
-        {data ? <HealthBadge health={data.health_status} /> : <div className="skeleton h-5 w-16" />}
+        <HealthBadge health={health} />
       </div>
       <div role="cell" className="min-w-0">
         <Link
@@ -134,11 +141,21 @@ function Row({ path, test, index, top, onFilter }: RowProps) {
         <span aria-hidden="true">·</span>
         <Filter label="job" value={test.job_name} onClick={(job) => onFilter({ job })} />
       </div>
-      <div role="cell" className="text-right tabular-nums max-md:hidden">
-        {data && data.failure_ratio > 0 ? formatShare(data.failure_ratio) : <span className="text-soft">–</span>}
+      <div
+        role="cell"
+        className="text-right tabular-nums max-md:hidden"
+        title={`${formatCount(failed)} of ${formatCount(executions)} failed in 30 days`}
+      >
+        {failed > 0 ? (
+          <>
+            {formatCount(failed)} <span className="text-soft">{formatShare(failed / executions)}</span>
+          </>
+        ) : (
+          <span className="text-soft">–</span>
+        )}
       </div>
       <div role="cell" className="text-right text-soft max-md:hidden">
-        {data?.last_failure_at ? <Time at={data.last_failure_at} /> : '–'}
+        {lastFailure === null ? '–' : <Time at={lastFailure} />}
       </div>
     </div>
   );

@@ -2,53 +2,24 @@
 import { useQueries } from '@tanstack/react-query';
 import { type Stat, statQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Chart } from '../ui/chart.tsx';
-import { formatCount, formatLocal, formatSeconds } from '../ui/format.ts';
+import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const satisfies readonly Stat[];
-type Days = '1' | '7' | '30' | '90';
-const PRESETS: readonly (readonly [Days, string])[] = [
-  ['1', '24 hours'],
-  ['7', '7 days'],
-  ['30', '30 days'],
-  ['90', '90 days'],
-];
 
 interface StatisticsProps {
   path: TestPath;
   window: TimeWindow;
-  /** Undefined: the window was dragged. */
-  days: Days | undefined;
-  onDays: (days: Days) => void;
   onWindow: (window: { from: string; to: string }) => void;
 }
 
-export function Statistics({ path, window, days, onDays, onWindow }: StatisticsProps) {
+export function Statistics({ path, window, onWindow }: StatisticsProps) {
   const found = useQueries({ queries: STATS.map((stat) => statQuery(path, stat, window)) });
   const error = found.find((one) => one.error)?.error;
   const [passed, failed, flaky, duration] = found.map(({ data }) => data);
   return (
     <section aria-label="Statistics" className="card">
-      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <h2 className="font-semibold">Results</h2>
-        <span className="text-xs text-soft">
-          {formatLocal(window.start)} – {formatLocal(window.end)}
-        </span>
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend */}
-        <div role="group" aria-label="Window" className="ml-auto flex gap-1">
-          {PRESETS.map(([value, label]) => (
-            <button
-              key={value}
-              type="button"
-              aria-pressed={days === value}
-              className="button h-7 px-2 text-xs aria-pressed:border-accent aria-pressed:bg-accent aria-pressed:text-white"
-              onClick={() => onDays(value)}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
-      </div>
+      <h2 className="border-b border-line px-4 py-2 font-semibold">Results</h2>
       {error ? (
         <Failed error={error} />
       ) : passed && failed && flaky && duration ? (

@@ -10,9 +10,12 @@ import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FailureGroups } from './test-failures.tsx';
+import { Life } from './test-life.tsx';
 import { Places } from './test-places.tsx';
 import { TestQuarantine } from './test-quarantine.tsx';
+import { Reason } from './test-reason.tsx';
 import { Statistics } from './test-statistics.tsx';
+import { WindowBar } from './window-bar.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
 const DAY_MS = 86_400_000;
@@ -51,12 +54,17 @@ function Known({ path, test }: { path: TestPath; test: TestDetails }) {
         <p className="mt-1 text-soft">{inWords(test)}</p>
       </header>
       <Facts test={test} />
+      <Reason path={path} />
       <TestQuarantine path={path} testName={test.test_name} />
-      <Statistics
-        path={path}
+      <WindowBar
         window={window}
         days={from === undefined ? days : undefined}
         onDays={(chosen) => void navigate({ search: { days: chosen, failure }, replace: true })}
+      />
+      <Life path={path} window={window} />
+      <Statistics
+        path={path}
+        window={window}
         onWindow={(chosen) => void navigate({ search: { ...chosen, failure } })}
       />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -76,7 +84,9 @@ function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio
   const share = formatShare(failed);
   if (health === 'broken') return `It fails and does not recover by itself. ${share} of its runs failed in 30 days.`;
   if (health === 'flaky')
-    return `It passes and fails without a change to the code. ${formatShare(flaky)} of its runs were flaky in 30 days.`;
+    return flaky > 0
+      ? `It passes and fails without a change to the code. ${formatShare(flaky)} of its runs were flaky in 30 days.`
+      : 'It was flaky, and has not passed often enough in a row since to be called healthy.';
   return failed > 0 ? `It passes now. ${share} of its runs failed in 30 days.` : 'It has not failed in 30 days.';
 }
 

@@ -14,10 +14,22 @@ import { TestRows } from './test-rows.tsx';
 const route = getRouteApi('/signed/$owner/$repository/tests');
 
 const SORTS = [
-  [undefined, 'Most executions'],
+  [undefined, 'Worst health first'],
+  ['failed_executions_count', 'Most failures'],
+  ['last_failure_at', 'Newest failure'],
+  ['executions_count', 'Most executions'],
   ['test_name', 'By name'],
-  ['pipeline_name', 'By pipeline'],
-  ['job_name', 'By job'],
+] as const;
+const HEALTHS = [
+  [undefined, 'Every health'],
+  ['broken', 'Broken'],
+  ['flaky', 'Flaky'],
+  ['healthy', 'Healthy'],
+] as const;
+const QUARANTINED = [
+  [undefined, 'Quarantined or not'],
+  ['true', 'Quarantined'],
+  ['false', 'Not quarantined'],
 ] as const;
 
 export function Tests() {
@@ -25,18 +37,19 @@ export function Tests() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Tests of ${path.owner}/${path.repository}`);
-  const { q = '', pipeline, job, sort, direction } = search;
+  const { q = '', pipeline, job, health, quarantined, sort = 'health_status' } = search;
   const found = useInfiniteQuery({
     ...searchQuery(path, {
-      test_name: patternOf(q),
+      test_name: q === '' ? undefined : patternOf(q),
       pipeline_name: pipeline,
       job_name: job,
+      health_status: health,
+      is_quarantined: quarantined,
       sort,
-      direction,
     }),
     placeholderData: (before) => before,
     // Waits for the first report.
-    refetchInterval: ({ state }) => (q === '' && state.data?.pages[0]?.body.size === 0 ? 3_000 : false),
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.body.size === 0 ? 3_000 : false),
   });
   const change = useCallback(
     (changes: Partial<typeof search>) =>
@@ -45,7 +58,8 @@ export function Tests() {
   );
   const onSearch = useCallback((text: string) => change({ q: text === '' ? undefined : text }), [change]);
   const tests = found.data?.pages.flatMap(({ body }) => body.tests) ?? [];
-  const isFiltered = q !== '' || pipeline !== undefined || job !== undefined;
+  const isFiltered = [pipeline, job, health, quarantined].some((one) => one !== undefined) || q !== '';
+  const total = found.data?.pages[0]?.body.total;
 
   if (found.isSuccess && tests.length === 0 && !isFiltered && !found.isPlaceholderData)
     return <FirstReport {...path} />;
@@ -54,7 +68,14 @@ export function Tests() {
       <h1 className="sr-only">Tests</h1>
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField label="Find tests" placeholder="Find tests; * and ? are wildcards" value={q} onSearch={onSearch} />
-        <Choice label="Sorted by" value={sort} options={SORTS} onChoose={(chosen) => change({ sort: chosen })} />
+        <Choice label="Health" value={health} options={HEALTHS} onChoose={(chosen) => change({ health: chosen })} />
+        <Choice
+          label="Quarantine"
+          value={quarantined}
+          options={QUARANTINED}
+          onChoose={(chosen) => change({ quarantined: chosen })}
+        />
+        <Choice label="Sorted by" value={search.sort} options={SORTS} onChoose={(chosen) => change({ sort: chosen })} />
         {pipeline !== undefined && (
           <Chip label={`pipeline ${pipeline}`} onRemove={() => change({ pipeline: undefined })} />
         )}
@@ -75,6 +96,7 @@ export function Tests() {
           <TestRows
             path={path}
             tests={tests}
+            total={total ?? tests.length}
             isStale={found.isPlaceholderData}
             hasMore={found.hasNextPage}
             onMore={() => {

@@ -1,8 +1,8 @@
 /** Numbers and times as people read them, in the reader's language and zone. */
 const NUMBER = new Intl.NumberFormat();
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
-const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'always', style: 'short' });
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export const formatCount = (value: number): string => NUMBER.format(value);
 export const formatShare = (value: number): string => PERCENT.format(value);
@@ -22,7 +22,7 @@ export function formatAgo(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1_000;
   for (const [unit, size] of UNITS)
     if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
-  return RELATIVE.format(0, 'second');
+  return 'now';
 }
 
 /** A duration given in seconds. */

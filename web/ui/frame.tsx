@@ -59,6 +59,7 @@ export function Signed() {
 
 const TABS = [
   ['/$owner/$repository/tests', 'Tests'],
+  ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/events', 'Event log'],
 ] as const;

@@ -1,0 +1,68 @@
+/**
+ * `bun scripts/screenshots.ts <link>`: pictures of the web application for the docs, from a running demo and the link
+ * that it printed.
+ */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const FOLDER = resolve(import.meta.dir, '../docs/screenshots');
+const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const REPOSITORY = '/acme/shop';
+
+const link = process.argv[2];
+if (link === undefined) {
+  console.error('Pass the link that `npm run demo` printed.');
+  process.exit(1);
+}
+const app = link.slice(0, link.indexOf('/sign-in'));
+const executablePath = Bun.which('chromium') ?? Bun.which('google-chrome') ?? '';
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+mkdirSync(FOLDER, { recursive: true });
+
+const first = await browser.newContext(WIDE);
+const entrance = await first.newPage();
+await entrance.goto(link);
+await entrance.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+const storageState = await first.storageState();
+
+/** Opens a test that has failed in more than one way. */
+async function openTest(page: Page): Promise<void> {
+  await page.goto(`${app}${REPOSITORY}/tests?health=flaky&sort=failed_executions_count`);
+  await page.locator('[data-index="0"] a').click();
+  await page.getByRole('region', { name: 'Life' }).getByRole('listitem').first().waitFor();
+}
+
+/** Opens the newest commit of a pull request that broke something itself. */
+async function openCommit(page: Page): Promise<void> {
+  await page.goto(`${app}${REPOSITORY}/runs`);
+  const failed = page.locator('li', { hasText: 'failed' }).filter({ hasText: '#' }).getByRole('link');
+  await failed.first().waitFor();
+  for (const address of await failed.evaluateAll((links) => links.map((link) => String(link)))) {
+    await page.goto(address);
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
+    if (await page.getByRole('region', { name: 'New' }).isVisible()) return;
+  }
+}
+
+const at = (path: string) => async (page: Page) => void (await page.goto(`${app}${REPOSITORY}${path}`));
+const PICTURES: [string, BrowserContextOptions, (page: Page) => Promise<void>][] = [
+  ['tests', WIDE, at('/tests')],
+  ['test', { ...WIDE, viewport: { width: 1280, height: 1400 } }, openTest],
+  ['test-dark', { ...WIDE, colorScheme: 'dark' }, openTest],
+  ['commit', WIDE, openCommit],
+  ['quarantine', WIDE, at('/quarantines')],
+  ['events', WIDE, at('/events')],
+  ['tests-phone', { ...PHONE, colorScheme: 'dark' }, at('/tests')],
+  ['test-phone', PHONE, openTest],
+];
+for (const [name, options, open] of PICTURES) {
+  const context = await browser.newContext({ ...options, storageState });
+  const page = await context.newPage();
+  await open(page);
+  await page.waitForLoadState('networkidle');
+  await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: 'disabled' });
+  await context.close();
+}
+await browser.close();

@@ -1,0 +1,102 @@
+/** What pipelines ran for commits, on every branch, the newest first. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { RunList } from '../../src/insights/runs.ts';
+import { type RepositoryPath, runsQuery } from '../api/queries.ts';
+import { formatCount } from '../ui/format.ts';
+import { SearchField } from '../ui/search-field.tsx';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { useTitle } from '../ui/title.ts';
+
+const route = getRouteApi('/signed/$owner/$repository/runs');
+type Run = RunList['runs'][number];
+
+export function Runs() {
+  const path = route.useParams();
+  const { branch } = route.useSearch();
+  const navigate = route.useNavigate();
+  useTitle(`Runs of ${path.owner}/${path.repository}`);
+  const found = useInfiniteQuery({
+    ...runsQuery(path, { branch }),
+    refetchInterval: 15_000,
+    placeholderData: (before) => before,
+  });
+  const onSearch = useCallback(
+    (text: string) => void navigate({ search: text === '' ? {} : { branch: text }, replace: true }),
+    [navigate],
+  );
+  const runs = found.data?.pages.flatMap((page) => page.body.runs) ?? [];
+  return (
+    <>
+      <h1 className="sr-only">Runs</h1>
+      <div className="mb-3 flex">
+        <SearchField label="Branch" placeholder="Every branch" value={branch ?? ''} onSearch={onSearch} />
+      </div>
+      <div className="card overflow-hidden">
+        {found.isPending && <Loading rows={10} />}
+        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
+        {found.isSuccess && runs.length === 0 && (
+          <Empty title={branch === undefined ? 'Nothing has run' : `Nothing ran on ${branch}`}>
+            <p>Runs appear when their first report has arrived. Branches are exact names.</p>
+          </Empty>
+        )}
+        <ol>
+          {runs.map((run) => (
+            <Row key={run.id} path={path} run={run} />
+          ))}
+        </ol>
+        {found.hasNextPage && (
+          <div className="flex justify-center border-t border-line p-3">
+            <button
+              type="button"
+              className="button"
+              disabled={found.isFetching}
+              onClick={() => void found.fetchNextPage()}
+            >
+              {found.isFetchingNextPage ? 'Loading …' : 'Older runs'}
+            </button>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Row({ path, run }: { path: RepositoryPath; run: Run }) {
+  const commit = run.commit_sha;
+  return (
+    <li className="grid grid-cols-[5rem_minmax(0,1fr)_6.5rem] items-baseline gap-x-3 border-b border-line px-4 py-2 last:border-0 hover:bg-raised sm:grid-cols-[5rem_minmax(0,1fr)_12rem_6.5rem]">
+      <span className={`text-xs font-medium ${run.failed > 0 ? 'text-broken' : 'text-healthy'}`}>
+        {run.failed > 0 ? `✕ ${formatCount(run.failed)} failed` : '✓ passed'}
+      </span>
+      <span className="min-w-0 truncate">
+        {commit === null ? (
+          <span className="font-medium">{run.run_id}</span>
+        ) : (
+          <Link
+            to="/$owner/$repository/commits/$commit"
+            params={{ ...path, commit }}
+            className="font-mono text-xs font-medium"
+            title={commit}
+          >
+            {commit.slice(0, 10)}
+          </Link>
+        )}
+        <span className="ml-3 text-soft">
+          {run.pull_request !== null && `#${run.pull_request} `}
+          {run.branch}
+          {run.is_troubled && ' · troubled'}
+        </span>
+      </span>
+      <span className="truncate text-soft max-sm:hidden">
+        {run.pipeline_name} · {formatCount(run.jobs_count)} {run.jobs_count === 1 ? 'job' : 'jobs'}
+        {run.attempts_count > 1 && `, ${run.attempts_count} attempts`}
+      </span>
+      <span className="text-right text-soft">
+        <Time at={run.started_at} />
+      </span>
+    </li>
+  );
+}

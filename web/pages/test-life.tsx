@@ -1,0 +1,94 @@
+/** The life of a test: a strip of segments, and between them the commits that changed something. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { TestSegments } from '../../src/insights/segments.ts';
+import { segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { Commit } from '../ui/commit.tsx';
+import { formatCount, formatLocal } from '../ui/format.ts';
+import { Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+
+type Segment = TestSegments['segments'][number];
+
+/** Passing ones are low and red ones high, so that the strip can be read without colours. */
+const LOOKS: Record<Segment['outcome'], { word: string; className: string }> = {
+  passing: { word: 'passing', className: 'h-3 bg-healthy' },
+  flaky: { word: 'flaky', className: 'h-5 bg-flaky' },
+  failing: { word: 'failing', className: 'h-7 bg-broken' },
+  held_back: { word: 'held back', className: 'h-5 border-2 border-dashed border-soft' },
+  skipped: { word: 'skipped', className: 'h-1 bg-skipped' },
+};
+/** More would be a list of commits. */
+const CHANGES_MAX = 8;
+
+export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
+  const { data, error, refetch, isPending } = useQuery(segmentsQuery(path, window));
+  const segments = data?.segments ?? [];
+  return (
+    <section aria-label="Life" className="card">
+      <h2 className="border-b border-line px-4 py-2 font-semibold">Commit by commit</h2>
+      {isPending && <Loading rows={3} />}
+      {error && <Failed error={error} reset={() => void refetch()} />}
+      {data && segments.length === 0 && (
+        <p className="px-4 py-4 text-soft">It did not run on the default branch in this window.</p>
+      )}
+      {segments.length > 0 && (
+        <>
+          <div className="flex h-12 items-end gap-px px-4 pt-4" role="img" aria-label={inWords(segments)}>
+            {segments.map((segment) => (
+              <div
+                key={segment.started_at}
+                className={`min-w-0.5 rounded-sm ${LOOKS[segment.outcome].className}`}
+                style={{ flexGrow: segment.commits, flexBasis: 0 }}
+                title={`${LOOKS[segment.outcome].word} on ${segment.commits} commits\n${formatLocal(segment.started_at)} – ${formatLocal(segment.ended_at)}`}
+              />
+            ))}
+          </div>
+          <Changes path={path} segments={segments} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const inWords = (segments: readonly Segment[]): string =>
+  segments.map(({ outcome, commits }) => `${LOOKS[outcome].word} on ${commits}`).join(', then ');
+
+/** The newest changes first. */
+function Changes({ path, segments }: { path: TestPath; segments: readonly Segment[] }) {
+  const newest = segments.toReversed().slice(0, CHANGES_MAX);
+  return (
+    <ol className="mt-3 border-t border-line">
+      {newest.map((segment, i) => (
+        <li
+          key={segment.started_at}
+          className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 border-b border-line px-4 py-2 last:border-0"
+        >
+          <span className="w-20 font-medium">{LOOKS[segment.outcome].word}</span>
+          <span className="text-soft">
+            {i === 0 ? 'since' : 'from'} <Time at={segment.started_at} />, {formatCount(segment.commits)}{' '}
+            {segment.commits === 1 ? 'commit' : 'commits'}
+            {segment.failure_count > 0 && `, failed ${formatCount(segment.failure_count)}×`}
+          </span>
+          <span className="ml-auto text-soft">
+            {segment.previous_commit !== null && (
+              <>
+                <span className="max-sm:hidden">changed between </span>
+                <Commit path={path} commit={segment.previous_commit} /> and{' '}
+              </>
+            )}
+            {segment.first_commit !== null && <Commit path={path} commit={segment.first_commit} />}
+          </span>
+        </li>
+      ))}
+      {segments.length > newest.length && (
+        <li className="px-4 py-2 text-xs text-soft">
+          {formatCount(segments.length - newest.length)} more in this window.{' '}
+          <Link to="." search={(before) => ({ ...before, days: '7' })}>
+            Look at 7 days
+          </Link>
+        </li>
+      )}
+    </ol>
+  );
+}

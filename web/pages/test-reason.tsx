@@ -1,0 +1,90 @@
+/** Why a test is judged as it is: the rule that decided, and what is held back. Asked for only when it is opened. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Explanation } from '../../src/evaluation/explanation.ts';
+import { explanationQuery, type TestPath } from '../api/queries.ts';
+import { Commit } from '../ui/commit.tsx';
+import { ExternalLink } from '../ui/external.tsx';
+import { formatCount } from '../ui/format.ts';
+import { HealthBadge } from '../ui/health.tsx';
+import { Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+
+type Identity = Explanation['identities'][number];
+type Change = Identity['changes'][number];
+
+export function Reason({ path }: { path: TestPath }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section aria-label="Reason" className="card">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        className="flex w-full items-center gap-3 px-4 py-2.5 text-left font-semibold"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span aria-hidden="true" className={`text-soft motion-safe:transition-transform ${isOpen ? 'rotate-90' : ''}`}>
+          ›
+        </span>
+        Why is it judged so?
+      </button>
+      {isOpen && <Explained path={path} />}
+    </section>
+  );
+}
+
+function Explained({ path }: { path: TestPath }) {
+  const { data, error, refetch, isPending } = useQuery(explanationQuery(path));
+  if (isPending) return <Loading rows={4} />;
+  if (error) return <Failed error={error} reset={() => void refetch()} />;
+  return (
+    <div className="border-t border-line">
+      {data.identities.map((identity) => (
+        <Judged key={`${identity.pipeline_name} ${identity.job_name}`} path={path} identity={identity} />
+      ))}
+    </div>
+  );
+}
+
+function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
+  const { changes, health_status: health } = identity;
+  return (
+    <div className="border-b border-line px-4 py-3 last:border-0">
+      <h3 className="flex flex-wrap items-center gap-2 font-medium">
+        {identity.pipeline_name} · {identity.job_name} <HealthBadge health={health} />
+        {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
+      </h3>
+      <p className="mt-1 text-soft">
+        {formatCount(identity.executions_count)} executions: {formatCount(identity.flaky_count)} flaky,{' '}
+        {formatCount(identity.held_back_count)} held back because their runs were troubled.
+        {health === 'flaky' &&
+          ` ${identity.clean_passes} of the ${identity.clean_passes_needed} clean passes in a row that make it healthy.`}
+      </p>
+      {changes.length === 0 && <p className="mt-1 text-soft">Nothing has spoken against it.</p>}
+      <ol className="mt-2 flex flex-col gap-1.5">
+        {changes.toReversed().map((change) => (
+          <Changed key={`${change.to} ${change.executions.at(-1)?.finished_at}`} path={path} change={change} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Changed({ path, change }: { path: TestPath; change: Change }) {
+  const decided = change.executions.at(-1);
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-3">
+      <span className="w-32 text-xs text-soft">{decided && <Time at={decided.finished_at} isWhole />}</span>
+      <span className="font-medium">
+        {change.from} → {change.to}
+      </span>
+      <span className="min-w-0 flex-1 basis-60 text-soft">{change.rule}</span>
+      {decided?.commit && <Commit path={path} commit={decided.commit} />}
+      {decided?.job_url && (
+        <span className="text-xs">
+          <ExternalLink href={decided.job_url}>job</ExternalLink>
+        </span>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,16 @@
+/** A commit by the beginning of its id, as a link to what failed on it. */
+import { Link } from '@tanstack/react-router';
+import type { RepositoryPath } from '../api/queries.ts';
+
+const SHOWN = 10;
+
+export const Commit = ({ path: { owner, repository }, commit }: { path: RepositoryPath; commit: string }) => (
+  <Link
+    to="/$owner/$repository/commits/$commit"
+    params={{ owner, repository, commit }}
+    className="font-mono text-xs"
+    title={commit}
+  >
+    {commit.slice(0, SHOWN)}
+  </Link>
+);
