@@ -138,6 +138,8 @@ const eventsRoute = createRoute({
   validateSearch: (search) =>
     set({
       type: text(search.type),
+      outcome: oneOf(search.outcome, ['success', 'failure', 'pending', 'neutral']),
+      trigger: text(search.trigger),
       pull: text(search.pull),
       days: oneOf(search.days, ['1', '7', '30', '90']),
       follow: flag(search.follow),

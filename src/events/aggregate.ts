@@ -58,6 +58,8 @@ const aggregateSchema = z.object({
   by_batch_pull_request: counted(z.int().meta({ example: 7 }), unfiltered('pull requests of batches')),
 });
 
+export type EventCounts = z.output<typeof aggregateSchema>;
+
 export const mountAggregate = (app: AnyElysia, http: Http, deps: EventsDeps): void =>
   mount(app, http, 'GET', '/v1/repos/:owner/:repository/logs/aggregate', {
     operationId: 'aggregateEvents',

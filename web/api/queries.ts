@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { CredentialInUse } from '../../src/access/sessions.ts';
 import type { Explanation } from '../../src/evaluation/explanation.ts';
+import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
@@ -153,6 +154,13 @@ export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
         signal,
       }),
     getNextPageParam: ({ next }) => next,
+  });
+
+export const eventCountsQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
+  queryOptions({
+    queryKey: ['log counts', owner, repository, query],
+    queryFn: ({ signal }) => get<EventCounts>(pathOf`/repos/${owner}/${repository}/logs/aggregate`, query, signal),
+    placeholderData: (before) => before,
   });
 
 export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });

@@ -1,20 +1,21 @@
 /** What happened to a repository's pull requests, quarantines and settings, the newest first. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
+import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
-import { logQuery } from '../api/queries.ts';
+import { eventCountsQuery, logQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
+import { formatCount, formatLocal } from '../ui/format.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
-import { EVENT_TYPES } from './event-types.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/events');
 const DAY_MS = 86_400_000;
 const FOLLOW_MS = 2_000;
 
-const TYPES = [[undefined, 'Every type'], ...EVENT_TYPES.map((name) => [name, name] as const)] as const;
+const OUTCOMES = ['success', 'failure', 'pending', 'neutral'] as const;
 const WINDOWS = [
   ['1', 'Last 24 hours'],
   ['7', 'Last 7 days'],
@@ -26,15 +27,20 @@ type Event = EventLog['events'][number];
 
 export function Events() {
   const path = route.useParams();
-  const { type, pull, days = '7', follow = false } = route.useSearch();
+  const { type, outcome, trigger, pull, days = '7', follow = false } = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Event log of ${path.owner}/${path.repository}`);
   const since = useMemo(() => new Date(Date.now() - Number(days) * DAY_MS).toISOString(), [days]);
+  const filters = { event_type: type, outcome, trigger, pull_request: pull, received_from: since };
+  const refetchInterval = follow ? FOLLOW_MS : (false as const);
   const found = useInfiniteQuery({
-    ...logQuery(path, { event_type: type, pull_request: pull, received_from: since }),
-    refetchInterval: follow ? FOLLOW_MS : false,
+    ...logQuery(path, filters),
+    refetchInterval,
     placeholderData: (before) => before,
   });
+  const { data: counts } = useQuery({ ...eventCountsQuery(path, filters), refetchInterval });
+  // What can be chosen does not depend on what is chosen.
+  const { data: all } = useQuery(eventCountsQuery(path, { received_from: since }));
   const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   const events = found.data?.pages.flatMap(({ body }) => body.events) ?? [];
@@ -42,7 +48,24 @@ export function Events() {
     <>
       <h1 className="sr-only">Event log</h1>
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <Choice label="Type of event" value={type} options={TYPES} onChoose={(chosen) => change({ type: chosen })} />
+        <Choice
+          label="Type of event"
+          value={type}
+          options={optionsOf('Every type', all?.by_event_type, type)}
+          onChoose={(chosen) => change({ type: chosen })}
+        />
+        <Choice
+          label="Outcome"
+          value={outcome}
+          options={optionsOf('Every outcome', all?.by_outcome, outcome)}
+          onChoose={(chosen) => change({ outcome: OUTCOMES.find((one) => one === chosen) })}
+        />
+        <Choice
+          label="Trigger"
+          value={trigger}
+          options={optionsOf('By anyone', all?.by_trigger, trigger)}
+          onChoose={(chosen) => change({ trigger: chosen })}
+        />
         <input
           type="text"
           inputMode="numeric"
@@ -64,6 +87,7 @@ export function Events() {
         </button>
       </div>
       <div className="card overflow-hidden">
+        {counts && counts.total > 0 && <Histogram counts={counts} />}
         {found.isPending && <Loading rows={10} />}
         {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
         {found.isSuccess && events.length === 0 && (
@@ -93,13 +117,48 @@ export function Events() {
   );
 }
 
+/** Values with how often each occurs; the chosen one is there even if it does not. */
+function optionsOf(
+  every: string,
+  counted: readonly { value: string; count: number }[] = [],
+  chosen: string | undefined,
+): [string | undefined, string][] {
+  const options = counted.map(({ value, count }): [string, string] => [value, `${value} (${formatCount(count)})`]);
+  const isListed = chosen === undefined || counted.some(({ value }) => value === chosen);
+  return [[undefined, every], ...(isListed ? [] : [[chosen, chosen] as [string, string]]), ...options];
+}
+
+function Histogram({ counts: { total, histogram } }: { counts: EventCounts }) {
+  const most = Math.max(...histogram.map(({ count }) => count));
+  return (
+    <div className="border-b border-line px-4 py-3">
+      <p className="mb-2 text-xs text-soft">
+        {formatCount(total)} {total === 1 ? 'event' : 'events'}
+      </p>
+      <div className="flex h-12 items-end gap-px" role="img" aria-label={`${total} events over time`}>
+        {histogram.map(({ start, count }) => (
+          <div
+            key={start}
+            className={`flex-1 rounded-t-sm ${count > 0 ? 'min-h-0.5 bg-accent' : 'h-px bg-line'}`}
+            style={count > 0 ? { height: `${(100 * count) / most}%` } : {}}
+            title={`${formatLocal(start)}: ${formatCount(count)}`}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
 function Row({ event, onPull }: { event: Event; onPull: (number: number) => void }) {
   const known = Object.entries(event.metadata).filter(([, value]) => value !== null && value !== undefined);
   return (
     <li className="border-b border-line last:border-0">
       <details>
         <summary className="grid grid-cols-[minmax(0,1fr)_6.5rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_6.5rem]">
-          <span className="truncate font-medium">{event.type}</span>
+          <span className="truncate font-medium">
+            {event.type}
+            {event.outcome === 'failure' && <span className="text-broken"> failure</span>}
+          </span>
           <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">
             {event.pull_request !== null && `#${event.pull_request} `}
             {summaryOf(known)}

@@ -6,7 +6,7 @@ export function ExternalLink({ href, children }: { href: string; children: React
   const protocol = URL.parse(href)?.protocol;
   if (protocol !== 'http:' && protocol !== 'https:') return <span title={href}>{children}</span>;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="underline">
       {children}
     </a>
   );
