@@ -15,7 +15,6 @@ import { zstdCompress } from 'node:zlib';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
-import { runKeyOf } from '../domain/identity.ts';
 import {
   blockBytes,
   blockExecutions,
@@ -29,10 +28,10 @@ import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { lineOf } from './block.ts';
 import { linesOf } from './blocks.ts';
+import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
 import type { PreparedChunk } from './prepare.ts';
-import { NOTHING_ON_DEFAULT } from './receipts.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
@@ -130,16 +129,7 @@ export class Ledger {
     });
     const text = lines.map((line) => `${line}\n`).join('');
     const blockId = text === '' ? null : await recordBlock(tx, text, unclaimed);
-    // An existing receipt was counted when it was made: a retried job does not count its own executions as duplicates.
-    const added =
-      receipts.length === 0
-        ? []
-        : await tx
-            .insert(uploadChunks)
-            .values(receipts.map((receipt) => ({ ...receipt, blockId })))
-            .onConflictDoNothing()
-            .returning({ duplicate: uploadChunks.duplicate });
-    const duplicates = added.reduce((sum, { duplicate }) => sum + duplicate, 0);
+    const duplicates = await recordReceipts(tx, receipts, blockId);
     const pending = [...unclaimed.duplicatesIn(unstored)];
     return blockId === null ? { pending, duplicates } : { recorded: { blockId, lines: text }, pending, duplicates };
   }
@@ -204,14 +194,7 @@ export class Ledger {
 
   /** Marks the receipts of the chunks as stored. */
   async #confirm(chunks: readonly PreparedChunk[]): Promise<void> {
-    await onPostgres(() =>
-      this.deps.db.execute(sql`
-        update ${uploadChunks} set stored_at = ${new Date(this.deps.clock.now()).toISOString()}::timestamptz
-        from unnest(${sql.param(chunks.map((chunk) => chunk.uploadId))}::uuid[],
-                    ${sql.param(chunks.map((chunk) => chunk.chunkIndex))}::int[]) as done (upload_id, chunk_index)
-        where upload_chunks.upload_id = done.upload_id and upload_chunks.chunk_index = done.chunk_index
-          and stored_at is null`),
-    );
+    await onPostgres(() => confirmReceipts(this.deps.db, chunks, this.deps.clock.now()));
   }
 
   /** Stores a block that another process left behind. Returns false when ClickHouse refused it and it was retracted. */
@@ -235,31 +218,4 @@ async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExec
   if (!block) throw new Error('the block was not inserted');
   await recordClaims(tx, block.blockId, unclaimed.claims);
   return block.blockId;
-}
-
-/** Not on the default branch, although it is not for a pull request either. */
-const isUnexpectedlyOff = ({ isOnDefaultBranch, origin, executions }: PreparedChunk): boolean =>
-  !isOnDefaultBranch && origin.baseRef === '' && origin.pullRequest === 0 && executions.length > 0;
-
-function receiptOf(chunk: PreparedChunk, accepted: number) {
-  return {
-    uploadId: chunk.uploadId,
-    chunkIndex: chunk.chunkIndex,
-    chunkCount: chunk.chunkCount,
-    repositoryId: chunk.repositoryId,
-    receivedAt: new Date(chunk.receivedAt),
-    accepted,
-    duplicate: chunk.executions.length - accepted,
-    rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
-    onDefaultBranch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
-    runKey: runKeyOf(chunk.repositoryId, {
-      pipelineName: chunk.run.pipeline_name,
-      runId: chunk.run.run_id,
-      commit: chunk.run.commit ?? '',
-    }),
-    jobName: chunk.run.job_name,
-    runAttempt: chunk.run.run_attempt,
-    rejections: chunk.rejections,
-    warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
-  };
 }

@@ -110,6 +110,25 @@ describe('exactly once in effect', () => {
   });
 });
 
+test('a block of thousands of uploads is stored, each with its receipt', async () => {
+  const repository = newRepository();
+  const recorded = await stores.repositories.record(repository);
+  const options = { repositoryId: recorded.id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
+  const uploads = Array.from({ length: 5_000 }, (_, i) => ({
+    ...job(repository, executions(1), `source ${i}`),
+    upload_id: uuid7(),
+  }));
+  const ledger = new Ledger({ db: stores.postgres.db, clickhouse: stores.clickhouse, clock: stores.clock });
+  await ledger.write(uploads.map((upload) => prepareChunk(upload, options)));
+  expect(await countOf(repository)).toBe(5_000);
+  while ((await driver.sweeper.sweep(0)) > 0);
+  for (const { upload_id } of [uploads[0], uploads[4_999]].flatMap((upload) => upload ?? []))
+    expect(await stores.receipts.find(repository.owner, repository.name, upload_id)).toMatchObject({
+      status: 'stored',
+      accepted: 1,
+    });
+}, 20_000);
+
 describe('what a crash leaves behind', () => {
   /** A ClickHouse that does what a process that dies would: nothing, or the insert without its acknowledgement. */
   const dying = (when: 'before the insert' | 'after the insert') => ({

@@ -1,0 +1,75 @@
+/** The receipts of the chunks of a block, written together with it. A block may hold thousands of small uploads. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { runKeyOf } from '../domain/identity.ts';
+import type { Executor } from '../postgres/client.ts';
+import { uploadChunks } from '../postgres/schema.ts';
+import type { PreparedChunk } from './prepare.ts';
+import { NOTHING_ON_DEFAULT } from './receipts.ts';
+
+/** Not on the default branch, although it is not for a pull request either. */
+const isUnexpectedlyOff = ({ isOnDefaultBranch, origin, executions }: PreparedChunk): boolean =>
+  !isOnDefaultBranch && origin.baseRef === '' && origin.pullRequest === 0 && executions.length > 0;
+
+/** @param accepted executions that no block had claimed */
+export function receiptOf(chunk: PreparedChunk, accepted: number) {
+  return {
+    upload_id: chunk.uploadId,
+    chunk_index: chunk.chunkIndex,
+    chunk_count: chunk.chunkCount,
+    repository_id: chunk.repositoryId,
+    received_at: new Date(chunk.receivedAt).toISOString(),
+    accepted,
+    duplicate: chunk.executions.length - accepted,
+    rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
+    on_default_branch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
+    run_key: runKeyOf(chunk.repositoryId, {
+      pipelineName: chunk.run.pipeline_name,
+      runId: chunk.run.run_id,
+      commit: chunk.run.commit ?? '',
+    }),
+    job_name: chunk.run.job_name,
+    run_attempt: chunk.run.run_attempt,
+    rejections: chunk.rejections,
+    warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
+  };
+}
+
+/**
+ * In one parameter: with one for each value, a block of 4,000 chunks has more than a statement may have.
+ *
+ * @param blockId null if nothing in the chunks is new
+ * @returns how many executions are known already. An existing receipt was counted when it was made: a retried job does
+ *   not count its own executions as duplicates.
+ */
+export async function recordReceipts(
+  tx: Executor,
+  receipts: readonly ReturnType<typeof receiptOf>[],
+  blockId: number | null,
+): Promise<number> {
+  const { rows } = await tx.execute(sql`
+    with added as (
+      insert into ${uploadChunks} (upload_id, chunk_index, chunk_count, repository_id, block_id, received_at, accepted,
+        duplicate, rejected, on_default_branch, run_key, job_name, run_attempt, rejections, warnings)
+      select upload_id, chunk_index, chunk_count, repository_id, ${blockId}::bigint, received_at, accepted,
+        duplicate, rejected, on_default_branch, run_key, job_name, run_attempt, rejections, warnings
+      from jsonb_to_recordset(${JSON.stringify(receipts)}::jsonb) as receipt (
+        upload_id uuid, chunk_index int, chunk_count int, repository_id uuid, received_at timestamptz, accepted int,
+        duplicate int, rejected int, on_default_branch int, run_key uuid, job_name text, run_attempt int,
+        rejections jsonb, warnings jsonb)
+      on conflict do nothing
+      returning duplicate
+    )
+    select coalesce(sum(duplicate), 0)::int as duplicates from added`);
+  return z.tuple([z.object({ duplicates: z.int() })]).parse(rows)[0].duplicates;
+}
+
+/** Marks the receipts of the chunks as stored. */
+export async function confirmReceipts(db: Executor, chunks: readonly PreparedChunk[], now: number): Promise<void> {
+  await db.execute(sql`
+    update ${uploadChunks} set stored_at = ${new Date(now).toISOString()}::timestamptz
+    from unnest(${sql.param(chunks.map((chunk) => chunk.uploadId))}::uuid[],
+                ${sql.param(chunks.map((chunk) => chunk.chunkIndex))}::int[]) as done (upload_id, chunk_index)
+    where upload_chunks.upload_id = done.upload_id and upload_chunks.chunk_index = done.chunk_index
+      and stored_at is null`);
+}
