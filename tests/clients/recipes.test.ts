@@ -1,6 +1,6 @@
 /** The recipes of docs/producers.md, run as written; a CI provider is simulated by its environment variables. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync, YAML } from 'bun';
@@ -15,7 +15,7 @@ interface Found {
 }
 
 /** Where the recipes' test runners write their reports. */
-const REPORTS = ['reports/unit.xml', 'build/test-results/test/unit.xml'];
+const REPORTS = ['reports/unit.xml'];
 
 let folder: string;
 beforeAll(async () => {
@@ -29,8 +29,8 @@ beforeAll(async () => {
     writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(folder, 'bin', name), 0o755);
   };
-  program('ci-insights', `exec "${process.execPath}" "${ROOT}/src/cli.ts" "$@"`);
-  program('go', 'exit 3');
+  // It writes the reports again, and its tests fail.
+  program('npm', 'touch reports/unit.xml; exit 1');
   const git = (...args: string[]) => run(['git', '-C', folder, ...args], { env: machine() });
   await git('init', '--quiet');
   await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '--quiet', '--allow-empty', '-m', 'first');
@@ -59,21 +59,41 @@ async function identityOf(repository: string): Promise<{ pipeline: string; job: 
 
 const COMMIT = 'ffac537e6cbbf934b08745a378932722df287a53';
 
+const yamlOf = <T>(heading: string): T => YAML.parse(recipe(heading, 'yaml')) as T;
+
+interface Action {
+  inputs: Record<string, { default?: string }>;
+  runs: { steps: { run: string }[] };
+}
+const action = (): Action => YAML.parse(readFileSync(join(ROOT, 'action/action.yml'), 'utf8')) as Action;
+
+/** The environment that the action makes of its inputs, as the recipe gives them, except for the address and the key. */
+function inputsOf(heading: string): Record<string, string> {
+  interface Workflow {
+    jobs: { unit: { steps: { with?: Record<string, string> }[] } };
+  }
+  const given = yamlOf<Workflow>(heading).jobs.unit.steps.find((step) => step.with)?.with ?? {};
+  const { inputs } = action();
+  expect(Object.keys(given).filter((name) => !Object.hasOwn(inputs, name))).toEqual([]);
+  const names = Object.keys(inputs).filter((name) => name !== 'url' && name !== 'token');
+  return Object.fromEntries(
+    names.map((name) => [`INPUT_${name.toUpperCase()}`, given[name] ?? inputs[name]?.default ?? '']),
+  );
+}
+
 /** The command of the recipe, and the provider's environment in a job of a push to `main`. */
 const providers: [
   name: string,
   command: () => string,
   variables: (repository: string) => Record<string, string>,
-  expected: { pipeline: string; job: string; code: number },
+  expected: { pipeline: string; job: string },
 ][] = [
   [
     'GitHub Actions',
-    () => {
-      const steps = YAML.parse(recipe('### GitHub Actions', 'yaml')) as { run: string }[];
-      return (steps[1]?.run ?? '').replace(/\$\{\{ matrix\.node \}\}/, '22');
-    },
+    () => action().runs.steps[0]?.run ?? '',
     (repository) => ({
       CI: 'true',
+      ...inputsOf('### GitHub Actions'),
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: `acme/${repository}`,
       GITHUB_WORKFLOW: 'CI',
@@ -87,12 +107,11 @@ const providers: [
       GITHUB_HEAD_REF: '',
       GITHUB_BASE_REF: '',
     }),
-    { pipeline: 'CI', job: 'unit (node 22)', code: 0 },
+    { pipeline: 'CI', job: 'unit' },
   ],
   [
     'GitLab CI',
-    () =>
-      (YAML.parse(recipe('### GitLab CI', 'yaml')) as { unit: { after_script: string[] } }).unit.after_script[0] ?? '',
+    () => yamlOf<{ unit: { script: string[] } }>('### GitLab CI').unit.script.join('\n'),
     (repository) => ({
       CI: 'true',
       GITLAB_CI: 'true',
@@ -106,11 +125,11 @@ const providers: [
       CI_COMMIT_BRANCH: 'main',
       CI_DEFAULT_BRANCH: 'main',
     }),
-    { pipeline: 'GitLab CI', job: 'unit', code: 0 },
+    { pipeline: 'GitLab CI', job: 'unit' },
   ],
   [
     'Jenkins',
-    () => /sh "([^"]+)"/.exec(recipe('### Jenkins', 'groovy'))?.[1] ?? '',
+    () => [...recipe('### Jenkins', 'groovy').matchAll(/sh '([^']+)'/g)].map(([, line]) => line).join('\n'),
     (repository) => ({
       JENKINS_URL: 'https://jenkins.acme.example/',
       JOB_NAME: 'shop/main',
@@ -121,11 +140,14 @@ const providers: [
       GIT_COMMIT: COMMIT,
       GIT_URL: `https://git.acme.example/acme/${repository}.git`,
     }),
-    { pipeline: 'shop', job: 'Unit tests', code: 0 },
+    { pipeline: 'shop', job: 'Unit tests' },
   ],
   [
     'Buildkite',
-    () => (YAML.parse(recipe('### Buildkite', 'yaml')) as { command: string }[])[0]?.command ?? '',
+    // A dollar is doubled, because the agent replaces variables when it reads the file.
+    () =>
+      yamlOf<{ steps: { command: string[] }[] }>('### Buildkite').steps[0]?.command.join('\n').replaceAll('$$', '$') ??
+      '',
     (repository) => ({
       CI: 'true',
       BUILDKITE: 'true',
@@ -141,15 +163,13 @@ const providers: [
       BUILDKITE_PARALLEL_JOB: '0',
       BUILDKITE_PARALLEL_JOB_COUNT: '4',
     }),
-    // The step ends with the result of its tests.
-    { pipeline: 'Shop', job: 'unit', code: 3 },
+    { pipeline: 'Shop', job: 'unit' },
   ],
   [
     'CircleCI',
     () => {
-      const steps = YAML.parse(recipe('### CircleCI', 'yaml')) as { run: { command: string } | string }[];
-      const step = steps[1]?.run;
-      return typeof step === 'object' ? step.command : '';
+      const { steps } = yamlOf<{ jobs: { unit: { steps: (string | { run: string })[] } } }>('### CircleCI').jobs.unit;
+      return steps.flatMap((step) => (typeof step === 'object' ? [step.run] : [])).join('\n');
     },
     (repository) => ({
       CI: 'true',
@@ -161,19 +181,45 @@ const providers: [
       CIRCLE_SHA1: COMMIT,
       CIRCLE_BRANCH: 'main',
     }),
-    { pipeline: 'CircleCI', job: 'unit', code: 0 },
+    { pipeline: 'CircleCI', job: 'unit' },
+  ],
+  [
+    'Azure Pipelines',
+    () => yamlOf<{ steps: { script: string }[] }>('### Azure Pipelines').steps[0]?.script ?? '',
+    (repository) => ({
+      TF_BUILD: 'True',
+      BUILD_REPOSITORY_NAME: `acme/${repository}`,
+      BUILD_DEFINITIONNAME: 'Shop',
+      SYSTEM_JOBNAME: 'unit',
+      BUILD_BUILDID: '4711',
+      SYSTEM_JOBATTEMPT: '1',
+      BUILD_SOURCEVERSION: COMMIT,
+      BUILD_SOURCEBRANCH: 'refs/heads/main',
+    }),
+    { pipeline: 'Shop', job: 'unit' },
   ],
 ];
 
-describe.each(providers)('the step for %s', (name, command, variables, { pipeline, job, code }) => {
-  test('uploads the report of a push to main under its pipeline and job', async () => {
+describe.each(providers)('the recipe for %s', (name, command, variables, { pipeline, job }) => {
+  test('sends the report of a push to main under its pipeline and job, and fails for failures that are not excused', async () => {
     const repository = freshRepository('recipe');
     const shown = command();
-    expect(shown).toContain('ci-insights push junit');
+    expect(shown).toContain('gate');
     const ran = await shell(shown.replaceAll('acme/shop', `acme/${repository}`), variables(repository));
-    expect([name, ran.code, ran.printed]).toEqual([name, code, expect.stringContaining('4 executions accepted')]);
+    expect([name, ran.code, ran.printed]).toEqual([name, 1, expect.stringContaining('2 of 4 tests failed: 2 new.')]);
     expect(await identityOf(repository)).toEqual({ pipeline, job, tests: 4 });
   });
+});
+
+test('without the service, the action for GitHub runs the tests, and their result stands', async () => {
+  const [step] = action().runs.steps;
+  const fails = await shell(step?.run ?? '', {
+    ...inputsOf('### GitHub Actions'),
+    CI_INSIGHTS_URL: 'http://127.0.0.1:9',
+  });
+  expect([fails.code, fails.stdout]).toEqual([1, expect.stringContaining('::warning::ci-insights cannot be reached')]);
+  const passes = { ...inputsOf('### GitHub Actions'), INPUT_RUN: 'true', CI_INSIGHTS_URL: 'http://127.0.0.1:9' };
+  expect((await shell(step?.run ?? '', passes)).code).toBe(0);
 });
 
 test('the curl of the document uploads a report', async () => {
