@@ -110,11 +110,7 @@ export class BlockEvaluation {
     const counted = await blocks.lockCounted(tx, blockIds);
     if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
     const judged = new Map<string, Judgements>();
-    for (const [repositoryId, tests] of touched) {
-      // Another process or the next start evaluates the blocks.
-      if (this.isStopped()) throw new Stopped();
-      judged.set(repositoryId, await this.#judge(tx, repositoryId, tests));
-    }
+    for (const [repositoryId, tests] of touched) judged.set(repositoryId, await this.#judge(tx, repositoryId, tests));
     await blocks.markCounted(tx, blockIds);
     return judged;
   }
@@ -127,7 +123,13 @@ export class BlockEvaluation {
       states: new StateStore(tx, repositoryId),
     };
     const repository = await settingsOf(tx, repositoryId);
-    return evaluate(stores, tests, { isFlakyDetectionEnabled: repository?.isEnabled ?? true });
+    return evaluate(stores, tests, {
+      isFlakyDetectionEnabled: repository?.isEnabled ?? true,
+      // Another process or the next start evaluates the blocks.
+      beforeBatch: () => {
+        if (this.isStopped()) throw new Stopped();
+      },
+    });
   }
 
   async #write(repositoryId: string, judged: Judgements, version: number): Promise<void> {

@@ -34,17 +34,26 @@ export interface Judgements {
   unhealthy: ReadonlySet<string>;
 }
 
+export interface EvaluateOptions {
+  isFlakyDetectionEnabled: boolean;
+  /** Called before each batch of tests; what it throws takes back the evaluation. */
+  beforeBatch(): void;
+}
+
 /** Judges what is new about the touched tests, and about others whose evidence changes with a troubled run. */
 export async function evaluate(
   stores: EvaluationStores,
   touched: ReadonlyMap<string, TouchedTest>,
-  options: { isFlakyDetectionEnabled: boolean },
+  { isFlakyDetectionEnabled, beforeBatch }: EvaluateOptions,
 ): Promise<Judgements> {
   const oldest = [...touched.values()].reduce((least, { since }) => Math.min(least, since), Number.MAX_SAFE_INTEGER);
   const troubledRuns = oldest === Number.MAX_SAFE_INTEGER ? noTrouble() : await judgeRuns(stores.runs, oldest);
-  const evaluation = new Evaluation(stores, { ...options, troubledRuns });
+  const evaluation = new Evaluation(stores, { isFlakyDetectionEnabled, troubledRuns });
   // A troubled run may affect far more tests than the blocks that made it one.
-  for (const tests of batchesOf(touched, troubledRuns.affected)) await evaluation.add(tests);
+  for (const tests of batchesOf(touched, troubledRuns.affected)) {
+    beforeBatch();
+    await evaluation.add(tests);
+  }
   return evaluation.end();
 }
 

@@ -20,7 +20,8 @@ import { disownLockFiles, type Launched, launch, ownUid, runningServer, stopServ
 
 /** The path of a Unix socket is limited to 107 bytes; PostgreSQL's file name takes up to 20 of them. */
 const SOCKET_FOLDER_BYTES_MAX = 85;
-const START_TIMEOUT_MS = 60_000;
+/** After a crash, the server first reads up to 2 GB of its log. */
+const START_TIMEOUT_MS = 180_000;
 const RESTART_MS = 500;
 const DATABASE = 'ci_insights';
 
@@ -172,6 +173,10 @@ function serverArguments(folder: string, socketFolder: string, others: Settings)
     unix_socket_directories: socketFolder,
     max_connections: '100',
     shared_buffers: '128MB',
+    // After a checkpoint, the first change of each page writes the whole page to the log: while a backlog is evaluated
+    // that was more than half of the log. Fewer checkpoints, at the price of a log of up to 2 GB.
+    max_wal_size: '2GB',
+    checkpoint_timeout: '15min',
     log_min_messages: 'fatal',
     // The defaults, whatever the folder says: what was answered survives a power loss.
     fsync: 'on',

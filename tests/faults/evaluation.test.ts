@@ -1,6 +1,8 @@
 /** An evaluation that is interrupted at any of its writes is completed by evaluating the same again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
+import { BlockEvaluation, Stopped } from '../../src/evaluation/block-evaluation.ts';
+import { TESTS_MAX } from '../../src/evaluation/run-store.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
@@ -115,4 +117,30 @@ test('verdicts and troubled runs of several repositories that are evaluated toge
     const report = await verify(stores, id);
     expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
   }
+});
+
+test('an evaluation that is stopped between two batches of tests counts nothing, and the next one counts all', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const blocks = new BlockStore(db);
+  const stored: StoredBlock[] = [];
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => stored.push(block) });
+  const repository = uniqueRepository();
+  const { id } = await stores.repositories.record(repository);
+  const names = Array.from({ length: TESTS_MAX + 1 }, (_, i) => `test ${i}`);
+  const at = TEST_NOW - 12 * 24 * HOUR;
+  const job = runOf({ repository, runId: '1', at, receivedAt: at, results: all('passed', names) });
+  await ledger.write([
+    prepareChunk(job, { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 }),
+  ]);
+  const blockIds = stored.map(({ blockId }) => blockId);
+  const deps = { db, clickhouse, blocks, quarantines };
+  let batches = 0;
+  const stopping = new BlockEvaluation(deps, () => ++batches === 2);
+  expect(await stopping.run(blockIds).catch((error: unknown) => error)).toBeInstanceOf(Stopped);
+  expect(await healthsOf(stores, repository)).toEqual({});
+  await new BlockEvaluation(deps).run(blockIds);
+  expect(Object.keys(await healthsOf(stores, repository))).toHaveLength(names.length);
+  const report = await verify(stores, id);
+  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
 });
