@@ -73,16 +73,16 @@ describe.each([
     expect(details).toMatchObject({ last_conclusion: 'failed', failure_ratio: 1 });
   });
 
-  test.skipIf(!python)('a quarantine of another branch does not help this one', async () => {
-    const repository = freshRepository('junit');
-    const service = await sharedService();
-    await service.quarantine(repository, FAILING);
-    const response = await service.fetch(`/v1/ci/acme/repositories/${repository}/quarantines`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ test_name: QUARANTINED, reason: 'old', branch: 'release/*' }),
-    });
-    expect(response.status).toBe(201);
-    expect((await process({ repository })).ran.code).toBe(1);
-  });
+  test.skipIf(!python)(
+    'a quarantine of another branch does not help this one, and a narrowed one does not help a client that cannot narrow',
+    async () => {
+      const repository = freshRepository('junit');
+      const service = await sharedService();
+      await service.quarantine(repository, FAILING);
+      const narrowings = [{ job_name: 'unit' }, { pipeline_name: 'CI' }, { failure_ids: [crypto.randomUUID()] }];
+      for (const scope of [{ branch: 'release/*' }, ...narrowings])
+        await service.quarantine(repository, QUARANTINED, scope);
+      expect((await process({ repository })).ran.code).toBe(1);
+    },
+  );
 });

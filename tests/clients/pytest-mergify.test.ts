@@ -109,6 +109,14 @@ describe.each([
     expect([ran.code, ran.printed]).toEqual([0, expect.stringContaining('1 passed, 1 xfailed')]);
   });
 
+  test.skipIf(!python)('a quarantine that is narrowed, which the plugin cannot know, excuses nothing', async () => {
+    const repository = freshRepository('pytest');
+    const scope = { failure_ids: [crypto.randomUUID()] };
+    await (await sharedService()).quarantine(repository, 'test_cart.py::test_quarantined', scope);
+    const { ran } = await pytest(repository, ['test_cart.py::test_quarantined']);
+    expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('1 failed')]);
+  });
+
   test.skipIf(!python)('a new flaky test is caught in the pull request that adds it', async () => {
     const repository = freshRepository('pytest');
     const base = `/v1/ci/acme/repositories/${repository}`;

@@ -42,12 +42,12 @@ export class ClientService {
     return this.process.request(path, init);
   }
 
-  /** Quarantines a test on every branch and returns the quarantine's id. */
-  async quarantine(repository: string, testName: string): Promise<string> {
+  /** Quarantines a test, on every branch unless a scope says otherwise, and returns the quarantine's id. */
+  async quarantine(repository: string, testName: string, scope: object = {}): Promise<string> {
     const response = await this.fetch(`/v1/ci/acme/repositories/${repository}/quarantines`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ test_name: testName, reason: 'flaky' }),
+      body: JSON.stringify({ test_name: testName, reason: 'flaky', ...scope }),
     });
     if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`);
     return ((await response.json()) as { id: string }).id;
