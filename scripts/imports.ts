@@ -52,7 +52,7 @@ export const ALLOWED = {
   download: ['http'],
   web: ['http'],
   app: ['http', 'observability'],
-  operate: ['access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
+  operate: ['domain', 'access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
   features: [
     'access',
     'deps',

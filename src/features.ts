@@ -14,6 +14,7 @@ import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
+import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
@@ -48,6 +49,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountVerifications(app, http, { db, clock }),
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,

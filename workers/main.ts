@@ -18,6 +18,7 @@ import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
 import { uploadBundlesHandler } from './upload-bundles.ts';
+import { Verifier } from './verifier.ts';
 
 export interface RunningWorkers {
   /** For tests. */
@@ -67,9 +68,10 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
+  const verifier = new Verifier({ ...deps, clickhouse: background });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention, expiry, regrouper]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry, regrouper, verifier]) loop.wake();
   return {
     evaluator,
     sweeper,
@@ -79,7 +81,9 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
-      await Promise.all([relay, sweeper, retention, expiry, regrouper, evaluator].map(({ loop }) => loop.stop()));
+      await Promise.all(
+        [relay, sweeper, retention, expiry, regrouper, verifier, evaluator].map(({ loop }) => loop.stop()),
+      );
     },
   };
 }

@@ -22,13 +22,14 @@ export interface TestGroup {
 export async function* testsOnDefaultBranches(
   clickhouse: ClickHouse,
   repositoryId?: string,
+  executionsAtOnce = EXECUTIONS_AT_ONCE,
 ): AsyncGenerator<TestGroup> {
   const rows = await clickhouse.select(allTests, scopeOf(repositoryId));
   for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id)) {
     let testIds: string[] = [];
     let executions = 0;
     for (const test of tests) {
-      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > EXECUTIONS_AT_ONCE;
+      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > executionsAtOnce;
       if (testIds.length > 0 && isFull) {
         yield { repositoryId: id, testIds };
         testIds = [];

@@ -52,6 +52,13 @@ interface JudgementDeps {
   quarantines: QuarantineStore;
 }
 
+interface VerifyScope {
+  /** Undefined: every repository. */
+  repositoryId: string | undefined;
+  /** How many executions are held in memory and judged at once; undefined: as many as a rebuild takes. */
+  executionsAtOnce: number | undefined;
+}
+
 /**
  * Returns a sentence for every difference.
  *
@@ -61,7 +68,7 @@ interface JudgementDeps {
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: JudgementDeps,
   pending: PendingTests,
-  repositoryId?: string,
+  { repositoryId, executionsAtOnce }: VerifyScope,
 ): Promise<string[]> {
   const settings = await onPostgres(() =>
     db.select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled }).from(repositories),
@@ -70,7 +77,11 @@ export async function verifyJudgements(
   const differences: string[] = [];
   let current: { id: string; troubles: Troubles; open: Quarantine[]; waiting: ReadonlySet<string> } | undefined;
   const shown = await testsWithExecutions(db, repositoryId);
-  for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(clickhouse, repositoryId)) {
+  for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(
+    clickhouse,
+    repositoryId,
+    executionsAtOnce,
+  )) {
     for (const testId of testIds) shown.delete(`${id}/${testId}`);
     if (current?.id !== id) {
       const runs = new RunStore(clickhouse, id);

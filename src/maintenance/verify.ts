@@ -6,6 +6,7 @@ import { max } from 'drizzle-orm';
 import { z } from 'zod';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { scope, scopeOf } from '../clickhouse/scope.ts';
+import type { VerifyReportDocument } from '../domain/verify-report.ts';
 import { type PendingTests, readPending } from '../evaluation/pending.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
@@ -15,7 +16,7 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
-import { compareLedger, type LedgerDeps } from './verify-ledger.ts';
+import { compareLedger, type LedgerComparison, type LedgerDeps } from './verify-ledger.ts';
 
 const DIFFERENCES_SHOWN_MAX = 20;
 
@@ -33,6 +34,7 @@ const CHECKS = [
     query: defineLongQuery('verify/commit_runs', scope, difference),
   },
 ];
+const LEDGER = 'ledger: exactly what is claimed is stored';
 const storedExecutions = defineLongQuery('verify/stored', {}, z.object({ executions: z.number() }));
 
 /** Beside a running service, a block may be stored between two reads. Then everything is compared again. */
@@ -81,22 +83,34 @@ async function newestBlock(db: Database): Promise<number> {
   return row?.newest ?? 0;
 }
 
-async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
-  const { clickhouse, postgres, quarantines } = deps;
+/** What one look found. */
+export interface Look {
+  /** Every difference, by check, in the order of the checks. */
+  differences: Map<string, string[]>;
+  pendingBlocks: number;
+  regrouping: VerifyReport['regrouping'];
+}
+
+/**
+ * Compares everything that is derived, of all repositories or of one.
+ *
+ * @param executionsAtOnce how many are held in memory and judged at once
+ */
+export async function lookAt(
+  { clickhouse, postgres, quarantines }: VerifyDeps,
+  repositoryId?: string,
+  executionsAtOnce?: number,
+): Promise<Look> {
   const pending = await readPending(postgres.db);
-  const checks: VerifyReport['checks'] = [];
-  const add = (name: string, differences: readonly string[], count = differences.length): void => {
-    checks.push({ name, count, differences: differences.slice(0, DIFFERENCES_SHOWN_MAX) });
-  };
+  const differences = new Map<string, string[]>();
   for (const { name, query } of CHECKS) {
     const rows = await clickhouse.select(query, scopeOf(repositoryId));
-    add(
+    const found = rows.filter(({ about }) => !pending.arriving.has(about));
+    differences.set(
       name,
-      rows.filter(({ about }) => !pending.arriving.has(about)).map((row) => row.difference),
+      found.map((row) => row.difference),
     );
   }
-  const ledger = await compareLedger(deps);
-  add('ledger: exactly what is claimed is stored', ledger.differences, ledger.count);
   const isRegroupingDone = await isRegrouped(postgres.db);
   const groups: string[] = [];
   const grouped = wronglyGrouped(clickhouse, currentGroupOf, repositoryId === undefined ? {} : { repositoryId });
@@ -107,23 +121,68 @@ async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyR
           `a failure of test ${testId} is in group ${failureId}, but belongs in ${movedTo}`,
       ),
     );
-  add('failure groups: as their fingerprints say', isRegroupingDone ? groups : []);
+  differences.set('failure groups: as their fingerprints say', isRegroupingDone ? groups : []);
   const moved = await pendingTests(postgres.db);
   for (const [id, testIds] of moved) addMoved(pending.tests, id, testIds);
-  add(
+  differences.set(
     'verdicts, state of tests and recovery: as the rules say',
-    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.tests, repositoryId),
+    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.tests, {
+      repositoryId,
+      executionsAtOnce,
+    }),
   );
-  const [stored] = await clickhouse.select(storedExecutions, {});
   return {
-    isConsistent: checks.every((check) => check.count === 0),
-    isComplete: ledger.count === 0,
-    executions: stored?.executions ?? 0,
-    checks,
+    differences,
     pendingBlocks: pending.blocks,
     regrouping: {
       messages: isRegroupingDone ? 0 : groups.length,
-      tests: [...moved.values()].reduce((sum, { length }) => sum + length, 0),
+      tests: [...moved]
+        .filter(([id]) => repositoryId === undefined || id === repositoryId)
+        .reduce((sum, [, { length }]) => sum + length, 0),
     },
   };
 }
+
+/** How many executions are stored, and whether they are those that the ledger claims. */
+export async function lookAtLedger(deps: VerifyDeps): Promise<{ ledger: LedgerComparison; executions: number }> {
+  const ledger = await compareLedger(deps);
+  const [stored] = await deps.clickhouse.select(storedExecutions, {});
+  return { ledger, executions: stored?.executions ?? 0 };
+}
+
+/** The report of looks at different repositories, and of one at the ledger. */
+export function reportOf(
+  looks: readonly Look[],
+  { ledger, executions }: Awaited<ReturnType<typeof lookAtLedger>>,
+): VerifyReport {
+  const names = new Set(looks.flatMap(({ differences }) => [...differences.keys()]));
+  const checks = [...names].map((name) => {
+    const found = looks.flatMap(({ differences }) => differences.get(name) ?? []);
+    return { name, count: found.length, differences: found.slice(0, DIFFERENCES_SHOWN_MAX) };
+  });
+  checks.push({ name: LEDGER, count: ledger.count, differences: ledger.differences });
+  return {
+    isConsistent: checks.every((check) => check.count === 0),
+    isComplete: ledger.count === 0,
+    executions,
+    checks,
+    pendingBlocks: Math.max(0, ...looks.map(({ pendingBlocks }) => pendingBlocks)),
+    regrouping: {
+      messages: looks.reduce((sum, { regrouping }) => sum + regrouping.messages, 0),
+      tests: looks.reduce((sum, { regrouping }) => sum + regrouping.tests, 0),
+    },
+  };
+}
+
+const compare = async (deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> =>
+  reportOf([await lookAt(deps, repositoryId)], await lookAtLedger(deps));
+
+/** The report as the API and the command show it. */
+export const documentOf = (report: VerifyReport): VerifyReportDocument => ({
+  is_consistent: report.isConsistent,
+  is_complete: report.isComplete,
+  executions: report.executions,
+  pending_blocks: report.pendingBlocks,
+  regrouping: report.regrouping,
+  checks: report.checks,
+});

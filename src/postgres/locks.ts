@@ -17,3 +17,5 @@ export const RELAY_LOCK = 0x65766e74;
 export const RETENTION_LOCK = 0x72657469;
 /** "regr": one process at a time regroups failures. */
 export const REGROUP_LOCK = 0x72656772;
+/** "veri": one process at a time compares everything derived with the executions. */
+export const VERIFY_LOCK = 0x76657269;

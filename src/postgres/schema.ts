@@ -228,6 +228,27 @@ export const formerGroups = schema.table(
   ],
 );
 
+/** Comparisons of everything derived with the executions, which a worker makes while the service runs. */
+export const verifications = schema.table(
+  'verifications',
+  {
+    id: uuid().primaryKey(),
+    requestedAt: moment('requested_at').notNull(),
+    /** How many repositories were compared, and how many there are; 0 before it begins. */
+    compared: integer().notNull().default(0),
+    repositories: integer().notNull().default(0),
+    finishedAt: moment('finished_at'),
+    /** JSON; null until it is finished, or if it failed. */
+    report: text(),
+    /** Why it has no report. */
+    failure: text(),
+  },
+  // One at a time.
+  (table) => [
+    uniqueIndex('verifications_open').on(sql`(${table.finishedAt} is null)`).where(sql`${table.finishedAt} is null`),
+  ],
+);
+
 /** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 

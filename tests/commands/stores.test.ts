@@ -71,6 +71,7 @@ test('a wrong configuration is reported at once, every fault of it, without a st
 describe('beside a running service', () => {
   const service = ServiceProcess.onFolder(dataDir);
   let explained = '';
+  let verified = '';
   beforeAll(() => service.start());
   afterAll(() => service.stop());
 
@@ -169,14 +170,22 @@ describe('beside a running service', () => {
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('unknown, expired or revoked')]);
   });
 
+  test('verify asks the service that uses the folder', async () => {
+    const found = await run('verify');
+    expect([found.code, found.err]).toEqual([0, '']);
+    verified = found.out;
+    expect(verified).toContain('All derived tables agree with 1 execution.');
+  });
+
   // The last one: the service is stopped.
   test('a command that needs its ClickHouse says to stop it first, and then works', async () => {
-    const refused = await run('verify');
+    const refused = await run('rebuild');
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('Stop it first');
     expect(refused.err.trim().split('\n')).toHaveLength(1);
     expect(await service.stop()).toBe(0);
-    expect((await run('verify')).code).toBe(0);
+    expect((await run('verify')).out.split('\n').toSorted()).toEqual(verified.split('\n').toSorted());
+    expect((await run('rebuild')).code).toBe(0);
     expect((await run('explain', 'acme/explained', 'Cart.sums *')).out).toBe(explained);
   });
 });

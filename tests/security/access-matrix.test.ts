@@ -45,6 +45,8 @@ const ROWS: Record<string, Rule> = {
   'GET /admin/queues/*': 'board',
   'POST /webhooks/github': 'signature',
   'GET /v1/application': 'credential',
+  'POST /v1/verifications': 'operator',
+  'GET /v1/verifications/:verification_id': 'operator',
   'POST /v1/session': 'public',
   'GET /v1/session': 'credential',
   'GET /v1/sessions': 'operator',
@@ -98,6 +100,7 @@ const VALUES: Record<string, string> = {
   quarantine_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   upload_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   session_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  verification_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };
 

@@ -1,0 +1,82 @@
+/**
+ * The same comparison as `verify`, while the service runs: one repository after the other, on one thread of ClickHouse,
+ * with pauses. Only reads.
+ *
+ * What the service stores between two reads of a look may seem to be a difference. So a repository with differences is
+ * looked at again, and only those that are there each time count.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { repositories } from '../postgres/schema.ts';
+import { type Look, lookAt, lookAtLedger, reportOf, type VerifyDeps, type VerifyReport } from './verify.ts';
+
+const storedRepositories = defineLongQuery('verify/repositories', {}, z.object({ repository_id: z.string() }));
+
+const LOOKS = 3;
+/** The service stores several blocks a second when it is busy, and evaluates each within a few. */
+const BETWEEN_LOOKS_MS = 2_000;
+/** The process does nothing else while it judges so many. */
+const EXECUTIONS_AT_ONCE = 20_000;
+
+export interface OnlineOptions {
+  onProgress(compared: number, repositories: number): Promise<void>;
+  /** Asked between two repositories. */
+  isStopped(): boolean;
+  betweenLooksMs?: number;
+}
+
+/** Compares everything; undefined if it was stopped. */
+export async function verifyOnline(
+  deps: VerifyDeps,
+  { onProgress, isStopped, betweenLooksMs = BETWEEN_LOOKS_MS }: OnlineOptions,
+): Promise<VerifyReport | undefined> {
+  const patient = { ...deps, clickhouse: onOneThread(deps.clickhouse) };
+  const known = await onPostgres(() => deps.postgres.db.select({ id: repositories.id }).from(repositories));
+  const stored = await patient.clickhouse.select(storedRepositories, {});
+  const ids = [...new Set([...known.map(({ id }) => id), ...stored.map((row) => row.repository_id)])];
+  const looks: Look[] = [];
+  for (const id of ids) {
+    await onProgress(looks.length, ids.length);
+    if (isStopped()) return undefined;
+    looks.push(await lastingLook(patient, id, betweenLooksMs));
+  }
+  const ledger = await lookAtLedger(patient);
+  await onProgress(looks.length, ids.length);
+  return reportOf(looks, ledger);
+}
+
+/** The differences of a repository that are there in every look. */
+async function lastingLook(deps: VerifyDeps, repositoryId: string, betweenLooksMs: number): Promise<Look> {
+  let look = await lookAt(deps, repositoryId, EXECUTIONS_AT_ONCE);
+  for (let looks = 1; looks < LOOKS && hasDifferences(look); looks++) {
+    await sleep(betweenLooksMs);
+    const again = await lookAt(deps, repositoryId, EXECUTIONS_AT_ONCE);
+    const earlier = look;
+    const lasting = [...again.differences].map(([name, found]) => {
+      const before = new Set(earlier.differences.get(name));
+      return [name, found.filter((difference) => before.has(difference))] as const;
+    });
+    look = { ...again, differences: new Map(lasting) };
+  }
+  return look;
+}
+
+const hasDifferences = ({ differences }: Look): boolean => [...differences.values()].some(({ length }) => length > 0);
+
+/** Statements that read whole months take one thread, and wait for the others. */
+const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
+  select: (query, params, turn) =>
+    clickhouse.select(
+      query.isLong ? { ...query, sql: `${query.sql}\nSETTINGS max_threads = 1, priority = 10` } : query,
+      params,
+      turn,
+    ),
+  rows: (sql, params) => clickhouse.rows(sql, params),
+  command: (sql, params) => clickhouse.command(sql, params),
+  insert: (table, lines, token) => clickhouse.insert(table, lines, token),
+  ping: () => clickhouse.ping(),
+  close: () => clickhouse.close(),
+});
