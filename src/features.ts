@@ -1,5 +1,6 @@
 /** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
+import { mountKeys } from './access/keys.ts';
 import { mountSessions } from './access/sessions.ts';
 import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
@@ -43,6 +44,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
   return [
     mountApplication,
     (app, http) => mountSessions(app, http, { keys, sessions }),
+    (app, http) => mountKeys(app, http, keys),
     (app, http) => mountHealth(app, http, probes),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {

@@ -57,6 +57,12 @@ const homeRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/repositories.tsx'), 'Repositories'),
 });
 
+const operationsRoute = createRoute({
+  getParentRoute: () => signedRoute,
+  path: '/operations',
+  component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'Operations'),
+});
+
 const repositoryRoute = createRoute({ getParentRoute: () => signedRoute, path: '/$owner/$repository' });
 
 const repositoryHomeRoute = createRoute({
@@ -152,6 +158,7 @@ export const router = createRouter({
     signInRoute,
     signedRoute.addChildren([
       homeRoute,
+      operationsRoute,
       repositoryRoute.addChildren([
         repositoryHomeRoute,
         testsRoute,

@@ -53,6 +53,9 @@ const listedSchema = z
   })
   .meta({ id: 'Session' });
 
+const listSchema = z.object({ sessions: z.array(listedSchema) });
+export type SessionList = z.infer<typeof listSchema>;
+
 const signIn = z.object({
   key: text(1, KEY_LENGTH_MAX).meta({
     description: 'An application key, or a pass of a link that signs in once',
@@ -149,7 +152,7 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
     summary: 'List the sessions of browsers',
     description: 'Those that have not ended, the newest first.',
     access: 'operator',
-    responses: { 200: { description: 'The sessions.', schema: z.object({ sessions: z.array(listedSchema) }) } },
+    responses: { 200: { description: 'The sessions.', schema: listSchema } },
     handle: async () => ({ body: { sessions: (await sessions.list()).map(listed) } }),
   });
 

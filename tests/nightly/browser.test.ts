@@ -103,6 +103,7 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
       for (const path of [
         '/sign-in',
         '',
+        '/operations',
         `${base}/tests`,
         `${base}/runs`,
         `${base}/commits/b2`,
@@ -156,12 +157,34 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
     });
   }, 60_000);
 
+  test('shows operators keys and sessions, which they make and end', async () => {
+    await on({}, async ({ page, open }) => {
+      await open('/operations');
+      await page.getByLabel('Name').fill('made in a browser');
+      await page.getByLabel('Owner').fill('acme');
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      const token = await page.getByText(/^cii_/).textContent();
+      const asked = () => fetch(`${origin}/v1/session`, { headers: { authorization: `Bearer ${token}` } });
+      expect((await asked()).status).toBe(200);
+      await page.getByRole('button', { name: 'Revoke made in a browser' }).click();
+      await page.getByRole('button', { name: 'Revoke made in a browser' }).waitFor({ state: 'detached' });
+      expect((await asked()).status).toBe(403);
+    });
+    const view = await service.makeKey({ scope: 'view' });
+    await on({ key: view }, async ({ page, open }) => {
+      await open('');
+      expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
+    });
+  }, 30_000);
+
   test('changes without a reload when the first report arrives', async () => {
     const another = insights.fixture.another();
     const { owner, name } = another.repository;
     await on({}, async ({ page, open }) => {
       await open(`/${owner}/${name}`);
       await page.getByText('Waiting for the first report').waitFor();
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByText(/export CI_INSIGHTS_TOKEN=cii_[\w-]{43}/).waitFor();
       await another.ingest(another.run([{ name: 'the first test' }]));
       await page.getByRole('link', { name: 'the first test' }).waitFor();
     });

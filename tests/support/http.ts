@@ -4,7 +4,7 @@ import { KeyCredentials, SessionCredentials } from '../../src/access/credential.
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import { type CoreDeps, coreFeatures, docs } from '../../src/features.ts';
 import type { Feature } from '../../src/http/operation.ts';
-import { KeyStore, type NewKey } from '../../src/postgres/keys.ts';
+import type { KeyStore, NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
 import { openTestStores, type TestStores } from './stores.ts';
 
@@ -37,7 +37,7 @@ export type AppOverrides = Partial<AppDeps & CoreDeps> & {
 
 export async function openTestApp({ features = [], all, ...overrides }: AppOverrides = {}): Promise<TestApp> {
   const stores = await openTestStores();
-  const keys = new KeyStore(stores.postgres.db, stores.clock);
+  const { keys } = stores;
   const deps = { ...stores, publicUrl: undefined, rateLimit: undefined, credentials: [], ...overrides };
   const app = buildApp({
     clock: deps.clock,

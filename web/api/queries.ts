@@ -1,6 +1,7 @@
 /** What the pages read, as queries whose results are kept and shared. Types are those of the API's own schemas. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { CredentialInUse } from '../../src/access/sessions.ts';
+import type { KeyList, MadeKey } from '../../src/access/keys.ts';
+import type { CredentialInUse, SessionList } from '../../src/access/sessions.ts';
 import type { Explanation } from '../../src/evaluation/explanation.ts';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
@@ -162,6 +163,26 @@ export const eventCountsQuery = ({ owner, repository }: RepositoryPath, query: Q
     queryFn: ({ signal }) => get<EventCounts>(pathOf`/repos/${owner}/${repository}/logs/aggregate`, query, signal),
     placeholderData: (before) => before,
   });
+
+export const keysQuery = queryOptions({
+  queryKey: ['keys'],
+  queryFn: ({ signal }) => get<KeyList>('/keys', {}, signal),
+});
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => get<SessionList>('/sessions', {}, signal),
+});
+
+export interface NewKey {
+  name: string;
+  scope: KeyList['keys'][number]['scope'];
+  owner: string | null;
+  repositories?: string[] | null;
+  expires_in_days?: number | null;
+}
+export const makeKey = (body: NewKey) => ask<MadeKey>('POST', '/keys', { body });
+export const revokeKey = (id: string) => ask<undefined>('DELETE', pathOf`/keys/${id}`);
+export const revokeSession = (id: string) => ask<undefined>('DELETE', pathOf`/sessions/${id}`);
 
 export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });
 export const signOut = () => ask<undefined>('DELETE', '/session');

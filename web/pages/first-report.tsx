@@ -1,10 +1,18 @@
 /** What a repository without results shows: how to send the first. The page changes when it has arrived. */
-import type { RepositoryPath } from '../api/queries.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { BASE } from '../api/client.ts';
+import { makeKey, type RepositoryPath, sessionQuery } from '../api/queries.ts';
+import { Secret } from '../ui/secret.tsx';
 import { useTitle } from '../ui/title.ts';
 
 export function FirstReport({ owner, repository }: RepositoryPath) {
   useTitle(`${owner}/${repository}`);
-  const origin = window.location.origin;
+  const { data: session } = useQuery(sessionQuery);
+  const making = useMutation({
+    mutationFn: () => makeKey({ name: `${repository} CI`, scope: 'ci', owner, repositories: [repository] }),
+  });
+  const token = making.data?.body.token;
+  const origin = window.location.origin + BASE;
   return (
     <div className="mx-auto max-w-2xl py-6">
       <h1 className="mb-1 text-lg font-semibold">
@@ -15,11 +23,31 @@ export function FirstReport({ owner, repository }: RepositoryPath) {
         Waiting for the first report. This page changes when it arrives.
       </p>
       <ol className="flex flex-col gap-4">
-        <Step title="Make a key for CI, where the service runs">
-          {`ci-insights keys create --owner ${owner} --scope ci --name '${repository} CI'`}
-        </Step>
+        {session?.is_operator ? (
+          <li className="card flex flex-wrap items-center gap-3 px-4 py-3">
+            <span className="font-medium">Make a key for its CI</span>
+            <button
+              type="button"
+              className="button button-primary ml-auto"
+              disabled={making.isPending || token !== undefined}
+              onClick={() => making.mutate()}
+            >
+              {token === undefined ? 'Make a key' : 'Made'}
+            </button>
+            {token !== undefined && <Secret token={token} />}
+            {making.error && (
+              <p role="alert" className="basis-full text-broken">
+                {making.error.message}
+              </p>
+            )}
+          </li>
+        ) : (
+          <Step title="Make a key for CI, where the service runs">
+            {`ci-insights keys create --owner ${owner} --repository ${repository} --scope ci`}
+          </Step>
+        )}
         <Step title="Give it to CI as a secret, with the address of this service">
-          {`export CI_INSIGHTS_URL=${origin}\nexport CI_INSIGHTS_TOKEN=cii_…`}
+          {`export CI_INSIGHTS_URL=${origin}\nexport CI_INSIGHTS_TOKEN=${token ?? 'cii_…'}`}
         </Step>
         <Step title="Send the reports after the tests, whether they passed or failed">
           {`ci-insights push junit reports --repo ${owner}/${repository} --branch main`}

@@ -93,6 +93,11 @@ function Person() {
   };
   return (
     <div className="ml-auto flex items-center gap-3">
+      {session.is_operator && (
+        <Link to="/operations" className="text-soft">
+          Operations
+        </Link>
+      )}
       <a href={`${BASE}/docs`} className="text-soft max-sm:hidden">
         API
       </a>
