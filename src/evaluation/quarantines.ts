@@ -133,12 +133,13 @@ async function quarantineTests(
   open: readonly Quarantine[],
 ): Promise<void> {
   if (mode === 'off') return;
-  const everywhere = new Set(
-    open.flatMap((quarantine) => (quarantine.branch === null && !isNarrowed(quarantine) ? [quarantine.testId] : [])),
+  // Of a narrowed one, a person has decided that other failures of the test still count.
+  const decided = new Set(
+    open.flatMap((quarantine) => (quarantine.branch === null || isNarrowed(quarantine) ? [quarantine.testId] : [])),
   );
   const suspects = [...tests].filter(
     ([testId, identities]) =>
-      !everywhere.has(testId) &&
+      !decided.has(testId) &&
       identities.some(
         ({ state: { health } }) => health === 'flaky' || (health === 'broken' && mode === 'flaky+broken'),
       ),

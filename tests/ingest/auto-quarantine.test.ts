@@ -140,6 +140,21 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
+  test('a test that a person has quarantined for one CI job or failure group is not quarantined as a whole', async () => {
+    const { stores, driver } = ingest;
+    const course = await Course.start('flaky');
+    await course.run(times(20));
+    for (const narrowing of [{ jobName: 'e2e' }, { failureIds: [crypto.randomUUID()], branch: 'main' }])
+      await stores.quarantines.create(
+        course.id,
+        { testName: 'sums', reason: 'known', branch: null, ...narrowing },
+        ANN,
+      );
+    await course.run(['flaky', 'flaky', 'flaky']);
+    expect((await course.open()).map(({ source }) => source)).toEqual(['manual', 'manual']);
+    await driver.verify();
+  });
+
   test('a day on which everything fails quarantines nothing', async () => {
     const { stores, driver } = ingest;
     const course = await Course.start('flaky+broken');
