@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis)('a producer of jobs', () => {
 
   test('in TypeScript, through the export of the package', async () => {
     const repository = freshRepository('typescript');
-    // Inside the package, because that is where its name resolves to itself.
+    // Inside the repository, whose workspaces have the name; tests/nightly/reporters.test.ts installs the package.
     const program = join(ROOT, 'tests/clients', `producer-${uuid7()}.tmp.ts`);
     writeFileSync(program, recipe('### TypeScript', 'ts'));
     try {

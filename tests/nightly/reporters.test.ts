@@ -9,12 +9,16 @@ import { PACKAGES, pack } from '../../scripts/pack.ts';
 import { runClient } from '../clients/support/client.ts';
 import { jobEnvironment } from '../clients/support/job.ts';
 import { packagesFolder } from '../clients/support/packages.ts';
+import { recipe } from '../clients/support/recipes.ts';
 import { machine, run } from '../clients/support/run.ts';
-import { type ClientService, freshRepository, sharedService } from '../clients/support/service.ts';
+import { ClientService, freshRepository, ROOT, sharedService } from '../clients/support/service.ts';
 import { atEnd } from '../support/at-end.ts';
 import { makeFolder } from '../support/folder.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 
-const RUNNERS = { vitest: '4.1.12', jest: '30.5.2', '@playwright/test': '1.65.1' };
+/** Payloads are compressed with zstd, which Node 20 does not have. */
+const NODE = `node-${process.platform === 'darwin' ? 'darwin' : 'linux'}-${process.arch}`;
+const RUNNERS = { [NODE]: '22.23.3', vitest: '4.1.12', jest: '30.5.2', '@playwright/test': '1.65.1' };
 
 const tarballs = makeFolder('tarballs');
 atEnd(async () => rmSync(tarballs, { recursive: true, force: true }));
@@ -178,3 +182,43 @@ test.skipIf(folder === undefined)('the client, installed from its tarball, runs 
   const ran = await run([join(folder ?? '', 'node_modules/.bin/ci-insights'), 'tests', '--repo', 'acme/none'], { env });
   expect([ran.code, ran.stdout]).toEqual([0, 'No test has such a name.\n']);
 });
+
+test.skipIf(folder === undefined)(
+  'the producer, installed from its tarball, has types, and its program runs on Node',
+  async () => {
+    const cwd = join(folder ?? '', 'producer');
+    mkdirSync(cwd, { recursive: true });
+    const program = recipe('### TypeScript', 'ts');
+    writeFileSync(join(cwd, 'produce.ts'), program);
+    writeFileSync(join(cwd, 'wrong.ts'), `${program}\nawait events.add(1, {});`);
+    const check = (file: string) =>
+      run(
+        [
+          process.execPath,
+          join(ROOT, 'node_modules/typescript/bin/tsc'),
+          ...['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'esnext'],
+          ...['--types', 'bun', '--typeRoots', join(ROOT, 'node_modules/@types'), file],
+        ],
+        { cwd, env: machine() },
+      );
+    expect(await check('produce.ts')).toMatchObject({ code: 0, printed: '' });
+    expect((await check('wrong.ts')).printed).toContain('wrong.ts');
+    if (!hasRedis) return;
+    const redis = await startRedis();
+    const queued = await ClientService.start({ REDIS_URL: redis.url });
+    try {
+      // As JavaScript: nothing in it is typed.
+      writeFileSync(join(cwd, 'produce.mjs'), program);
+      const input = recipe('### Python', 'json');
+      const node = join(folder ?? '', 'node_modules', NODE, 'bin/node');
+      const ran = await run([node, 'produce.mjs', redis.url], { cwd, env: machine(), input });
+      expect(ran).toMatchObject({ code: 0, printed: '' });
+      const path = '/v1/ci/acme/repositories/shop/search/tests?test_name=*';
+      const { tests } = await queued.until<Found>(path, (found) => found.tests.length === 2);
+      expect(tests.map(({ test_name }) => test_name).sort()).toEqual(['load > checkout', 'load > search']);
+    } finally {
+      await queued.stop();
+      await redis.stop();
+    }
+  },
+);
