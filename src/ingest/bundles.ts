@@ -5,17 +5,22 @@
 import { v7 as uuid7 } from 'uuid';
 import { carrier } from '../observability/tracing.ts';
 import type { PackedJob, PlainJob } from '../queue/producer.ts';
-import { BUNDLE_UPLOADS_MAX, type BundledChunk, bundleOf, packBundle, uploadIdOf } from '../queue/upload-bundles.ts';
+import {
+  BUNDLE_UPLOADS_MAX,
+  type BundledChunk,
+  bundleJobIds,
+  bundleOf,
+  packBundle,
+  uploadIdOf,
+} from '../queue/upload-bundles.ts';
 
 /**
  * A parsed upload waits for others to be parsed at most as long as it has taken so far, but so long in any case: on a busy
- * machine, all of them take long.
+ * machine, all of them take long. What is parsed later follows in the next job of the bundle.
  */
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 1_000;
-/** So long after its first upload, others begin a new bundle. */
-const OPEN_MS = 25;
-/** Text of a bundle that takes no more: it is packed in a millisecond or two. */
+/** Text of a job that takes no more: it is packed in a millisecond or two. */
 const LENGTH_MAX = 512 * 1024;
 
 /** An upload between its arrival and the queue. */
@@ -36,17 +41,19 @@ interface Waiting extends BundledChunk {
 
 interface Bundle {
   id: string;
-  openedAt: number;
+  /** Ids of the jobs that it may still have. */
+  jobIds: string[];
   /** How many uploads were ever in it, and how many of them are being parsed. */
   entered: number;
   parsing: number;
+  /** Of the next job. */
   waiting: Waiting[];
   length: number;
-  isSent: boolean;
-  timer?: ReturnType<typeof setTimeout>;
+  timer?: ReturnType<typeof setTimeout> | undefined;
 }
 
 export class UploadBundles {
+  /** Those who arrive now are in this one, until its first job is sent. */
   #open: Bundle | undefined;
 
   constructor(
@@ -58,6 +65,7 @@ export class UploadBundles {
   enter(): Place {
     const bundle = this.#openBundle();
     const uploadId = uploadIdOf(bundle.id, bundle.entered++);
+    const enteredAt = performance.now();
     bundle.parsing++;
     let isParsing = true;
     const parsed = (): void => {
@@ -68,7 +76,7 @@ export class UploadBundles {
       uploadId,
       put: (job) => {
         parsed();
-        return this.#put(bundle, job);
+        return this.#put(bundle, job, performance.now() - enteredAt);
       },
       leave: () => {
         parsed();
@@ -78,46 +86,38 @@ export class UploadBundles {
   }
 
   #openBundle(): Bundle {
-    const now = performance.now();
-    if (this.#open && (now - this.#open.openedAt > OPEN_MS || this.#open.entered === BUNDLE_UPLOADS_MAX))
-      this.#open = undefined;
-    this.#open ??= {
-      id: bundleOf(uuid7()),
-      openedAt: now,
-      entered: 0,
-      parsing: 0,
-      waiting: [],
-      length: 0,
-      isSent: false,
-    };
+    if (this.#open?.entered === BUNDLE_UPLOADS_MAX) this.#open = undefined;
+    if (!this.#open) {
+      const id = bundleOf(uuid7());
+      this.#open = { id, jobIds: bundleJobIds(id), entered: 0, parsing: 0, waiting: [], length: 0 };
+    }
     return this.#open;
   }
 
-  #put(bundle: Bundle, job: PlainJob): Promise<boolean> {
-    if (bundle.isSent) return Promise.resolve(false);
+  #put(bundle: Bundle, job: PlainJob, tookMs: number): Promise<boolean> {
+    if (bundle.jobIds.length === 0) return Promise.resolve(false);
     const settle = Promise.withResolvers<boolean>();
     bundle.waiting.push({ ...job, trace: carrier(), settle });
     bundle.length += job.json.length;
-    const waitMs = Math.min(Math.max(performance.now() - bundle.openedAt, WAIT_MS), WAIT_MS_MAX);
-    bundle.timer ??= setTimeout(() => void this.#send(bundle), waitMs);
+    bundle.timer ??= setTimeout(() => void this.#send(bundle), Math.min(Math.max(tookMs, WAIT_MS), WAIT_MS_MAX));
     this.#sendIfReady(bundle);
     return settle.promise;
   }
 
   #sendIfReady(bundle: Bundle): void {
-    if (bundle.parsing === 0 || bundle.length >= LENGTH_MAX) void this.#send(bundle);
+    if (bundle.waiting.length > 0 && (bundle.parsing === 0 || bundle.length >= LENGTH_MAX)) void this.#send(bundle);
   }
 
   async #send(bundle: Bundle): Promise<void> {
-    if (bundle.isSent) return;
-    bundle.isSent = true;
-    clearTimeout(bundle.timer);
     if (this.#open === bundle) this.#open = undefined;
-    const { waiting } = bundle;
-    const isJoined = waiting.length > 1;
+    clearTimeout(bundle.timer);
+    bundle.timer = undefined;
+    const waiting = bundle.waiting.splice(0);
+    bundle.length = 0;
+    const jobId = waiting.length > 1 ? bundle.jobIds.shift() : undefined;
     try {
-      if (isJoined) await this.enqueue(packBundle(bundle.id, waiting));
-      for (const { settle } of waiting) settle.resolve(isJoined);
+      if (jobId !== undefined) await this.enqueue(packBundle(jobId, waiting));
+      for (const { settle } of waiting) settle.resolve(jobId !== undefined);
     } catch (error) {
       for (const { settle } of waiting) settle.reject(error);
     }

@@ -14,7 +14,7 @@ import { deadLetters, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
 import type { Producers } from '../queue/producer.ts';
 import { chunkJobId, rejectionSchema, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
-import { bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
+import { bundleJobIds, bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
 
 /** How long a receipt can be read, far longer than any job waits for one. */
 const RECEIPT_DAYS = 30;
@@ -168,12 +168,15 @@ export class ReceiptStore {
   /** Of the upload's first job, or of the bundle that it is in. */
   async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
     const [producer, bundles] = [this.deps.producers.of(testRuns), this.deps.producers.of(uploadBundles)];
-    const [jobId, bundle] = [chunkJobId(uploadId, 0), bundleOf(uploadId)];
+    const jobId = chunkJobId(uploadId, 0);
     const job = await producer.find(jobId);
     if (job) return { ...headOf(job.payload), isQueued: () => producer.has(jobId) };
-    const bundled = (await bundles.find(bundle))?.payload.uploads.find(({ id }) => id === jobId);
-    const payload = bundled && testRunsSchema.safeParse(bundled.job).data;
-    return payload && { ...headOf(payload), isQueued: () => bundles.has(bundle) };
+    for (const bundleId of bundleJobIds(bundleOf(uploadId))) {
+      const bundled = (await bundles.find(bundleId))?.payload.uploads.find(({ id }) => id === jobId);
+      const payload = bundled && testRunsSchema.safeParse(bundled.job).data;
+      if (payload) return { ...headOf(payload), isQueued: () => bundles.has(bundleId) };
+    }
+    return undefined;
   }
 }
 

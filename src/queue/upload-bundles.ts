@@ -12,7 +12,7 @@ import type { PackedJob, PlainJob } from './producer.ts';
 
 export const uploadBundleSchema = z.object({
   v: z.literal(1),
-  /** Names the bundle, and begins the ids of its uploads: see {@link uploadIdOf}. */
+  /** The id of the job: see {@link bundleJobIds}. */
   bundle: z.string(),
   uploads: z
     .array(
@@ -50,20 +50,27 @@ export const uploadIdOf = (bundle: string, index: number): string => bundle + in
 /** The bundle in which an upload is, if it is in one. */
 export const bundleOf = (uploadId: string): string => uploadId.slice(0, -DIGITS);
 
+/** What is parsed late follows in further jobs of the bundle. */
+const JOBS_MAX = 4;
+
+/** The ids of the jobs that a bundle may have, in their order. */
+export const bundleJobIds = (bundle: string): string[] =>
+  Array.from({ length: JOBS_MAX }, (_, i) => (i === 0 ? bundle : `${bundle}-${i}`));
+
 /** A chunk on its way into a bundle. */
 export interface BundledChunk extends PlainJob {
   trace: string | undefined;
 }
 
-/** Packs a bundle whose chunks are JSON already. */
-export function packBundle(bundle: string, chunks: readonly BundledChunk[]): PackedJob {
+/** Packs a job of a bundle, whose chunks are JSON already. */
+export function packBundle(jobId: string, chunks: readonly BundledChunk[]): PackedJob {
   const uploads = chunks.map(({ id, json, trace }) => {
     // What is undefined is left out.
     const rest = JSON.stringify({ id, trace });
     return `${rest.slice(0, -1)},"job":${json}}`;
   });
   return {
-    id: bundle,
-    data: compressText(`{"v":1,"bundle":${JSON.stringify(bundle)},"uploads":[${uploads.join(',')}]}`),
+    id: jobId,
+    data: compressText(`{"v":1,"bundle":${JSON.stringify(jobId)},"uploads":[${uploads.join(',')}]}`),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { UploadBundles } from '../../src/ingest/bundles.ts';
 import { unpack } from '../../src/queue/encoding.ts';
 import type { PackedJob } from '../../src/queue/producer.ts';
-import { bundleOf, uploadBundleSchema } from '../../src/queue/upload-bundles.ts';
+import { bundleJobIds, bundleOf, uploadBundleSchema } from '../../src/queue/upload-bundles.ts';
 
 const jobOf = (uploadId: string, json = JSON.stringify({ uploadId })) => ({ id: `${uploadId}-0`, json });
 
@@ -66,23 +66,44 @@ describe('uploads that arrive together', () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  test('wait for a slow one no longer than a moment; it goes alone, and nothing is sent twice', async () => {
-    const { bundles, ids } = setUp();
-    const [first, second, slow] = [bundles.enter(), bundles.enter(), bundles.enter()];
-    const puts = [first, second].map((place) => place.put(jobOf(place.uploadId)));
-    expect(await Promise.all(puts)).toEqual([true, true]);
-    expect(await slow.put(jobOf(slow.uploadId))).toBe(false);
-    expect(ids()).toEqual([[first, second].map(({ uploadId }) => `${uploadId}-0`)]);
+  test('wait for slow ones no longer than a moment; these follow in the next job, and nothing is sent twice', async () => {
+    const { bundles, ids, sent } = setUp();
+    const places = Array.from({ length: 5 }, () => bundles.enter());
+    const put = (from: number, to: number): Promise<boolean[]> =>
+      Promise.all(places.slice(from, to).map((place) => place.put(jobOf(place.uploadId))));
+    expect(await put(0, 2)).toEqual([true, true]);
+    expect(await put(2, 4)).toEqual([true, true]);
+    expect(await put(4, 5)).toEqual([false]);
+    const [a, b, c, d] = places.map(({ uploadId }) => `${uploadId}-0`);
+    expect(ids()).toEqual([[a, b] as string[], [c, d] as string[]]);
+    expect(sent.map(({ id }) => id)).toEqual(bundleJobIds(bundleOf(places[0]?.uploadId ?? '')).slice(0, 2));
+  });
+
+  test('go alone once their bundle has all the jobs that it may have', async () => {
+    const { bundles, sent } = setUp();
+    const places = Array.from({ length: 20 }, () => bundles.enter());
+    const text = JSON.stringify('x'.repeat(300 * 1024));
+    const told = await Promise.all(places.map((place) => place.put(jobOf(place.uploadId, text))));
+    expect(sent).toHaveLength(4);
+    expect(told.filter((isJoined) => isJoined)).toHaveLength(8);
+  });
+
+  test('are in another bundle once the first job of theirs is sent', async () => {
+    const { bundles } = setUp();
+    const [first, second] = [bundles.enter(), bundles.enter()];
+    const third = bundles.enter();
+    expect(bundleOf(third.uploadId)).toBe(bundleOf(first.uploadId));
+    third.leave();
+    await Promise.all([first, second].map((place) => place.put(jobOf(place.uploadId))));
+    expect(bundleOf(bundles.enter().uploadId)).not.toBe(bundleOf(first.uploadId));
   });
 
   test('are sent before they are large together', async () => {
     const { bundles, ids } = setUp();
     const places = Array.from({ length: 12 }, () => bundles.enter());
     const text = JSON.stringify('x'.repeat(60 * 1024));
-    const puts = places.map((place) => place.put(jobOf(place.uploadId, text)));
-    const told = await Promise.all(puts);
-    expect(told.filter((isJoined) => isJoined)).toHaveLength(9);
-    expect(ids().map((uploads) => uploads.length)).toEqual([9]);
+    expect(await Promise.all(places.map((place) => place.put(jobOf(place.uploadId, text))))).not.toContain(false);
+    expect(ids().map((uploads) => uploads.length)).toEqual([9, 3]);
   });
 
   test('are all told when the queue does not take them, and later ones are not concerned', async () => {
