@@ -3,7 +3,7 @@ import type { WindowDays } from './events.ts';
 import type { Ingested } from './ingest.ts';
 import { type Memory, totalOf } from './memory.ts';
 import { type Latency, quantile } from './quantile.ts';
-import type { PerTest, Read } from './reads.ts';
+import type { Judged, PerTest, Read } from './reads.ts';
 import { type Figure, figure, type Goal } from './report.ts';
 
 const MIB = 2 ** 20;
@@ -45,6 +45,14 @@ export const oneClientFigures = (measured: ReadonlyMap<Read, Latency>): Figure[]
       figure(`${read}.p99`, p99, 'ms', p99Max === undefined ? {} : { atMost: p99Max }),
     ];
   });
+
+export const judgedFigures = (one: ReadonlyMap<Judged, Latency>, many: ReadonlyMap<Judged, Latency>): Figure[] => [
+  ...[...many].map(([read, { perSecond }]) => figure(`${read}.64_connections`, perSecond, '/s')),
+  ...[...one].flatMap(([read, { median, p99 }]) => [
+    figure(`${read}.median`, median, 'ms'),
+    figure(`${read}.p99`, p99, 'ms'),
+  ]),
+];
 
 export const duringIngestFigures = (
   measured: ReadonlyMap<Read, Latency>,

@@ -14,6 +14,10 @@ export type Read = (typeof READS)[number];
 export const PER_TEST = ['details', 'failures', 'exact', 'stats', 'executions'] as const satisfies Read[];
 export type PerTest = (typeof PER_TEST)[number];
 
+/** Those that PostgreSQL alone has no answer to: judgements, and runs of commits. */
+export const JUDGED = ['unhealthy', 'runs', 'commit_failures'] as const;
+export type Judged = (typeof JUDGED)[number];
+
 export const CONNECTIONS = 64;
 /** No more addresses than this go round. */
 const TESTS_MAX = 20_000;
@@ -31,6 +35,8 @@ export interface Targets {
   /** Those with failures. */
   failing: BenchTest[];
   patterns: { repository: string; repositoryId: string; pattern: string }[];
+  /** With failures. */
+  commits: { repository: string; commit: string }[];
   window: { start: number; end: number };
 }
 
@@ -54,11 +60,17 @@ export async function targetsOf(service: BenchService, seed: number, now: number
     repositoryId,
     pattern: `suite ${Math.floor(random() * 97)} > feature ${Math.floor(random() * 10)}* > *`,
   }));
-  return { tests, failing, patterns, window: { start: now - WINDOW_DAYS * DAY_MS, end: now } };
+  const commits = await service.rows<Targets['commits'][number] & Record<string, unknown>>(
+    `select distinct r.name as repository, t.first_failed_commit as commit
+     from ci_insights.tests t join ci_insights.repositories r on r.id = t.repository_id
+     where t.first_failed_commit <> '' order by 2 limit ${TESTS_MAX}`,
+    [],
+  );
+  return { tests, failing, patterns, commits, window: { start: now - WINDOW_DAYS * DAY_MS, end: now } };
 }
 
 /** The addresses of a read. */
-export function pathsOf(read: Read, { tests, failing, patterns, window }: Targets): string[] {
+export function pathsOf(read: Read | Judged, { tests, failing, patterns, commits, window }: Targets): string[] {
   const base = (repository: string): string => `/v1/ci/${ownerOf}/repositories/${repository}`;
   const search = (repository: string, name: string): string =>
     `${base(repository)}/search/tests?test_name=${encodeURIComponent(name)}`;
@@ -79,15 +91,27 @@ export function pathsOf(read: Read, { tests, failing, patterns, window }: Target
       return tests.map((one) => `${test(one)}/stats/mean_duration?${during}`);
     case 'executions':
       return tests.map((one) => `${test(one)}/executions?${during}`);
+    case 'unhealthy':
+      // Each repository with pages of every size, so that few requests are the same.
+      return sizes(tests, (one, size) => `${base(one)}/search/tests?health_status_exclude=healthy&per_page=${size}`);
+    case 'runs':
+      return sizes(tests, (one, size) => `${base(one)}/runs?${during}&per_page=${size}`);
+    case 'commit_failures':
+      return commits.map(({ repository, commit }) => `${base(repository)}/commits/${commit}/failures`);
   }
 }
+
+const sizes = (tests: readonly BenchTest[], path: (repository: string, size: number) => string): string[] =>
+  [...new Set(tests.map(({ repository }) => repository))].flatMap((repository) =>
+    Array.from({ length: 100 }, (_, i) => path(repository, i + 1)),
+  );
 
 export interface Pace {
   warmSeconds: number;
   seconds: number;
 }
 
-export async function measureReads<R extends Read>(
+export async function measureReads<R extends Read | Judged>(
   service: BenchService,
   reads: readonly R[],
   targets: Targets,

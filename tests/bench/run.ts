@@ -8,6 +8,7 @@ import {
   duringIngestFigures,
   fillFigures,
   ingestFigures,
+  judgedFigures,
   oneClientFigures,
   type Stored,
   storedFigures,
@@ -16,7 +17,7 @@ import {
 import { joined, measureBares, measurePostgres } from './floors.ts';
 import { fill, measureIngest, measureVisibility, startSteadyFeed } from './ingest.ts';
 import { measureMaintenance } from './maintenance.ts';
-import { CONNECTIONS, measureReads, type Pace, PER_TEST, READS, targetsOf } from './reads.ts';
+import { CONNECTIONS, JUDGED, measureReads, type Pace, PER_TEST, READS, targetsOf } from './reads.ts';
 import { type Figure, figure, withFloors } from './report.ts';
 import { sampleAnswers } from './same-answers.ts';
 import { BenchService } from './service.ts';
@@ -59,6 +60,8 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const quiet = await measureReads(service, READS, targets, 1, pace);
     const samples = options.hasFloors ? await sampleAnswers(service, targets) : [];
     figures.push(...distinctFigures(await measureReads(service, PER_TEST, targets, CONNECTIONS, pace)));
+    const judged = await measureReads(service, JUDGED, targets, 1, pace);
+    figures.push(...judgedFigures(judged, await measureReads(service, JUDGED, targets, CONNECTIONS, pace)));
     figures.push(...oneClientFigures(quiet), ...storedFigures(await storedIn(service, source.executions)));
 
     say('counts events');
