@@ -4,6 +4,7 @@
  */
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
+import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import { beginning, continueFold, type Fold, writeFold } from './fold.ts';
 import type { Checkpoints, IdentityState } from './health.ts';
@@ -14,6 +15,8 @@ export interface DerivedState {
   test: TestState;
   identities: IdentityRecord[];
   checkpoints: Checkpoints[];
+  /** Of health, since the baselines. */
+  changes: HealthChangeRecord[];
   /** For the quarantines. */
   states: IdentityState[];
 }
@@ -33,13 +36,14 @@ export function deriveState(
     test: { testId, name: history.name, firstFailure: firstFailureOf(history), flakyDays: flakyDaysOf(history, rules) },
     identities: [],
     checkpoints: [],
+    changes: [],
     states: [],
   };
   for (const { pipelineName, jobName, executions } of history.identities.values()) {
     const identity = { testId, pipelineName, jobName };
     const baseline = baselines.get(identityKey(identity)) ?? beginning();
     const conclusive = executions.filter(({ status }) => status !== 'skipped');
-    const { end, checkpoint } = continueFold(baseline, conclusive, verdicts);
+    const { end, checkpoint, changes } = continueFold(baseline, conclusive, verdicts);
     derived.identities.push({
       ...identity,
       summary: summaryOf(executions),
@@ -48,6 +52,7 @@ export function deriveState(
       checkpointAt: checkpoint.at?.finishedAt ?? 0,
     });
     derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
+    for (const change of changes) derived.changes.push({ ...identity, ...change });
     if (end.at) derived.states.push({ ...identity, newestAt: end.at.finishedAt, state: end.state });
   }
   return derived;

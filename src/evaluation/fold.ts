@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { comparePositions, type JudgedExecution, type Position } from '../domain/execution.ts';
 import { foldHealth, type HealthState, healthyState } from '../domain/health.ts';
-import { HEALTHS } from '../domain/status.ts';
+import { HEALTHS, type Health } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 
 /**
@@ -96,11 +96,22 @@ export const beginning = (): Fold => ({ at: null, state: healthyState() });
 export const isBehind = (fold: Fold, finishedAt: number): boolean =>
   fold.at !== null && finishedAt <= fold.at.finishedAt;
 
+/** An execution that changed the health of its identity. */
+export interface HealthChange {
+  at: Position;
+  /** Empty when unknown. */
+  commit: string;
+  before: Health;
+  after: Health;
+}
+
 export interface FoldResult {
   /** After every execution. */
   end: Fold;
   /** Some hours before the end: where the next fold continues. */
   checkpoint: Fold;
+  /** In order. */
+  changes: HealthChange[];
 }
 
 /** Folds the executions that come after the last one folded, given in any order. Held-back executions prove nothing. */
@@ -113,12 +124,15 @@ export function continueFold(
     .filter((execution) => from.at === null || comparePositions(execution, from.at) > 0)
     .sort(comparePositions);
   const newest = ordered.at(-1);
-  if (!newest) return { end: from, checkpoint: from };
+  if (!newest) return { end: from, checkpoint: from, changes: [] };
+  const changes: HealthChange[] = [];
   let state = from.state;
   let checkpoint = from;
   for (const execution of ordered) {
+    const before = state.health;
     if (!heldBack.has(execution.executionId)) state = foldHealth(state, execution, flaky.has(execution.executionId));
+    if (state.health !== before) changes.push({ at: execution, commit: execution.commit, before, after: state.health });
     if (execution.finishedAt < newest.finishedAt - CHECKPOINT_LAG_MS) checkpoint = { at: execution, state };
   }
-  return { end: { at: newest, state }, checkpoint };
+  return { end: { at: newest, state }, checkpoint, changes };
 }

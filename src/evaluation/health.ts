@@ -5,7 +5,7 @@
  */
 import { comparePositions } from '../domain/execution.ts';
 import type { HealthState } from '../domain/health.ts';
-import { beginning, CHECKPOINT_LAG_MS, continueFold, type Fold, isBehind } from './fold.ts';
+import { beginning, CHECKPOINT_LAG_MS, continueFold, type Fold, type HealthChange, isBehind } from './fold.ts';
 import { type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
 import { splitByRecency } from './recency.ts';
 import {
@@ -31,6 +31,12 @@ export interface IdentityState extends Identity {
 export interface KnownFold extends Identity {
   end: Fold;
   checkpointAt: number;
+}
+
+/** A fold with the changes of health that it met; if it started over, they replace those that are known from there on. */
+export interface ChangedFold extends KnownFold {
+  changes: HealthChange[];
+  restartedAt: Fold | undefined;
 }
 
 /** Where a fold can start over, from old to new. */
@@ -79,9 +85,9 @@ export async function judgeHealth(
 }
 
 /** Folds of identities, by test id. */
-export type Folds = Map<string, KnownFold[]>;
+export type Folds = Map<string, ChangedFold[]>;
 
-function addFold(folds: Folds, fold: KnownFold): void {
+function addFold(folds: Folds, fold: ChangedFold): void {
   const of = folds.get(fold.testId);
   if (of) of.push(fold);
   else folds.set(fold.testId, [fold]);
@@ -123,7 +129,7 @@ export function isInOrder(news: TestNews, known: readonly KnownFold[]): boolean 
 }
 
 interface Appended {
-  known: KnownFold;
+  known: ChangedFold;
   advance?: Identity & { newer: Fold };
 }
 
@@ -135,14 +141,15 @@ function appended(
 ): Appended | undefined {
   const executions = news.conclusive();
   if (executions.length === 0) return undefined;
-  const end = continueFold(before?.end ?? beginning(), executions, verdictsOnNew(executions, rules)).end;
+  const { end, changes } = continueFold(before?.end ?? beginning(), executions, verdictsOnNew(executions, rules));
   const finishedAt = end.at?.finishedAt ?? 0;
   const identity = { testId, pipelineName: news.pipelineName, jobName: news.jobName };
-  if (!before?.end.at) return { known: { ...identity, end, checkpointAt: finishedAt } };
+  const folded = { ...identity, end, changes, restartedAt: undefined };
+  if (!before?.end.at) return { known: { ...folded, checkpointAt: finishedAt } };
   if (finishedAt - before.checkpointAt < CHECKPOINT_LAG_MS)
-    return { known: { ...identity, end, checkpointAt: before.checkpointAt } };
+    return { known: { ...folded, checkpointAt: before.checkpointAt } };
   const checkpointAt = before.end.at.finishedAt;
-  return { known: { ...identity, end, checkpointAt }, advance: { ...identity, newer: before.end } };
+  return { known: { ...folded, checkpointAt }, advance: { ...identity, newer: before.end } };
 }
 
 /** An execution that its source flags is flaky from the start, unless the verdict on it says otherwise. */
@@ -163,7 +170,7 @@ async function foldAgain(
   known: ReadonlyMap<string, readonly Identity[]>,
   since: ReadonlyMap<string, number>,
   changed: readonly Verdict[],
-): Promise<KnownFold[]> {
+): Promise<ChangedFold[]> {
   const stored = await checkpoints.read([...since.keys()]);
   const restarts = new Map(stored.map((row) => [identityKey(row), row]));
   const from = new Map(
@@ -176,7 +183,7 @@ async function foldAgain(
       return [testId, Math.min(at, ...starts)];
     }),
   );
-  const folds: KnownFold[] = [];
+  const folds: ChangedFold[] = [];
   const rewritten: Checkpoints[] = [];
   const { recent, older } = splitByRecency(from);
   for (const tests of [recent, older]) {
@@ -195,11 +202,11 @@ async function foldAgain(
       const identity = { testId, pipelineName, jobName };
       const restart = restarts.get(key);
       const start = restart ? startOf(restart, since.get(testId) ?? 0) : beginning();
-      const { end, checkpoint } = continueFold(start, group, evidence);
+      const { end, checkpoint, changes } = continueFold(start, group, evidence);
       if (!end.at) continue;
       const baseline = restart?.baseline ?? beginning();
       rewritten.push({ ...identity, baseline, older: start, newer: checkpoint });
-      folds.push({ ...identity, end, checkpointAt: checkpoint.at?.finishedAt ?? 0 });
+      folds.push({ ...identity, end, checkpointAt: checkpoint.at?.finishedAt ?? 0, changes, restartedAt: start });
     }
   }
   await checkpoints.write(rewritten);

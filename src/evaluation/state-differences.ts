@@ -2,6 +2,7 @@
 import { totalsOf } from '../domain/failure-group.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
+import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import type { IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { DerivedState } from './derived-state.ts';
 import { foldSchema } from './fold.ts';
@@ -66,6 +67,29 @@ const described = ({ summary, health, fold }: IdentityRecord): string =>
     // Passes before the oldest retained month count in one and may be missing in the other.
     foldSchema.parse(fold).at?.executionId.toString() ?? null,
   ]);
+
+/**
+ * Changes of health since the baselines.
+ *
+ * @param isKept whether a stored change is from before its baseline, so that no retained execution shows it
+ */
+export function changeDifferences(
+  derived: readonly HealthChangeRecord[],
+  stored: readonly HealthChangeRecord[],
+  isKept: (change: HealthChangeRecord) => boolean,
+): string[] {
+  const known = new Set(stored.filter((change) => !isKept(change)).map(describedChange));
+  const differences = derived.flatMap((change) =>
+    known.delete(describedChange(change)) ? [] : [`the change of health ${describedChange(change)} is not stored`],
+  );
+  return [
+    ...differences,
+    ...[...known].map((change) => `the change of health ${change} is stored, but nothing shows it`),
+  ];
+}
+
+const describedChange = ({ testId, pipelineName, jobName, at, before, after }: HealthChangeRecord): string =>
+  JSON.stringify([testId, pipelineName, jobName, at.finishedAt, at.executionId.toString(), before, after]);
 
 export function groupDifferences(
   derived: readonly FailureGroupRecord[],

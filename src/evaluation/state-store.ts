@@ -3,6 +3,8 @@
  * their checkpoints, and failure groups. Everything happens in the transaction that marks the blocks as counted, under
  * the evaluation lock of the repository.
  */
+
+import { comparePositions } from '../domain/execution.ts';
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
 import { emptySummary, type IdentitySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -12,6 +14,12 @@ import {
   readFailureGroups,
   writeFailureGroups,
 } from '../postgres/failure-groups.ts';
+import {
+  forgetHealthChanges,
+  type HealthChangeRecord,
+  readHealthChanges,
+  writeHealthChanges,
+} from '../postgres/health-changes.ts';
 import { advanceCheckpoints, readCheckpoints, writeCheckpoints } from '../postgres/health-checkpoints.ts';
 import {
   type FirstFailure,
@@ -24,10 +32,10 @@ import {
   writeTests,
 } from '../postgres/test-states.ts';
 import type { DerivedState } from './derived-state.ts';
-import { beginning, foldSchema, writeFold } from './fold.ts';
-import type { CheckpointStore, KnownFold } from './health.ts';
+import { beginning, type Fold, foldSchema, writeFold } from './fold.ts';
+import type { ChangedFold, CheckpointStore, KnownFold } from './health.ts';
 import { conclusiveOf, placeOf, type TestNews } from './news.ts';
-import type { Identity } from './store.ts';
+import { type Identity, identityKey } from './store.ts';
 import type { TouchedTest } from './touched.ts';
 
 /** What is known of a test before an evaluation. */
@@ -49,7 +57,7 @@ export interface TestInHand extends TouchedTest {
 /** What an evaluation found. */
 export interface StateChanges {
   /** Those that changed. */
-  folds: ReadonlyMap<string, readonly KnownFold[]>;
+  folds: ReadonlyMap<string, readonly ChangedFold[]>;
   /** Flaky executions by UTC day, of the tests for which they changed. */
   flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
 }
@@ -82,7 +90,35 @@ export class StateStore implements CheckpointStore {
       return known?.test?.name || (news?.name ?? '');
     };
     await writeIdentities(this.tx, this.repositoryId, changedIdentities(tests, changes), nameOf);
+    await this.#writeChanges([...changes.folds.values()].flat());
     await this.#addFailures(tests);
+  }
+
+  /** There are few: nearly every execution leaves the health as it was. */
+  async #writeChanges(folds: readonly ChangedFold[]): Promise<void> {
+    const restarts = folds.flatMap(({ restartedAt, ...fold }) => (restartedAt ? [{ ...fold, restartedAt }] : []));
+    await this.#forgetChanges(restarts);
+    const changes = folds.flatMap(({ testId, pipelineName, jobName, changes: of }) =>
+      of.map((change) => ({ testId, pipelineName, jobName, ...change })),
+    );
+    await writeHealthChanges(this.tx, this.repositoryId, changes);
+  }
+
+  /** Those after the place from which a fold started over. */
+  async #forgetChanges(restarts: readonly (Identity & { restartedAt: Fold })[]): Promise<void> {
+    if (restarts.length === 0) return;
+    const starts = new Map(restarts.map((fold) => [identityKey(identityOf(fold)), fold.restartedAt]));
+    const known = await this.readChanges([...new Set(restarts.map(({ testId }) => testId))]);
+    const outdated = known.filter((change) => {
+      const start = starts.get(identityKey(identityOf(change)));
+      return start && (start.at === null || comparePositions(change.at, start.at) > 0);
+    });
+    await forgetHealthChanges(this.tx, this.repositoryId, outdated);
+  }
+
+  /** Of health, in order. */
+  readChanges(testIds: readonly string[]): Promise<HealthChangeRecord[]> {
+    return readHealthChanges(this.tx, this.repositoryId, testIds);
   }
 
   async #addFailures(tests: ReadonlyMap<string, TestInHand>): Promise<void> {
@@ -120,7 +156,14 @@ export class StateStore implements CheckpointStore {
       derived.flatMap(({ identities }) => identities),
       (testId) => names.get(testId) ?? '',
     );
-    await this.write(derived.flatMap(({ checkpoints }) => checkpoints));
+    const checkpoints = derived.flatMap((state) => state.checkpoints);
+    await this.write(checkpoints);
+    await this.#forgetChanges(checkpoints.map((one) => ({ ...one, restartedAt: one.baseline })));
+    await writeHealthChanges(
+      this.tx,
+      this.repositoryId,
+      derived.flatMap(({ changes }) => changes),
+    );
     await writeFailureGroups(this.tx, this.repositoryId, groups);
   }
 
@@ -246,3 +289,5 @@ function changedIdentity(
     checkpointAt: fold?.checkpointAt ?? record?.checkpointAt ?? 0,
   };
 }
+
+const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });

@@ -1,6 +1,7 @@
 /** Computes verdicts and health of every test from its executions and compares them with what is stored. */
 import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { comparePositions } from '../domain/execution.ts';
 import { dayOf } from '../domain/infrastructure.ts';
 import { judge } from '../domain/judge.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
@@ -9,6 +10,7 @@ import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import { newestBaseline } from '../postgres/health-checkpoints.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -23,7 +25,7 @@ import type { PendingTests } from './pending.ts';
 import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { recentIdentities, recoveryOf } from './quarantines.ts';
 import { RunStore, type TroubledRun } from './run-store.ts';
-import { groupDifferences, stateDifferences } from './state-differences.ts';
+import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
 import { StateStore } from './state-store.ts';
 import {
   EvaluationStore,
@@ -145,6 +147,7 @@ async function differencesOf(
   const stored = await states.readStates(testIds);
   const baselines = new Map((await states.read(testIds)).map((row) => [identityKey(identityOf(row)), row.baseline]));
   const differences: string[] = [];
+  const changes: HealthChangeRecord[] = [];
   const found: IdentityState[] = [];
   for (const [testId, news] of history) {
     const rules = new Map<bigint, VerdictRule>();
@@ -168,8 +171,14 @@ async function differencesOf(
     }
     const derived = deriveState(testId, news, rules, baselines);
     found.push(...derived.states);
+    changes.push(...derived.changes);
     differences.push(...stateDifferences(derived, stored.get(testId)?.test, stored.get(testId)?.records ?? []));
   }
+  const isKept = (change: HealthChangeRecord): boolean => {
+    const baseline = baselines.get(identityKey(identityOf(change)))?.at;
+    return baseline ? comparePositions(change.at, baseline) <= 0 : false;
+  };
+  differences.push(...changeDifferences(changes, await states.readChanges(testIds), isKept));
   differences.push(...groupDifferences(groups, await states.readGroups(testIds)));
   return { differences, states: found };
 }

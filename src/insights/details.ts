@@ -5,22 +5,11 @@ import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { type PullRequest, pullRequestsMergedAs } from '../postgres/pull-requests.ts';
+import { pullRequestsMergedAs } from '../postgres/pull-requests.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 import { latest } from './known-tests.ts';
-
-/** Shown as the author of a pull request whose account was deleted. */
-const GHOST = { id: 10_137, login: 'ghost' };
-
-const pullSchema = z
-  .object({
-    id: z.int().meta({ example: 1_234_567 }),
-    number: z.int().meta({ example: 7 }),
-    title: z.string().meta({ example: 'Round totals' }),
-    user: z.object({ id: z.int().meta({ example: 583_231 }), login: z.string().meta({ example: 'octocat' }) }),
-  })
-  .meta({ id: 'PullSummary' });
+import { pullSchema, pullSummary } from './pull-summary.ts';
 
 const ratio = z.number().min(0).max(1);
 const nullableText = (example: string) => z.string().nullable().meta({ example });
@@ -91,7 +80,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           flaky_detection_enabled: repository.flakyDetectionEnabled,
           first_failure_at: timeOrNull(firstFailure?.failedAt),
           first_failure_commit: firstFailure?.commit || null,
-          first_failure_pull: pull ? summaryOf(pull) : null,
+          first_failure_pull: pull ? pullSummary(pull) : null,
           last_failure_at: timeOrNull(latest(summaries.map(({ lastFailureAt }) => lastFailureAt))),
           last_success_at: timeOrNull(latest(summaries.map(({ lastSuccessAt }) => lastSuccessAt))),
           test_framework: newest?.framework || null,
@@ -107,10 +96,3 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
 
 const timeOrNull = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : formatMoment(at);
-
-const summaryOf = (pull: PullRequest) => ({
-  id: pull.id,
-  number: pull.number,
-  title: pull.title,
-  user: pull.authorId === null ? GHOST : { id: pull.authorId, login: pull.authorLogin ?? GHOST.login },
-});

@@ -11,6 +11,7 @@ import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
+import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountRepositories } from './repositories.ts';
@@ -30,6 +31,7 @@ const MOUNTED = [
   mountFailure,
   mountExecutions,
   mountCommitFailures,
+  mountHealthTransitions,
   mountRuns,
   mountRun,
   mountFlakyDetectionContext,

@@ -1,5 +1,6 @@
 /**
- * Brings the state of tests into PostgreSQL, once, from what a version stored that kept it in ClickHouse: first failures
+ * Brings the state of tests into PostgreSQL, once, from what a version stored that kept it in ClickHouse, or did not know
+ * when healths changed: first failures
  * and health outlive the executions and are copied; everything else follows from the executions.
  *
  * An upgrade that is cut off continues where it was. Until its end, nothing is stored: inserts share the lock that it
@@ -21,7 +22,10 @@ import { repositories, upgrades } from '../postgres/schema.ts';
 import { writeTests } from '../postgres/test-states.ts';
 import { evaluateStoredBlocks, type StoredBlocksDeps } from './stored-blocks.ts';
 
-const NAME = 'state of tests';
+const STATES = 'state of tests';
+/** Came later: versions that had the state of tests did not keep when a health changed. */
+const CHANGES = 'changes of health';
+type Upgrade = typeof STATES | typeof CHANGES;
 
 const baselines = defineLongQuery(
   'maintenance/health_of_version_1',
@@ -61,27 +65,30 @@ export interface UpgradeDeps extends StoredBlocksDeps {
 /** Returns at once if it is done. */
 export async function upgradeStates(deps: UpgradeDeps): Promise<void> {
   const { db } = deps.postgres;
-  if (await isFinished(db)) return;
+  if (await isFinished(db, CHANGES)) return;
   await onPostgres(() =>
     db.transaction(async (lock) => {
       await lock.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
-      if (!(await isFinished(db))) await upgrade(deps);
+      if (await isFinished(db, CHANGES)) return;
+      if (await isFinished(db, STATES)) return upgrade(deps, CHANGES);
+      await upgrade(deps, STATES);
+      await db.insert(upgrades).values({ name: CHANGES, finishedAt: sql`now()` });
     }),
   );
 }
 
-async function isFinished(db: Database): Promise<boolean> {
-  return (await onPostgres(() => progressOf(db)))?.finishedAt != null;
+async function isFinished(db: Database, name: Upgrade): Promise<boolean> {
+  return (await onPostgres(() => progressOf(db, name)))?.finishedAt != null;
 }
 
-async function upgrade(deps: UpgradeDeps): Promise<void> {
+async function upgrade(deps: UpgradeDeps, name: Upgrade): Promise<void> {
   const { clickhouse, log } = deps;
   const { db } = deps.postgres;
-  const progress = await progressOf(db);
+  const progress = await progressOf(db, name);
   const retainedSince = await oldestRetained(clickhouse);
   if (!progress) {
-    await copyWhatOutlives(clickhouse, db, retainedSince);
-    await db.insert(upgrades).values({ name: NAME });
+    if (name === STATES) await copyWhatOutlives(clickhouse, db, retainedSince);
+    await db.insert(upgrades).values({ name });
   }
   await evaluateStoredBlocks(deps);
   const groups = await Array.fromAsync(testsOnDefaultBranches(clickhouse));
@@ -96,15 +103,15 @@ async function upgrade(deps: UpgradeDeps): Promise<void> {
     await db
       .update(upgrades)
       .set({ position: markOf(group) })
-      .where(eq(upgrades.name, NAME));
+      .where(eq(upgrades.name, name));
     finished += group.testIds.length;
     log.info({ finished, total }, 'deriving the state of tests from their executions');
   }
-  await db.update(upgrades).set({ finishedAt: sql`now()` }).where(eq(upgrades.name, NAME));
+  await db.update(upgrades).set({ finishedAt: sql`now()` }).where(eq(upgrades.name, name));
 }
 
-async function progressOf(db: Database) {
-  const [progress] = await db.select().from(upgrades).where(eq(upgrades.name, NAME));
+async function progressOf(db: Database, name: Upgrade) {
+  const [progress] = await db.select().from(upgrades).where(eq(upgrades.name, name));
   return progress;
 }
 

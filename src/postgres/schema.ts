@@ -152,6 +152,32 @@ export const identities = schema.table(
   ],
 );
 
+/** When the health of an identity changed, and by which execution. Outlives retention, as the health does. */
+export const healthChanges = schema.table(
+  'health_changes',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    /** When the execution finished; milliseconds since the epoch. */
+    atMs: bigint('at_ms', { mode: 'number' }).notNull(),
+    runId: text('run_id').notNull(),
+    runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
+    executionId: text('execution_id').notNull(),
+    /** Empty when unknown. */
+    commitSha: text('commit_sha').notNull(),
+    before: text({ enum: HEALTHS }).notNull(),
+    after: text({ enum: HEALTHS }).notNull(),
+  },
+  (table) => [
+    // Read by test.
+    primaryKey({
+      columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.atMs, table.executionId],
+    }),
+  ],
+);
+
 /**
  * Where the fold of an identity continues when something arrives behind its end: from a checkpoint some hours or days
  * back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run

@@ -10,7 +10,7 @@ import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
-import { failureGroups, healthCheckpoints, identities, tests } from './schema.ts';
+import { failureGroups, healthChanges, healthCheckpoints, identities, tests } from './schema.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {
@@ -215,6 +215,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
   await tx.delete(identities).where(eq(identities.repositoryId, repositoryId));
   await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));
+  await tx.delete(healthChanges).where(eq(healthChanges.repositoryId, repositoryId));
   await tx
     .update(tests)
     .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })

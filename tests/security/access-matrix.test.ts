@@ -73,6 +73,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/runs`]: 'read',
   [`GET ${REPOSITORY}/runs/:id`]: 'read',
   [`GET ${REPOSITORY}/tests/runs`]: 'nothing',

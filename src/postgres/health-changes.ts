@@ -1,0 +1,104 @@
+/** When the health of identities changed. Written by the evaluation, in the transaction of their state. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Position } from '../domain/execution.ts';
+import { HEALTHS, type Health } from '../domain/status.ts';
+import type { Executor } from './client.ts';
+import { healthChanges } from './schema.ts';
+import type { Identity } from './test-states.ts';
+
+export interface HealthChangeRecord extends Identity {
+  /** The execution that changed it. */
+  at: Position;
+  /** Empty when unknown. */
+  commit: string;
+  before: Health;
+  after: Health;
+}
+
+const row = z
+  .object({
+    test_id: z.string(),
+    pipeline_name: z.string(),
+    job_name: z.string(),
+    at_ms: z.number(),
+    run_id: z.string(),
+    run_attempt: z.number(),
+    execution_id: z.string(),
+    commit_sha: z.string(),
+    before: z.enum(HEALTHS),
+    after: z.enum(HEALTHS),
+  })
+  .transform(
+    (found): HealthChangeRecord => ({
+      testId: found.test_id,
+      pipelineName: found.pipeline_name,
+      jobName: found.job_name,
+      at: {
+        finishedAt: found.at_ms,
+        runId: found.run_id,
+        runAttempt: found.run_attempt,
+        executionId: BigInt(found.execution_id),
+      },
+      commit: found.commit_sha,
+      before: found.before,
+      after: found.after,
+    }),
+  );
+
+/** Those of some tests, in order of time. */
+export async function readHealthChanges(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<HealthChangeRecord[]> {
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, at_ms::float8 as at_ms, run_id, run_attempt::float8 as run_attempt, execution_id,
+      commit_sha, before, after
+    from ${healthChanges} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])
+    order by at_ms`);
+  return rows.map((found) => row.parse(found));
+}
+
+export async function writeHealthChanges(
+  tx: Executor,
+  repositoryId: string,
+  changes: readonly HealthChangeRecord[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await tx
+    .insert(healthChanges)
+    .values(
+      changes.map(({ testId, pipelineName, jobName, at, commit, before, after }) => ({
+        repositoryId,
+        testId,
+        pipelineName,
+        jobName,
+        atMs: at.finishedAt,
+        runId: at.runId,
+        runAttempt: at.runAttempt,
+        executionId: at.executionId.toString(),
+        commitSha: commit,
+        before,
+        after,
+      })),
+    )
+    .onConflictDoNothing();
+}
+
+export async function forgetHealthChanges(
+  tx: Executor,
+  repositoryId: string,
+  changes: readonly HealthChangeRecord[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const column = <T>(of: (change: HealthChangeRecord) => T) => sql.param(changes.map(of));
+  await tx.execute(sql`
+    delete from ${healthChanges} using unnest(
+      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
+      ${column(({ jobName }) => jobName)}::text[], ${column(({ at }) => at.finishedAt)}::bigint[],
+      ${column(({ at }) => at.executionId.toString())}::text[]) as gone (test_id, pipeline_name, job_name, at_ms, execution_id)
+    where health_changes.repository_id = ${repositoryId} and health_changes.test_id = gone.test_id
+      and health_changes.pipeline_name = gone.pipeline_name and health_changes.job_name = gone.job_name
+      and health_changes.at_ms = gone.at_ms and health_changes.execution_id = gone.execution_id`);
+}

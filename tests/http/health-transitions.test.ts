@@ -1,0 +1,87 @@
+/** When tests became flaky, broken or healthy, as runs arrive, in order and late. */
+import { expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
+import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
+import { healthChanges, pullRequests, upgrades } from '../../src/postgres/schema.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
+
+interface Transitions {
+  transitions: { at: string; health_status: string; exception_type: string | null; pull_request: unknown }[];
+  first_activity_at: string | null;
+}
+
+const failed = (hoursAgo: number, type: string): TestExecution => ({
+  name: 'sums',
+  status: 'failed',
+  at: at(hoursAgo),
+  failures: [{ type, message: 'no' }],
+});
+const passed = (hoursAgo: number): TestExecution => ({ name: 'sums', at: at(hoursAgo) });
+
+const insights = setUpInsights(async (fixture: InsightsFixture) => {
+  const run = fixture.run.bind(fixture);
+  await fixture.ingest(run([passed(100)]));
+  await fixture.ingest(run([failed(90, 'TypeError')], { commit: 'broke' }));
+  await fixture.ingest(run([passed(80)]), run([passed(79)]));
+  await fixture.ingest(run([failed(50, 'TimeoutError')], { commit: 'f1' }));
+  await fixture.ingest(run([passed(49)], { commit: 'f1' }));
+  await fixture.stores.postgres.db.insert(pullRequests).values([
+    {
+      repositoryId: fixture.id,
+      number: 12,
+      id: 7,
+      title: 'Round',
+      authorId: 1,
+      authorLogin: 'ann',
+      mergeCommit: 'broke',
+    },
+  ]);
+});
+const read = (query: Record<string, string> = { start: iso(at(24 * 40)), end: iso(TEST_NOW) }) =>
+  insights.app.get<Transitions>(insights.fixture.test('sums', '/health-transitions', query));
+
+const EXPECTED = [
+  {
+    at: iso(at(90)),
+    health_status: 'broken',
+    exception_type: 'TypeError',
+    pull_request: { id: 7, number: 12, title: 'Round', user: { id: 1, login: 'ann' } },
+  },
+  { at: iso(at(79)), health_status: 'healthy', exception_type: null, pull_request: null },
+  { at: iso(at(50)), health_status: 'flaky', exception_type: 'TimeoutError', pull_request: null },
+];
+
+test('are oldest first, with the exception and the pull request of the failure that began it', async () => {
+  expect(await read()).toEqual({ transitions: EXPECTED, first_activity_at: iso(at(100)) });
+});
+
+test('are those of the window, which is a day by default', async () => {
+  expect((await read({})).transitions).toEqual([]);
+  expect((await read({ start: iso(at(90)), end: iso(at(50)) })).transitions).toEqual(EXPECTED.slice(0, 2));
+});
+
+test('follow from the history again after an upgrade from a version that did not keep them', async () => {
+  const { db } = insights.app.stores.postgres;
+  await db.delete(healthChanges).where(eq(healthChanges.repositoryId, insights.fixture.id));
+  expect((await read()).transitions).toEqual([]);
+  await db.delete(upgrades).where(eq(upgrades.name, 'changes of health'));
+  await upgradeStates(insights.app.stores);
+  expect((await read()).transitions).toEqual(EXPECTED);
+});
+
+test('a run that arrives late rewrites what followed it', async () => {
+  const late = insights.fixture.run([passed(89), passed(88)].map((one, i) => ({ ...one, key: String(i) })));
+  await insights.fixture.ingest(late, insights.fixture.run([passed(87)]));
+  const { transitions } = await read();
+  expect(transitions.map(({ health_status, at: when }) => [health_status, when])).toEqual([
+    ['broken', iso(at(90))],
+    ['healthy', iso(at(87))],
+    ['flaky', iso(at(50))],
+  ]);
+});
+
+test('of an unknown test are 404', async () => {
+  expect((await insights.app.request(insights.fixture.test('never ran', '/health-transitions'))).status).toBe(404);
+});
