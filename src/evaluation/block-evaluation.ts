@@ -25,7 +25,7 @@ export interface EvaluationDeps {
   quarantines: QuarantineStore;
 }
 
-/** About what the news of one pass may take; with what is known of its tests a pass takes about twice as much. */
+/** With what is known of its tests, a pass takes about twice as much. */
 const PASS_BYTES_MAX = 64 * 2 ** 20;
 
 interface Reading {
@@ -39,10 +39,14 @@ interface Reading {
 export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
 
-  /** @param isStopped whether the process stops: then a pass ends early with {@link Stopped}. */
+  /**
+   * @param isStopped whether the process stops: then a pass ends early with {@link Stopped}.
+   * @param bytesMax about what the news of one pass may take in memory.
+   */
   constructor(
     deps: EvaluationDeps,
     private readonly isStopped: () => boolean = () => false,
+    private readonly bytesMax = PASS_BYTES_MAX,
   ) {
     this.#deps = deps;
   }
@@ -89,7 +93,7 @@ export class BlockEvaluation {
     const again = new News();
     let taken = 0;
     for (const blockId of blockIds) {
-      if (fresh.bytes + again.bytes >= PASS_BYTES_MAX) break;
+      if (fresh.bytes + again.bytes >= this.bytesMax) break;
       taken++;
       const block = await this.#deps.blocks.lines(blockId);
       if (!block) continue;

@@ -144,3 +144,24 @@ test('an evaluation that is stopped between two batches of tests counts nothing,
   const report = await verify(stores, id);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
 });
+
+test('blocks that one pass has no memory for are counted by the next, each once', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const blocks = new BlockStore(db);
+  const stored: StoredBlock[] = [];
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => stored.push(block) });
+  const repository = uniqueRepository();
+  const { id } = await stores.repositories.record(repository);
+  const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+  for (const jobs of blocksOf(repository)) await ledger.write(jobs.map((job) => prepareChunk(job, options)));
+  const blockIds = stored.map(({ blockId }) => blockId);
+  expect(blockIds).toHaveLength(2);
+  let batches = 0;
+  const oneByOne = new BlockEvaluation({ db, clickhouse, blocks, quarantines }, () => ++batches < 0, 1);
+  await oneByOne.run(blockIds);
+  expect(batches).toBe(2);
+  expect(await heldBackOf(stores, repository)).toHaveLength(NAMES.length);
+  const report = await verify(stores, id);
+  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+});
