@@ -27,6 +27,8 @@ describe('every query of sql/queries', () => {
       [/run_totals|troubled_runs/, 'day'],
       [/commit_runs|insights\/run$/, 'commit_sha'],
       [/insights\/runs/, 'day'],
+      // Of all tests of the default branch.
+      [/mean_duration/, 'on_default'],
       [/run_as_of/, 'finished_at'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';
