@@ -1,7 +1,6 @@
 /** Expands a list of files, folders and globs. */
 import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { glob } from 'tinyglobby';
 
 export interface ExpandedFiles {
   /** As they are displayed and read: sorted, without duplicates. */
@@ -38,8 +37,10 @@ async function filesOf(pattern: string, folderGlobs: readonly string[], cwd: str
   return scan([pattern], cwd);
 }
 
-const scan = (patterns: readonly string[], cwd: string): Promise<string[]> =>
-  glob([...patterns], { cwd, dot: true, onlyFiles: true, expandDirectories: false });
+async function scan(patterns: readonly string[], cwd: string): Promise<string[]> {
+  const { glob } = await import('tinyglobby');
+  return glob([...patterns], { cwd, dot: true, onlyFiles: true, expandDirectories: false });
+}
 
 /**
  * The path relative to the working folder, with `/` on every system, so that a report has the same name on every

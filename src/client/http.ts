@@ -23,14 +23,14 @@ export interface HttpAnswer {
 }
 
 /** The whole answer took longer than allowed. */
-export class RequestTimeout extends Error {
+class RequestTimeout extends Error {
   override name = 'RequestTimeout';
 }
 
 /** Larger than any answer of the service, so that a wrong address cannot fill the memory of the job. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Any status is an answer. Throws {@link RequestTimeout}, or the error of the connection. */
+/** Any status is an answer. Throws an error named `RequestTimeout`, or the error of the connection. */
 export function sendRequest(url: URL, { method, headers, body, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;

@@ -1,6 +1,6 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
 import { writeSync } from 'node:fs';
-import stringWidth from 'string-width';
+import { eastAsianWidth } from 'get-east-asian-width';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
@@ -28,16 +28,20 @@ export function printJson(value: unknown): void {
 /** Columns padded to their widest cell, without trailing blanks. Control characters are shown as `?`. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((row) => row.map(printable));
-  const widths = header.map((_, column) => Math.max(...lines.map((row) => stringWidth(row[column] ?? ''))));
+  const widths = header.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ''))));
   return lines
     .map((row) =>
       row
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)))
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
         .join('  ')
         .trimEnd(),
     )
     .join('\n');
 }
+
+/** In columns of a terminal. Marks that join the character before them count as one, which few names have. */
+const widthOf = (text: string): number =>
+  [...text].reduce((sum, character) => sum + eastAsianWidth(character.codePointAt(0) ?? 0), 0);
 
 /** Text from outside must not control the terminal: one line, and `?` for other control characters. */
 export function printable(text: string): string {

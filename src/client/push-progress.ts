@@ -1,5 +1,4 @@
 /** Sends many reports, and shows how far it is: a bar on a terminal, otherwise a line per report. */
-import { SingleBar } from 'cli-progress';
 import { count, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
@@ -36,20 +35,28 @@ function openProgress(total: number, isTerminal: boolean): Progress {
   return isTerminal ? bar(total) : lines(total);
 }
 
+/** One line that is written again: the terminal goes back to its start and clears it. */
+const AGAIN = '\r\u001b[K';
+const BAR_WIDTH = 30;
+
 function bar(total: number): Progress {
-  const progressBar = new SingleBar({
-    format: 'uploading [{bar}] {value}/{total} reports, {executions} executions',
-    hideCursor: true,
-    stream: process.stderr,
-  });
+  let finished = 0;
   let executions = 0;
-  progressBar.start(total, 0, { executions: '0' });
+  const show = (): void => {
+    const filled = Math.round((BAR_WIDTH * finished) / Math.max(total, 1));
+    const drawn = '='.repeat(filled).padEnd(BAR_WIDTH, '-');
+    process.stderr.write(
+      `${AGAIN}uploading [${drawn}] ${finished}/${total} reports, ${count(executions, 'execution')}`,
+    );
+  };
+  show();
   return {
     done: (result) => {
+      finished++;
       executions += result.accepted;
-      progressBar.increment(1, { executions: executions.toLocaleString('en-US') });
+      show();
     },
-    stop: () => progressBar.stop(),
+    stop: () => process.stderr.write('\n'),
   };
 }
 
