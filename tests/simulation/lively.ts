@@ -19,6 +19,7 @@ export const LIVELY_WORLD: WorldOptions = {
   pullRequestRerunShare: 0.3,
   isRetriedByRunner: true,
   flakyShare: 0.08,
+  oneInAHundredShare: 0,
   breaksPerWeek: 1.5,
   incidentsPerWeek: 0.4,
 };

@@ -20,6 +20,7 @@ const OPTIONS: WorldOptions = {
   pullRequestRerunShare: 0.5,
   isRetriedByRunner: false,
   flakyShare: 0.2,
+  oneInAHundredShare: 0,
   breaksPerWeek: 3,
   incidentsPerWeek: 0,
 };

@@ -2,12 +2,14 @@
 import { FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
 import { CurrentRules } from './current-rules.ts';
 import type { Rules } from './history.ts';
+import { NewRules } from './new-rules.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { makeWorld } from './world.ts';
 import { KINDS, SMALL, SMALL_COUNT } from './worlds.ts';
 
-const RULES: readonly (() => Rules)[] = [
+export const RULES: readonly (() => Rules)[] = [
   () => new CurrentRules(),
+  () => new NewRules(),
   () => new SameCommitRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),

@@ -24,6 +24,8 @@ export interface WorldOptions {
   /** Whether the runner tries failed tests again. */
   isRetriedByRunner: boolean;
   flakyShare: number;
+  /** And of the others, how many fail once in a hundred runs. */
+  oneInAHundredShare: number;
   breaksPerWeek: number;
   incidentsPerWeek: number;
 }
@@ -128,16 +130,17 @@ function victimsOf(tests: number, jobs: number, random: () => number): Set<numbe
 }
 
 function makePhases(
-  { tests, days, flakyShare }: WorldOptions,
+  { tests, days, flakyShare, oneInAHundredShare }: WorldOptions,
   breaks: readonly Break[],
   random: () => number,
 ): Phase[][] {
   const phases = Array.from({ length: tests }, (): Phase[] => []);
   for (const ofTest of phases) {
-    if (random() >= flakyShare) continue;
+    const isOneInAHundred = random() < oneInAHundredShare;
+    if (random() >= flakyShare && !isOneInAHundred) continue;
     const from = START + (random() < 0.5 ? 0 : random() * 0.4 * days * DAY_MS);
     const to = START + (random() < 0.25 ? (0.6 + random() * 0.2) * days : days) * DAY_MS;
-    ofTest.push({ from, to, state: 'flaky', rate: flakyRate(random()) });
+    ofTest.push({ from, to, state: 'flaky', rate: isOneInAHundred ? 0.01 : flakyRate(random()) });
   }
   for (const { tests: broken, from, to } of breaks)
     for (const test of broken) phases[test]?.push({ from, to, state: 'broken', rate: 1 });

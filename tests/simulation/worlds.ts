@@ -14,6 +14,7 @@ const REPOSITORY: Kind = {
   pullRequestRerunShare: 0.5,
   isRetriedByRunner: false,
   flakyShare: 0.08,
+  oneInAHundredShare: 0,
   breaksPerWeek: 2,
   incidentsPerWeek: 1,
 };
@@ -27,7 +28,8 @@ export const KINDS: readonly Kind[] = [
     days: 90,
     rerunShare: 0,
     mergesPerDay: 2,
-    pullRequestRunsPerDay: 8,
+    oneInAHundredShare: 0.05,
+    pullRequestRunsPerDay: 12,
   },
   { ...REPOSITORY, name: '8 merges a day, reruns' },
   {

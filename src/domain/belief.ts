@@ -1,0 +1,285 @@
+/**
+ * What is believed about one identity (test, pipeline, CI job): a Bayes filter over *healthy*, *flaky* at one of a few
+ * rates, and *broken*. The state changes between commits, rarely without one (broken from outside). A failure can be
+ * explained by the test or by its run: `RunTrouble` (run-trouble.ts) says how likely a healthy test fails in it.
+ *
+ * A pure fold in the order of finishing, which can stop anywhere and continue later: its state is plain data. Clean
+ * passes of a test that is not broken are only counted, and weighed in closed form when something else happens, so a
+ * test that has only passed is a number.
+ */
+import {
+  afterPasses,
+  BROKEN,
+  FLAKY_RATES,
+  newWeights,
+  normalised,
+  RATE_SHARES,
+  rateOf,
+  sum,
+} from './belief-weights.ts';
+import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
+import type { Health } from './status.ts';
+import { DAY_MS, HOUR_MS } from './time.ts';
+
+/** A broken test fails, but a pass now and then proves no fix (matrix legs, a name that two tests share). */
+const BROKEN_FAILS = 0.997;
+/** How often a test that is broken on the default branch passes and fails on one commit of a pull request. */
+const BROKEN_CONTRADICTED = 0.05;
+
+/** How likely a commit breaks a test, and how likely something else does, from one execution to the next. */
+const BREAKS_BY_COMMIT = 7e-4;
+const BREAKS_FROM_OUTSIDE = 4e-4;
+/** The same for the end of a break. */
+const FIXED_BY_COMMIT = 0.1;
+const FIXED_FROM_OUTSIDE = 0.004;
+/** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
+const TROUBLE_LASTS_MS = 5 * HOUR_MS;
+
+const FLAKY_FROM = 0.8;
+/** Far below the other threshold, so that a lucky row of passes is not a recovery. */
+const FLAKY_UNTIL = 0.05;
+const BROKEN_FROM = 0.6;
+const BROKEN_UNTIL = 0.4;
+
+const COMMITS_KEPT = 4;
+const COMMITS_KEPT_MS = 14 * DAY_MS;
+const EVIDENCE_KEPT = 8;
+/** Below this, what is left of broken is no longer followed. */
+const BROKEN_FOLLOWED = 1e-4;
+
+export interface Evidence {
+  executionId: string;
+  commit: string;
+  finishedAt: number;
+}
+
+export interface Belief {
+  /** Healthy, flaky at each of {@link FLAKY_RATES}, broken; they add up to 1. Before the passes that are only counted. */
+  weights: readonly number[];
+  /** Clean passes since. */
+  passes: number;
+  /** Of the weight of broken, how much was flaky before. */
+  brokenFromFlaky: number;
+  /** Of the weight of healthy, how much was broken on `failingCommits` and fixed since. */
+  fixedShare: number;
+  /** Of the last execution. */
+  commit: string;
+  /** Commits with a failure, newest last. */
+  failingCommits: readonly { commit: string; at: number }[];
+  /** The last failure, and how likely its run explains it if the test is healthy. */
+  trouble: { at: number; share: number };
+  status: Health;
+  /** Whether it was flaky before it broke. */
+  wasFlaky: boolean;
+  /** Failures, and passes after failed attempts, that its own flakiness explains best, newest last. */
+  evidence: readonly Evidence[];
+  /** The first failures since the last pass, oldest first. */
+  streak: readonly Evidence[];
+}
+
+/** What the fold needs of an execution on the default branch. Skipped ones are not folded. */
+export interface WeighedExecution {
+  executionId: string;
+  /** `retried`: it passed, after failed attempts within the run. */
+  result: 'passed' | 'failed' | 'retried';
+  finishedAt: number;
+  /** Empty when unknown. */
+  commit: string;
+}
+
+export const newBelief = (): Belief => ({
+  weights: newWeights(),
+  passes: 0,
+  brokenFromFlaky: 0,
+  fixedShare: 0,
+  commit: '',
+  failingCommits: [],
+  trouble: { at: 0, share: 0 },
+  status: 'healthy',
+  wasFlaky: false,
+  evidence: [],
+  streak: [],
+});
+
+export interface Probabilities {
+  healthy: number;
+  flaky: number;
+  broken: number;
+  /** How often the test fails on its own while it is flaky. */
+  flakyRate: number;
+}
+
+export function probabilitiesOf(belief: Belief): Probabilities {
+  const weights = afterPasses(belief.weights, belief.passes);
+  const flaky = sum(weights.slice(1, BROKEN));
+  return { healthy: weights[0] ?? 0, flaky, broken: weights[BROKEN] ?? 0, flakyRate: rateOf(weights) };
+}
+
+export interface Verdict {
+  status: Health;
+  /** How likely the status is right: of *healthy*, how likely the test is neither flaky nor broken. */
+  probability: number;
+  /** The executions that decided, oldest first: of *flaky* its own failures, of *broken* the first since the last pass. */
+  evidence: readonly Evidence[];
+}
+
+/** What is said of the test, how sure it is, and why. The first execution of the evidence says since which commit. */
+export function verdictOf(belief: Belief): Verdict {
+  const { status, evidence, streak } = belief;
+  const because = { healthy: [], flaky: evidence, broken: streak };
+  return { status, probability: probabilitiesOf(belief)[status], evidence: because[status] };
+}
+
+/** The belief after one more execution. Does not change `belief`. */
+export function foldBelief(belief: Belief, execution: WeighedExecution, trouble: RunTrouble = RARE_TROUBLE): Belief {
+  if (execution.result === 'passed') return afterPass(belief, execution);
+  return execution.result === 'failed'
+    ? afterFailure(belief, execution, trouble)
+    : afterRetry(belief, execution, trouble);
+}
+
+/** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
+export function foldContradiction(belief: Belief, failure: Evidence, trouble: RunTrouble): Belief {
+  const weights = [...afterPasses(belief.weights, belief.passes)];
+  for (let i = 0; i < BROKEN; i++) {
+    const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
+    weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+  }
+  const broken = weights[BROKEN] ?? 0;
+  const others = sum(weights.slice(0, BROKEN));
+  // Never likelier than before.
+  const weighed = Math.min(broken * BROKEN_CONTRADICTED, broken === 1 ? 1 : (others * broken) / (1 - broken));
+  weights[BROKEN] = others === 0 ? broken : weighed;
+  const isOwn = trouble.healthyFails < rateOf(weights);
+  return withStatus({
+    ...belief,
+    weights: normalised(weights),
+    passes: 0,
+    evidence: isOwn ? withEvidence(belief.evidence, failure) : belief.evidence,
+  });
+}
+
+function afterPass(belief: Belief, execution: WeighedExecution): Belief {
+  const isContradiction = isFailingCommit(belief, execution);
+  if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
+    const passed = ended({ ...belief, passes: belief.passes + 1, commit: execution.commit });
+    // Only a flaky test can change by passing.
+    return belief.status === 'healthy' ? passed : withStatus(passed);
+  }
+  const isNew = isNewCommit(belief, execution);
+  const weights = [...afterPasses(belief.weights, belief.passes)];
+  let { fixedShare } = belief;
+  if (isContradiction && belief.commit !== execution.commit) {
+    // It was not the commit that broke the test.
+    const unbroken = BREAKS_FROM_OUTSIDE / BREAKS_BY_COMMIT;
+    const healthy = weights[0] ?? 0;
+    weights[0] = healthy * (1 - fixedShare * (1 - unbroken));
+    // What ended for one commit ended for all of them: the others say nothing new.
+    fixedShare = 0;
+  }
+  const broken = weights[BROKEN] ?? 0;
+  const fixed = broken * (isNew && !isContradiction ? FIXED_BY_COMMIT : FIXED_FROM_OUTSIDE);
+  const back = fixed * (1 - belief.brokenFromFlaky);
+  const healthy = (weights[0] ?? 0) + back;
+  fixedShare = healthy === 0 ? 0 : ((weights[0] ?? 0) * fixedShare + back) / healthy;
+  weights[0] = healthy;
+  for (const [i, rate] of FLAKY_RATES.entries())
+    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (RATE_SHARES[i] ?? 0)) * (1 - rate);
+  weights[BROKEN] = (broken - fixed) * (1 - BROKEN_FAILS);
+  const normal = normalised(weights);
+  if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
+  const { commit } = execution;
+  return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
+}
+
+function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
+  const isNew = isNewCommit(belief, execution);
+  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const breaks = (isNew ? BREAKS_BY_COMMIT : BREAKS_FROM_OUTSIDE) + trouble.breaks * (isNew ? 1 : 0.1);
+  const again =
+    trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
+  const healthyFails = trouble.healthyFails + (1 - trouble.healthyFails) * again;
+  const flakyBefore = sum(weights.slice(1, BROKEN));
+  const healthyBefore = weights[0] ?? 0;
+  const brokenBefore = weights[BROKEN] ?? 0;
+  const broken = brokenBefore + (healthyBefore + flakyBefore) * breaks;
+  const brokenFromFlaky = (brokenBefore * belief.brokenFromFlaky + flakyBefore * breaks) / broken;
+  weights[0] = healthyBefore * (1 - breaks) * healthyFails;
+  for (const [i, rate] of FLAKY_RATES.entries())
+    weights[i + 1] = (weights[i + 1] ?? 0) * (1 - breaks) * (healthyFails + (1 - healthyFails) * rate);
+  weights[BROKEN] = broken * BROKEN_FAILS;
+  const after = normalised(weights);
+  const rate = rateOf(after);
+  const isOwn = healthyFails < rate && (after[BROKEN] ?? 0) < BROKEN_FROM;
+  return withStatus({
+    ...belief,
+    weights: after,
+    passes: 0,
+    brokenFromFlaky,
+    fixedShare: 0,
+    commit: execution.commit,
+    failingCommits: withCommit(belief, execution),
+    trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
+    evidence: isOwn ? withEvidence(belief.evidence, execution) : belief.evidence,
+    streak: belief.streak.length < EVIDENCE_KEPT ? withEvidence(belief.streak, execution) : belief.streak,
+  });
+}
+
+/** A failure and a pass on one commit, at once. */
+function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
+  const weights = [...afterPasses(belief.weights, belief.passes)];
+  weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
+  for (const [i, rate] of FLAKY_RATES.entries())
+    weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+  weights[BROKEN] = (weights[BROKEN] ?? 0) * BROKEN_FAILS * (1 - BROKEN_FAILS);
+  const after = normalised(weights);
+  const isOwn = trouble.healthyFails < rateOf(after);
+  return withStatus({
+    ...ended(belief),
+    weights: after,
+    passes: 0,
+    commit: execution.commit,
+    evidence: isOwn ? withEvidence(belief.evidence, execution) : belief.evidence,
+  });
+}
+
+/** A pass ends a row of failures. On the same commit, it shows that they were the test's own, if not their run's. */
+function ended(belief: Belief): Belief {
+  const { streak, trouble, commit } = belief;
+  if (streak.length === 0) return belief;
+  const own = trouble.share < 0.5 ? streak.filter((one) => one.commit === commit && commit !== '') : [];
+  return { ...belief, streak: [], evidence: own.reduce(withEvidence, belief.evidence) };
+}
+
+const isNewCommit = ({ commit, failingCommits }: Belief, execution: WeighedExecution): boolean =>
+  execution.commit === '' ||
+  (execution.commit !== commit && !failingCommits.some((one) => one.commit === execution.commit));
+
+const isFailingCommit = ({ failingCommits }: Belief, { commit, finishedAt }: WeighedExecution): boolean =>
+  commit !== '' && failingCommits.some((one) => one.commit === commit && one.at > finishedAt - COMMITS_KEPT_MS);
+
+function withCommit({ failingCommits }: Belief, { commit, finishedAt }: WeighedExecution): Belief['failingCommits'] {
+  if (commit === '') return failingCommits;
+  const others = failingCommits.filter((one) => one.commit !== commit);
+  return [...others, { commit, at: finishedAt }].slice(-COMMITS_KEPT);
+}
+
+function withEvidence(known: readonly Evidence[], { executionId, commit, finishedAt }: Evidence): readonly Evidence[] {
+  if (known.some((one) => one.executionId === executionId)) return known;
+  return [...known, { executionId, commit, finishedAt }].slice(-EVIDENCE_KEPT);
+}
+
+function withStatus(belief: Belief): Belief {
+  const { flaky, broken } = probabilitiesOf(belief);
+  const status = statusAfter(belief, flaky, broken);
+  if (status === belief.status) return belief;
+  const wasFlaky = belief.status === 'flaky';
+  // What was known before a recovery does not count again.
+  return { ...belief, status, wasFlaky, evidence: wasFlaky && status === 'healthy' ? [] : belief.evidence };
+}
+
+function statusAfter({ status, wasFlaky }: Belief, flaky: number, broken: number): Health {
+  if (broken >= (status === 'broken' ? BROKEN_UNTIL : BROKEN_FROM)) return 'broken';
+  const isStillFlaky = status === 'flaky' || (status === 'broken' && wasFlaky);
+  return flaky >= (isStillFlaky ? FLAKY_UNTIL : FLAKY_FROM) ? 'flaky' : 'healthy';
+}

@@ -1,0 +1,92 @@
+/**
+ * How much of what fails in a run is the run's own trouble: an outage, a shard, a database, a slow day, a bad runner. It
+ * follows from how many tests fail that were not known to be flaky or broken, in the run and in the day before it. No
+ * message is needed: an outage may say something else in every test.
+ */
+import { DAY_MS, HOUR_MS } from './time.ts';
+
+/** What a run means for one test that fails in it. The test itself is left out of the count. */
+export interface RunTrouble {
+  /** How likely a healthy test fails in this run. */
+  healthyFails: number;
+  /** How likely the commit of this run broke the test, beyond what any commit does: others broke with it. */
+  breaks: number;
+  /** How likely the failures of the other tests are trouble of the run. */
+  isShared: number;
+}
+
+/** How often a healthy test fails for a reason that nothing else shows. */
+const HEALTHY_FAILS = 4e-5;
+export const RARE_TROUBLE: RunTrouble = { healthyFails: HEALTHY_FAILS, breaks: 0, isShared: 0 };
+
+/** How many runs meet trouble of the infrastructure. */
+const TROUBLED_RUNS = 0.08;
+/** The least part of a run that trouble hits. */
+const TROUBLE_SHARE_MIN = 0.02;
+/** One run adds no more than this to what is known of its day. */
+const POOLED_SHARE_MAX = 0.05;
+
+/** What a run adds to what is known of its day. */
+export interface RunCount {
+  executions: number;
+  /** Failures and retries of tests not known to be flaky or broken. */
+  unexpected: number;
+}
+
+/** The runs before it. */
+export interface Surroundings {
+  /** Of the {@link HOUR_MS} before, and of the {@link POOLED_MS} before. */
+  hour: RunCount;
+  day: RunCount;
+  /** Of the {@link USUAL_MS} before that: what fails every day is not the trouble of this one. */
+  usual: RunCount;
+}
+
+export const POOLED_MS = DAY_MS;
+export const USUAL_MS = 14 * DAY_MS;
+
+/** What the run means for a test that fails in it; `isUnexpected`: the test itself is in the count. */
+export function runTroubleOf(run: RunCount, { hour, day, usual }: Surroundings, isUnexpected: boolean): RunTrouble {
+  const executions = Math.max(1, run.executions);
+  const expected = usual.unexpected / Math.max(1, usual.executions);
+  const others = Math.max(0, run.unexpected - (isUnexpected ? 1 : 0) - expected * executions);
+  const share = Math.min(0.99, others / executions);
+  const isShared = sharedness(others, share);
+  // Trouble that hits only this test: the fewer other tests there are, the likelier.
+  const around = executions + hour.executions;
+  const unseen = (TROUBLED_RUNS * (1 - TROUBLE_SHARE_MIN) ** around) / (Math.log(1 / TROUBLE_SHARE_MIN) * around);
+  const pooled = Math.max(pooledShare(hour, expected), pooledShare(day, expected));
+  return {
+    healthyFails: HEALTHY_FAILS + (others === 0 ? unseen : 0) + Math.max(isShared * share, pooled),
+    breaks: (1 - isShared) * share,
+    isShared,
+  };
+}
+
+/** How likely a healthy test fails, from the runs of a time. */
+function pooledShare({ executions, unexpected }: RunCount, expected: number): number {
+  const excess = unexpected - expected * executions;
+  return excess <= 0 ? 0 : (sharedness(excess, 0) * excess) / executions;
+}
+
+/**
+ * Trouble, or one commit that breaks several tests? Most commits that break a test break one or a few, and what breaks
+ * much of a run would not have been merged.
+ */
+function sharedness(others: number, share: number): number {
+  if (others <= 0) return 0;
+  const commitOdds = ((4 * Math.max(1, others) ** -0.5) / (1 + (others / 40) ** 2)) * (1 - share);
+  return Math.min(1, others) / (1 + commitOdds);
+}
+
+/** What a run adds to what is usual: one failure at most, so that days of trouble never make more of it look usual. */
+export const usualCount = ({ executions, unexpected }: RunCount): RunCount => ({
+  executions,
+  unexpected: Math.min(unexpected, 1),
+});
+
+/** What a run adds to its day. One in which everything fails says little about the rest of the day. */
+export const pooledCount = ({ executions, unexpected }: RunCount): RunCount => ({
+  executions,
+  unexpected: Math.min(unexpected, POOLED_SHARE_MAX * executions),
+});

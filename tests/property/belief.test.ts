@@ -1,0 +1,213 @@
+/** What is believed of a test (src/domain/belief.ts): properties of the fold, and what single histories mean. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { foldBelief, foldContradiction, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
+import { believe } from '../../src/domain/belief-history.ts';
+import { flakyQuarantineReason } from '../../src/domain/belief-quarantine.ts';
+import type { JudgedExecution } from '../../src/domain/execution.ts';
+import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
+
+const BEGUN = Date.UTC(2026, 0, 5);
+
+interface Step {
+  status: JudgedExecution['status'];
+  isRetried: boolean;
+  isNewCommit: boolean;
+  hours: number;
+  trouble: number;
+}
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    status: fc.oneof(
+      { weight: 6, arbitrary: fc.constant('passed' as const) },
+      fc.constantFrom('failed' as const, 'skipped' as const),
+    ),
+    isRetried: fc.oneof({ weight: 8, arbitrary: fc.constant(false) }, fc.constant(true)),
+    isNewCommit: fc.boolean(),
+    hours: fc.nat({ max: 30 }),
+    trouble: fc.constantFrom(0, 0, 3, 40),
+  }),
+  { maxLength: 60 },
+);
+
+function historyOf(all: readonly Step[]): { executions: JudgedExecution[]; troubles: Map<bigint, RunTrouble> } {
+  let commit = 0;
+  let at = BEGUN;
+  const troubles = new Map<bigint, RunTrouble>();
+  const executions = all.map((step, i): JudgedExecution => {
+    if (step.isNewCommit) commit++;
+    at += step.hours * HOUR_MS;
+    const executionId = BigInt(i + 1);
+    troubles.set(executionId, troubleOf(step.trouble));
+    const { status, isRetried } = step;
+    return {
+      executionId,
+      status,
+      finishedAt: at,
+      runId: `r${i}`,
+      runAttempt: 1,
+      commit: `c${commit}`,
+      isFlakyWithinRun: isRetried && status === 'passed',
+      isRetried,
+    };
+  });
+  return { executions, troubles };
+}
+
+const NONE = { executions: 0, unexpected: 0 };
+const troubleOf = (others: number, executions = 150): RunTrouble =>
+  runTroubleOf({ executions, unexpected: others + 1 }, { hour: NONE, day: NONE, usual: NONE }, true);
+
+/** `.` passed, `F` failed, `|` a new commit; one execution every three hours. */
+function after(history: string, others = 0, executions = 150) {
+  const all: Step[] = [];
+  let isNewCommit = false;
+  for (const char of history) {
+    if (char === '|') isNewCommit = true;
+    else {
+      all.push({
+        status: char === 'F' ? 'failed' : 'passed',
+        isRetried: false,
+        isNewCommit,
+        hours: 3,
+        trouble: others,
+      });
+      isNewCommit = false;
+    }
+  }
+  const made = historyOf(all);
+  for (const id of made.troubles.keys()) made.troubles.set(id, troubleOf(others, executions));
+  return believe(made.executions, made.troubles);
+}
+const PASSES = '.|'.repeat(60);
+
+describe('the fold', () => {
+  test('does not depend on the order of arrival, on duplicates or on skipped executions', () => {
+    fc.assert(
+      fc.property(steps, fc.array(fc.nat()), (all, order) => {
+        const { executions, troubles } = historyOf(all);
+        const shuffled = [...executions, ...executions.slice(0, 5)]
+          .map((execution, i) => ({ execution, key: order[i % Math.max(1, order.length)] ?? 0 }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ execution }) => execution);
+        expect(believe(shuffled, troubles)).toEqual(believe(executions, troubles));
+        const ran = executions.filter(({ status }) => status !== 'skipped');
+        expect(believe(ran, troubles)).toEqual(believe(executions, troubles));
+      }),
+    );
+  });
+
+  test('can stop anywhere and continue from what was written down', () => {
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 60 }), (all, at) => {
+        const { executions, troubles } = historyOf(all);
+        const middle: ReturnType<typeof newBelief> = JSON.parse(
+          JSON.stringify(believe(executions.slice(0, at), troubles)),
+        );
+        expect(believe(executions.slice(at), troubles, middle)).toEqual(believe(executions, troubles));
+      }),
+    );
+  });
+
+  test('keeps probabilities that add up to one, and a state of bounded size', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions, troubles } = historyOf(all);
+        const belief = believe(executions, troubles);
+        const { healthy, flaky, broken } = probabilitiesOf(belief);
+        expect(healthy + flaky + broken).toBeCloseTo(1, 9);
+        expect([healthy, flaky, broken].every((one) => one >= 0)).toBe(true);
+        expect(JSON.stringify(belief).length).toBeLessThan(3_000);
+      }),
+    );
+  });
+
+  test('needs no more than their number of passes that follow each other', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 400 }), (passes) => {
+        const belief = after('.|'.repeat(passes));
+        const counted = newBelief();
+        // The first passes settle whether it was broken from the beginning.
+        if (belief.weights.at(-1) === 0) expect(belief.passes).toBeLessThanOrEqual(passes);
+        expect(verdictOf(belief).status).toBe('healthy');
+        expect(probabilitiesOf(belief).flaky).toBeLessThanOrEqual(probabilitiesOf(counted).flaky);
+      }),
+    );
+  });
+
+  test('a contradiction in a pull request is never evidence of broken', () => {
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 100 }), (all, others) => {
+        const { executions, troubles } = historyOf(all);
+        const belief = believe(executions, troubles);
+        const contradicted = foldContradiction(
+          belief,
+          { executionId: '1', commit: 'p', finishedAt: BEGUN },
+          troubleOf(others),
+        );
+        expect(probabilitiesOf(contradicted).broken).toBeLessThanOrEqual(probabilitiesOf(belief).broken + 1e-9);
+        if (others === 0)
+          expect(probabilitiesOf(contradicted).flaky).toBeGreaterThanOrEqual(probabilitiesOf(belief).flaky - 1e-9);
+      }),
+    );
+  });
+});
+
+describe('histories of a test in a run of 150', () => {
+  const said = (history: string, others = 0, executions = 150) => verdictOf(after(history, others, executions)).status;
+
+  test('that only passed are healthy', () => expect(said(PASSES)).toBe('healthy'));
+  test('that fail with a commit and the next are broken, since that commit', () => {
+    const { status, evidence } = verdictOf(after(`${PASSES}F|F`));
+    expect([status, evidence[0]?.commit]).toEqual(['broken', 'c60']);
+  });
+  test('that fail on a commit that passed are broken from outside by the third failure', () =>
+    expect(said(`${PASSES}..FFF`)).toBe('broken'));
+  test('that fail and pass on one commit, twice, are flaky', () => {
+    const belief = after(`${PASSES}F.|${PASSES}F.`);
+    expect(verdictOf(belief).status).toBe('flaky');
+    expect(new Set(belief.evidence.map(({ commit }) => commit)).size).toBe(2);
+  });
+  test('that are fixed are healthy again', () => expect(said(`${PASSES}F|F|F|.|.|.`)).toBe('healthy'));
+  test('that fail together with half of the run, and pass in the next, are healthy', () =>
+    expect(said(`${PASSES}F|${PASSES}F.`, 75)).toBe('healthy'));
+  test('that fail with half of the run for six hours are not broken yet', () =>
+    expect(said(`${PASSES}F|F|F`, 75)).toBe('healthy'));
+  test('that fail with half of the run for two days are broken', () =>
+    expect(said(`${PASSES}${'F|'.repeat(16)}`, 75)).toBe('broken'));
+  test('that fail with three others of five prove nothing', () =>
+    expect(said(`${PASSES}F.|${PASSES}F.`, 3, 5)).toBe('healthy'));
+  test('that passed a few times after failing are flaky still', () =>
+    expect(said(`${PASSES}F.|F.|F.|${'.|'.repeat(20)}`)).toBe('flaky'));
+  test('that passed a thousand times after failing have recovered', () =>
+    expect(said(`${PASSES}F.|F.|F.|${'.|'.repeat(3_000)}`)).toBe('healthy'));
+});
+
+describe('an automatic quarantine', () => {
+  test('names its evidence', () =>
+    expect(flakyQuarantineReason(after(`${PASSES}F.|${PASSES}F.|.F.`))).toMatch(
+      /^Flaky with a probability of 9\d(?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on c60, c121, c122\.$/,
+    ));
+  test('wants two commits', () => {
+    const belief = after(`${PASSES}F.F.F.F.F.`);
+    expect([verdictOf(belief).status, flakyQuarantineReason(belief)]).toEqual(['flaky', null]);
+  });
+  test('counts nothing that the run explains', () =>
+    expect(flakyQuarantineReason(after(`${PASSES}F.|${PASSES}F.|.F.`, 30))).toBeNull());
+});
+
+test('a failure on its own weighs more than one that many share', () => {
+  const alone = foldBelief(
+    newBelief(),
+    { executionId: '1', result: 'retried', finishedAt: BEGUN, commit: 'c' },
+    RARE_TROUBLE,
+  );
+  const shared = foldBelief(
+    newBelief(),
+    { executionId: '1', result: 'retried', finishedAt: BEGUN, commit: 'c' },
+    troubleOf(40),
+  );
+  expect(probabilitiesOf(alone).flaky).toBeGreaterThan(probabilitiesOf(shared).flaky);
+});

@@ -1,0 +1,60 @@
+/**
+ * A real history of CI results: tab-separated, gzipped, in order of time, with the columns `finished_at`, `commit`,
+ * `run_id`, `suite`, `test`, `file`, `status` and `message` (escaped as HTML, then `\t \n \r \\`).
+ */
+import { gunzipSync } from 'bun';
+import type { Run, Trouble } from './history.ts';
+
+export interface RealHistory {
+  /** In order of time. One run for each run of the provider and suite. */
+  runs: Run[];
+  /** By identity: the test and the suite it runs in. */
+  identities: { test: string; suite: string }[];
+  executions: number;
+}
+
+type GrowingRun = Run & { identities: number[]; troubles: Map<number, Trouble> };
+
+export async function readRealHistory(path: string): Promise<RealHistory> {
+  const text = new TextDecoder().decode(gunzipSync(await Bun.file(path).bytes()));
+  const identities: RealHistory['identities'] = [];
+  const numbers = new Map<string, number>();
+  const suites = new Map<string, number>();
+  const runs = new Map<string, GrowingRun>();
+  let executions = 0;
+  for (const line of text.split('\n').slice(1)) {
+    const [finishedAt = '', commit = '', runId = '', suite = '', test = '', , status = '', message = ''] =
+      line.split('\t');
+    if (test === '' || test === 'collection failure' || status === 'skipped') continue;
+    const name = `${suite}\0${test}`;
+    const identity = numbers.get(name) ?? identities.push({ test, suite }) - 1;
+    numbers.set(name, identity);
+    const job = suites.get(suite) ?? suites.size;
+    suites.set(suite, job);
+    const key = `${runId}\0${suite}`;
+    const at = Date.parse(finishedAt);
+    const run: GrowingRun = runs.get(key) ?? {
+      id: runId,
+      attempt: 1,
+      job,
+      commit,
+      isDefaultBranch: true,
+      at,
+      identities: [],
+      troubles: new Map(),
+    };
+    runs.set(key, run);
+    run.identities.push(identity);
+    if (status === 'failed') run.troubles.set(identity, { message: unescaped(message), isPassedOnRetry: false });
+    executions++;
+  }
+  return { runs: [...runs.values()].sort((a, b) => a.at - b.at), identities, executions };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\t': '\t', '\\n': '\n', '\\r': '\r', '\\\\': '\\' };
+const ENTITIES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
+
+const unescaped = (text: string): string =>
+  text
+    .replace(/\\[tnr\\]/g, (code) => ESCAPES[code] ?? code)
+    .replace(/&(?:lt|gt|quot|amp);|&#x27;|&#39;/g, (entity) => ENTITIES[entity] ?? "'");

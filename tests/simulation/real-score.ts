@@ -1,0 +1,170 @@
+/**
+ * How right rules are about a real history, whose truth no one wrote down: a verdict is right when the time after it
+ * bears it out.
+ */
+import type { Health } from '../../src/domain/status.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import type { Rules, Run } from './history.ts';
+import type { RealHistory } from './real-history.ts';
+import type { Share } from './score.ts';
+
+/** How far ahead a flaky test must show it again. */
+const AHEAD_MS = 28 * DAY_MS;
+/** A run with so many failures had trouble itself. */
+const SHARED_FAILURES = 10;
+/** As in `HEALTH_RECENT_DAYS`: a test is as healthy as its worst identity that ran this lately. */
+const RECENT_MS = 14 * DAY_MS;
+
+export interface RealScores {
+  /** Of tests called flaky at the end of a day, how many passed and failed on one commit in the next four weeks. */
+  flakyRight: Share;
+  /** And of those that did, how many were called flaky. */
+  flakyKnown: Share;
+  /** Of failures after which a test was called broken, after how many its next run failed too. */
+  brokenRight: Share;
+  /** Of failures with a next run, after how many it was called broken. */
+  brokenSaid: Share;
+  /** Of clean steps from passing to failing on one commit, how many were called broken by the third failure. */
+  steps: Share;
+  /** How often a flaky identity was called healthy, and of these, how often it contradicted itself in the next weeks. */
+  wrongRecoveries: Share;
+}
+
+export function scoreReal(history: RealHistory, rules: Rules): RealScores {
+  const contradictions = contradictionsOf(history);
+  const scores: RealScores = {
+    flakyRight: { right: 0, of: 0 },
+    flakyKnown: { right: 0, of: 0 },
+    brokenRight: { right: 0, of: 0 },
+    brokenSaid: { right: 0, of: 0 },
+    steps: { right: 0, of: 0 },
+    wrongRecoveries: { right: 0, of: 0 },
+  };
+  const courses = history.identities.map(
+    (): Course => ({ ranAt: 0, recoveries: [], said: 'healthy', commit: '', steps: undefined }),
+  );
+  const end = (history.runs.at(-1)?.at ?? 0) - AHEAD_MS;
+  let day = Math.floor((history.runs[0]?.at ?? 0) / DAY_MS);
+  for (const run of history.runs) {
+    for (; (day + 1) * DAY_MS <= run.at; day++)
+      if ((day + 1) * DAY_MS <= end) askOfDay(history, rules, courses, contradictions, (day + 1) * DAY_MS, scores);
+    for (let i = 0; i < run.identities.length; i++)
+      scoreBroken(
+        courses[run.identities[i] as number] as Course,
+        run.troubles.has(run.identities[i] as number),
+        scores,
+      );
+    rules.takeIn(run);
+    rules.settle(run.at);
+    for (let i = 0; i < run.identities.length; i++) follow(courses, run, run.identities[i] as number, rules, scores);
+  }
+  for (const [identity, { recoveries }] of courses.entries())
+    for (const at of recoveries) {
+      if (at > end) continue;
+      scores.wrongRecoveries.of++;
+      const again = contradictions.get(history.identities[identity]?.test ?? '');
+      if (again?.some((then) => then > at && then < at + AHEAD_MS)) scores.wrongRecoveries.right++;
+    }
+  return scores;
+}
+
+interface Course {
+  ranAt: number;
+  /** When it was called healthy again after having been flaky. */
+  recoveries: number[];
+  /** After the last execution, if that failed: what was said. */
+  failedAndSaid?: Health;
+  said: Health;
+  /** The commit it ran on, and what it did there: passes, then failures. */
+  commit: string;
+  steps: { passes: number; failures: number; wasNamed: boolean } | undefined;
+}
+
+function scoreBroken(course: Course, isFailed: boolean, scores: RealScores): void {
+  if (course.failedAndSaid === undefined) return;
+  scores.brokenSaid.of++;
+  if (course.failedAndSaid !== 'broken') return;
+  scores.brokenSaid.right++;
+  scores.brokenRight.of++;
+  if (isFailed) scores.brokenRight.right++;
+}
+
+/** Two passes or more on a commit, then three failures or more, the first on the same commit; none shared with many tests. */
+function follow(courses: readonly Course[], run: Run, identity: number, rules: Rules, scores: RealScores): void {
+  const course = courses[identity] as Course;
+  const isFailed = run.troubles.has(identity);
+  const said = rules.health(identity);
+  if (course.said === 'flaky' && said === 'healthy') course.recoveries.push(run.at);
+  if (isFailed) course.failedAndSaid = said;
+  else delete course.failedAndSaid;
+  course.said = said;
+  course.ranAt = run.at;
+  if (isFailed && run.troubles.size >= SHARED_FAILURES) return;
+  const { steps } = course;
+  if (!isFailed) {
+    const passes = steps && steps.failures === 0 && course.commit === run.commit ? steps.passes + 1 : 1;
+    course.steps = { passes, failures: 0, wasNamed: false };
+  } else if (steps && (steps.failures > 0 || (course.commit === run.commit && steps.passes >= 2))) {
+    steps.failures++;
+    if (said === 'broken' && steps.failures <= 3) steps.wasNamed = true;
+    if (steps.failures === 3) {
+      scores.steps.of++;
+      if (steps.wasNamed) scores.steps.right++;
+    }
+  } else course.steps = undefined;
+  course.commit = run.commit;
+}
+
+function askOfDay(
+  { identities }: RealHistory,
+  rules: Rules,
+  courses: readonly Course[],
+  contradictions: ReadonlyMap<string, readonly number[]>,
+  now: number,
+  scores: RealScores,
+): void {
+  rules.settle(now);
+  const flaky = new Set<string>();
+  for (const [identity, { test }] of identities.entries()) {
+    const course = courses[identity] as Course;
+    if (course.ranAt > now - RECENT_MS && rules.health(identity) === 'flaky') flaky.add(test);
+  }
+  const willBe = (test: string): boolean =>
+    contradictions.get(test)?.some((at) => at >= now && at < now + AHEAD_MS) ?? false;
+  for (const test of flaky) {
+    scores.flakyRight.of++;
+    if (willBe(test)) scores.flakyRight.right++;
+  }
+  for (const test of contradictions.keys())
+    if (willBe(test)) {
+      scores.flakyKnown.of++;
+      if (flaky.has(test)) scores.flakyKnown.right++;
+    }
+}
+
+/** By test: when one commit and suite had both passed and failed it. */
+function contradictionsOf({ runs, identities }: RealHistory): Map<string, number[]> {
+  const seen = new Map<string, { failed: boolean; passed: boolean }>();
+  const found = new Map<string, number[]>();
+  for (const run of runs) {
+    // What fails with many others says nothing about a single test.
+    const isShared = run.troubles.size >= SHARED_FAILURES;
+    for (let i = 0; i < run.identities.length; i++) {
+      const identity = run.identities[i] as number;
+      const key = `${run.commit}/${identity}`;
+      const known = seen.get(key) ?? { failed: false, passed: false };
+      seen.set(key, known);
+      const isFailed = run.troubles.has(identity);
+      if (isFailed && isShared) continue;
+      if (isFailed ? known.passed : known.failed) {
+        const { test } = identities[identity] as { test: string };
+        const at = found.get(test) ?? [];
+        found.set(test, at);
+        at.push(run.at);
+      }
+      if (isFailed) known.failed = true;
+      else known.passed = true;
+    }
+  }
+  return found;
+}
