@@ -4,12 +4,13 @@
  * 1. For each month, newest first, the new group of every message is computed, and where its failures will go is
  *    recorded. Then the month's failures are swapped. Storing waits for as long as copying them takes.
  * 2. The state of the tests that are concerned is derived from the new groups, some tests at a time. Storing waits for
- *    each of these steps. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
+ *    each of these steps, and has as long between them. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
  *
  * What is left follows from the data, so a process that ends at any moment loses nothing: another begins with step 1,
  * and finds less to do. Processes of older versions may go on storing failures under the old fingerprint. So it looks
  * again an hour after it found nothing, and is finished when it then finds nothing either.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
@@ -149,11 +150,16 @@ async function widenQuarantines(
   }
 }
 
-const whileNothingIsStored = (db: Database, run: () => Promise<void>): Promise<void> =>
-  db.transaction(async (tx) => {
+/** Afterwards, storing has at least as long. */
+async function whileNothingIsStored(db: Database, run: () => Promise<void>): Promise<void> {
+  let startedAt = 0;
+  await db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
+    startedAt = performance.now();
     await run();
   });
+  await sleep(performance.now() - startedAt);
+}
 
 async function progressOf(db: Executor) {
   const [progress] = await onPostgres(() => db.select().from(upgrades).where(eq(upgrades.name, NAME)));

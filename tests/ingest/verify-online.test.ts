@@ -86,7 +86,7 @@ describe('a comparison while the service runs', () => {
     },
     {
       title: 'claims that are lost',
-      damage: () => ingest.stores.postgres.pool.query('truncate ci_insights.ingest_claims'),
+      damage: () => ingest.stores.postgres.pool.query('delete from ci_insights.ingest_claims'),
     },
   ])('gives the verdict of the offline one about $title', async ({ damage }) => {
     await fill();
