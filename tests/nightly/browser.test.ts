@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
         await page.locator('[data-index="0"] a').click();
         await page.getByRole('region', { name: 'Failures' }).getByRole('button').first().click();
         await page.getByRole('button', { name: 'Why is it judged so?' }).click();
-        await page.waitForLoadState('networkidle');
+        await page.getByRole('heading', { level: 3 }).first().waitFor();
         await check();
         await page.getByRole('button', { name: 'Quarantine …' }).click();
         await check();

@@ -17,17 +17,22 @@ export function Reason({ path }: { path: TestPath }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <section aria-label="Reason" className="card">
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        className="flex w-full items-center gap-3 px-4 py-2.5 text-left font-semibold"
-        onClick={() => setOpen(!isOpen)}
-      >
-        <span aria-hidden="true" className={`text-soft motion-safe:transition-transform ${isOpen ? 'rotate-90' : ''}`}>
-          ›
-        </span>
-        Why is it judged so?
-      </button>
+      <h2>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          className="flex w-full items-center gap-3 px-4 py-2.5 text-left font-semibold"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span
+            aria-hidden="true"
+            className={`text-soft motion-safe:transition-transform ${isOpen ? 'rotate-90' : ''}`}
+          >
+            ›
+          </span>
+          Why is it judged so?
+        </button>
+      </h2>
       {isOpen && <Explained path={path} />}
     </section>
   );
