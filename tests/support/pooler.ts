@@ -1,71 +1,78 @@
-/**
- * A pooler in front of PostgreSQL, as a client meets PgBouncer: startup parameters that belong to a session are refused, everything
- * else is passed on.
- */
-import { createServer, connect as dial, type Socket } from 'node:net';
-
-/** `ignore_startup_parameters` of docs/operations.md is among them. */
-const ACCEPTED = new Set(['user', 'database', 'client_encoding', 'application_name', 'statement_timeout']);
+/** A real PgBouncer in transaction mode in front of PostgreSQL, with the settings of docs/operations.md, if one is installed. */
+import { chmodSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Launched, launch } from '../../src/postgres/embedded-process.ts';
+import { makeFolder } from './folder.ts';
+import { freePort } from './free-port.ts';
 
 export interface Pooler {
   /** The same database through the pooler. */
   url: string;
-  /** Connections that were refused, by the parameter they brought. */
-  refused: string[];
   stop(): Promise<void>;
 }
 
+/** Debian has it in /usr/sbin, which is not on everybody's path. */
+const program = Bun.which('pgbouncer') ?? Bun.which('pgbouncer', { PATH: '/usr/sbin' });
+export const hasPooler = program !== null;
+if (!hasPooler && process.env.CI === 'true') throw new Error('pgbouncer is missing: in CI nothing is skipped');
+if (!hasPooler) console.error('skipped: tests behind a pooler, because there is no pgbouncer here');
+
+/** Fewer than the clients have, so that transactions of different clients take turns on a connection. */
+const SERVER_CONNECTIONS = 6;
+
 /** @param databaseUrl of a server that listens on a unix socket */
 export async function startPooler(databaseUrl: string): Promise<Pooler> {
+  if (program === null) throw new Error('there is no pgbouncer here');
   const direct = new URL(databaseUrl);
-  const socket = `${direct.searchParams.get('host')}/.s.PGSQL.5432`;
-  const refused: string[] = [];
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    open.add(client);
-    client.on('error', () => client.destroy()).on('close', () => open.delete(client));
-    client.once('data', (startup) => {
-      const parameter = parametersOf(Buffer.from(startup)).find((name) => !ACCEPTED.has(name));
-      if (parameter !== undefined) {
-        refused.push(parameter);
-        client.end(fatal(`unsupported startup parameter: ${parameter}`));
-        return;
-      }
-      const upstream = dial(socket);
-      upstream.on('error', () => client.destroy());
-      // As PgBouncer does: the transaction of a client that died is rolled back, and its locks are free.
-      client.on('close', () => upstream.destroy());
-      upstream.write(startup);
-      client.pipe(upstream).pipe(client);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the pooler has no port');
+  const socketFolder = direct.searchParams.get('host') ?? '';
+  const { username, password } = direct;
+  const folder = makeFolder('pgbouncer');
+  const port = await freePort();
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'plain',
+    auth_file: join(folder, 'users'),
+    pool_mode: 'transaction',
+    default_pool_size: SERVER_CONNECTIONS,
+    max_client_conn: 200,
+    ignore_startup_parameters: 'statement_timeout',
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const ini = join(folder, 'pgbouncer.ini');
+  writeFileSync(ini, `[databases]\n* = host=${socketFolder}\n[pgbouncer]\n${lines.join('\n')}\n`);
+  writeFileSync(settings.auth_file, `"${username}" "${decodeURIComponent(password)}"\n`);
+  // It refuses to run as root, and only the user of the server reaches the socket.
+  const { uid, gid } = statSync(socketFolder);
+  for (const path of [folder, ini, settings.auth_file]) chownSync(path, uid, gid);
+  chmodSync(settings.auth_file, 0o600);
+  const server = launch(program, ['-q', ini], socketFolder);
   const url = new URL(databaseUrl);
   url.search = '';
-  url.host = `127.0.0.1:${address.port}`;
+  url.host = `127.0.0.1:${port}`;
+  await untilListening(port, server);
   return {
     url: url.href,
-    refused,
-    stop: () => {
-      for (const client of open) client.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
+    stop: async () => {
+      const ended = new Promise((resolve) => server.process.once('exit', resolve));
+      // It ends at once, also with clients.
+      server.process.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** The names in a startup message: a length, a version, then names and values, each ended by a zero. */
-function parametersOf(startup: Buffer): string[] {
-  const texts = startup.subarray(8).toString('utf8').split('\0');
-  return texts.filter((name, i) => i % 2 === 0 && name !== '');
-}
-
-/** An ErrorResponse: what it is, the SQLSTATE of a protocol violation, and a sentence. */
-function fatal(message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0C08P01\0M${message}\0\0`);
-  const head = Buffer.alloc(5);
-  head.write('E');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
+async function untilListening(port: number, server: Launched): Promise<void> {
+  for (let tries = 0; tries < 200 && server.process.exitCode === null; tries++) {
+    try {
+      const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch {
+      await Bun.sleep(25);
+    }
+  }
+  throw new Error(`pgbouncer did not start: ${server.output()}`);
 }
