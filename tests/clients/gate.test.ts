@@ -300,6 +300,11 @@ describe('outputs', () => {
     expect(stdout).toContain('::error file=tests/shop.py,title=Failed test%2C new::shop.adds tax%0A');
     expect(stdout).toContain('::warning file=tests/shop.py,title=Failed test%2C quarantined::shop.rounds%0A');
     const summary = readFileSync(join(cwd, 'summary.md'), 'utf8');
+    // As GitHub renders it: a heading, and a table with a row for each failed test.
+    const page = Bun.markdown.html(summary);
+    expect(page).toContain('<h3>❌ The job fails: 1 failure is not excused.</h3>');
+    expect(page.match(/<tr>/g)).toHaveLength(3);
+    expect(page).toMatch(/<td><strong>new<\/strong><\/td>\s*<td><a href="http[^"]+">shop.adds tax<\/a><\/td>/);
     expect(summary).toStartWith('### ❌ The job fails: 1 failure is not excused.\n');
     expect(summary).toContain('| **new** | [shop.adds tax](');
   });

@@ -74,6 +74,7 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
         for (const path of [
           '/sign-in',
           '',
+          '/operations',
           `${base}/tests`,
           `${base}/runs`,
           `${base}/commits/b2`,

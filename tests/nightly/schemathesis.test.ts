@@ -25,6 +25,8 @@ test.skipIf(!schemathesis)('it finds no server error and no answer that is not d
   const command = [
     join(schemathesis?.bin ?? '', 'schemathesis'),
     ...['run', `${service.origin}/docs/json`, '--header', `Authorization: Bearer ${service.token}`],
+    // It would revoke the key that it asks with, which others use.
+    ...['--exclude-operation-id', 'revokeKey'],
     ...['--checks', CHECKS.join(','), '--max-examples', String(EXAMPLES), '--seed', seed, '--no-color'],
   ];
   // It leaves files where it runs.

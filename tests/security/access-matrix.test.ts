@@ -7,9 +7,9 @@ import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 /**
- * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of the
- * path. `operator`: an admin key or session of every owner; `board`: such a key. `session`: any session. `signature`: the
- * host's. `nothing`: refused with 404 or 405 for everyone.
+ * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of
+ * the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `session`:
+ * any session. `signature`: the host's. `nothing`: refused with 404 or 405 for everyone.
  */
 type Rule =
   | 'public'
@@ -196,7 +196,7 @@ function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (rule === 'public') return 'open';
   if (rule === 'nothing') return 'nothing';
   if (rule === 'signature') return 'refused';
-  if (rule === 'board') return sender === 'admin of every owner' ? 'open' : 'asks';
+  if (rule === 'board') return /^(session[^:]*: )?admin of every owner$/.test(sender) ? 'open' : 'asks';
   if (UNACCEPTED.includes(sender)) return 'refused';
   const isForeign = sender.startsWith('session of ');
   if (isForeign && !isRead) return 'refused';

@@ -50,7 +50,7 @@ describe('the lists of clients', () => {
   const lists = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const);
 
   test.each(lists)('%s names an exact version of everything', (_, text) => {
-    for (const line of text.trim().split('\n')) expect(line).toMatch(/^(?:#.*|[\w-]+==[\w.]+)$/);
+    for (const line of text.trim().split('\n')) expect(line).toMatch(/^(?:#.*|[\w.-]+==[\w.]+)$/);
   });
 
   test('no mergify client is newer than 2026.10.3, the last one under an open-source licence', () => {

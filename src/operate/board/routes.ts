@@ -1,10 +1,12 @@
 /** The queue page at `/admin/queues`, for admin keys of every owner: it shows the jobs of all owners. */
 import type { Queue } from 'bullmq';
 import type { AnyElysia } from 'elysia';
+import { isOperator } from '../../http/auth.ts';
 import { requestIdOf } from '../../http/edge.ts';
 import { type Http, problemFor } from '../../http/operation.ts';
 import { HttpProblem } from '../../http/problems.ts';
 import { pageHeaders } from '../../http/security-headers.ts';
+import { sessionTokenOf } from '../../http/session-cookie.ts';
 import { startRequest } from '../../observability/requests.ts';
 import type { KeyStore } from '../../postgres/keys.ts';
 import { createBoard } from './board.ts';
@@ -20,7 +22,7 @@ const HEADERS = pageHeaders(
 const notAdmin = new HttpProblem(
   401,
   'Unauthorized',
-  'Send an admin key of every owner, as the password (with any name) or as "Authorization: Bearer <key>". `ci-insights keys create --every-owner --scope admin` creates one.',
+  'Sign in at /app with an admin key of every owner, or send one, as the password (with any name) or as "Authorization: Bearer <key>". `ci-insights keys create --every-owner --scope admin` creates one.',
   { 'www-authenticate': 'Basic realm="ci-insights queues", charset="UTF-8"' },
 );
 
@@ -28,10 +30,21 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
   const base = http.publicUrl === undefined ? '' : new URL(http.publicUrl).pathname.replace(/\/$/, '');
   const board = createBoard(queues, `${base}${PATH}/`);
 
+  /** By the header if there is one, else by the session of a browser. */
+  const isFromOperator = async (request: Request): Promise<boolean> => {
+    const header = request.headers.get('authorization');
+    if (header === null) {
+      const session = sessionTokenOf(request);
+      const credential = session === undefined ? undefined : await http.sessions?.find(session);
+      return credential !== undefined && isOperator(credential);
+    }
+    const token = tokenOf(header);
+    const grant = token === undefined ? undefined : await keys.authenticate(token);
+    return grant !== undefined && isOperator({ grant });
+  };
+
   const answer = async (request: Request): Promise<Response> => {
-    const token = tokenOf(request.headers.get('authorization'));
-    const key = token === undefined ? undefined : await keys.authenticate(token);
-    if (key?.scope !== 'admin' || key.owner !== null || key.repositories !== null) throw notAdmin;
+    if (!(await isFromOperator(request))) throw notAdmin;
     const url = new URL(request.url);
     const path = url.pathname.slice(PATH.length);
     // The page's scripts use relative addresses.
@@ -52,8 +65,8 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
 }
 
 /** The key: a Bearer token, or the password of Basic authentication. */
-function tokenOf(header: string | null): string | undefined {
-  const [, scheme, value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
+function tokenOf(header: string): string | undefined {
+  const [, scheme, value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(header) ?? [];
   if (scheme === undefined) return undefined;
   if (scheme.toLowerCase() === 'bearer') return value;
   const pair = Buffer.from(value, 'base64').toString('utf8');
