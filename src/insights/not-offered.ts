@@ -20,7 +20,7 @@ const FEATURES = [
 ] as const;
 
 /** Words where another address has an id: they are no malformed ids. */
-const NO_IDS = ['/v1/ci/:owner/repositories/:repository/tests/runs'];
+const NO_IDS = ['runs', 'stats'].map((word) => `/v1/ci/:owner/repositories/:repository/tests/${word}`);
 
 export function mountNotOffered(app: AnyElysia, http: Http): void {
   for (const path of NO_IDS)

@@ -15,6 +15,7 @@ import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountRepositories } from './repositories.ts';
+import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
@@ -26,6 +27,7 @@ const MOUNTED = [
   mountSearch,
   mountDetails,
   mountStats,
+  mountRepositoryStats,
   mountSegments,
   mountFailures,
   mountFailure,

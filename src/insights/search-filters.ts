@@ -12,12 +12,12 @@ import {
   type QueryOf,
   textsParameter,
 } from '../http/parameters.ts';
-import { SEARCH_SORTS, type TestSearch } from '../postgres/test-search.ts';
+import { SEARCH_SORTS, type TestSelection } from '../postgres/test-search.ts';
 import * as common from './common.ts';
 import { directionParameter } from './order.ts';
 
 /** The filters that searches and repository statistics share. */
-const testFilters = {
+export const testFilters = {
   test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
     description:
       'Name to find; `*` and `?` are wildcards. Repeat it for several names. Without it, every test is found.',
@@ -56,7 +56,7 @@ export const searchQuery = {
   per_page: perPageParameter(),
 };
 
-export type TestFilters = QueryOf<typeof testFilters>;
+type TestFilters = QueryOf<typeof testFilters>;
 type SearchQuery = QueryOf<typeof searchQuery>;
 
 /** What a cursor depends on. Filters that older versions did not know are left out unless they are used. */
@@ -100,13 +100,11 @@ const NO_NEWER = {
   is_quarantined: undefined,
 };
 
-type Selection = Omit<TestSearch, 'sort' | 'isDescending' | 'isBackward' | 'key' | 'rows'>;
-
 /** What the store looks for. */
 export function selectionOf(
   query: TestFilters & Partial<Pick<SearchQuery, 'health_status' | 'health_status_exclude' | 'is_quarantined'>>,
   repositoryId: string,
-): Selection {
+): TestSelection {
   const idsOf = (names: readonly string[]): string[] => names.map((name) => testIdOf(repositoryId, name));
   const patternsOf = (names: readonly string[]): string[] => names.filter(isGlob).map(globToLike);
   const { is_quarantined: isQuarantined } = query;

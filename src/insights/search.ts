@@ -49,6 +49,9 @@ export function checkCost(testNames: readonly string[]): void {
   throw unprocessable([{ loc: ['query', 'test_name'], msg, type: 'too_expensive' }]);
 }
 
+/** Whether a search for such names takes a smaller share. */
+export const isHeavy = (testNames: readonly string[]): boolean => costOf(testNames, HEAVY_COST) > HEAVY_COST;
+
 const metricsSchema = z
   .object({
     health_status: z.enum(HEALTHS).meta({ example: 'flaky' }),
@@ -188,7 +191,7 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         const found = isByName(query)
           ? await searchByNames(deps.knownTests, repository, search)
           : await searchByPatterns(deps, repository, search, totals, {
-              isHeavy: costOf(testNames, HEAVY_COST) > HEAVY_COST,
+              isHeavy: isHeavy(testNames),
               signal,
             });
         total = found.total;

@@ -32,7 +32,8 @@ export const isNumberSort = (sort: SearchSort): sort is NumberSort => NUMBER_SOR
  */
 export type SearchKey = [count: number, text1: string, text2: string, text3: string];
 
-export interface TestSearch {
+/** Which identities are meant. */
+export interface TestSelection {
   /** Tests by their whole names. */
   testIds: readonly string[];
   /** Patterns of LIKE; every test if one of them is `%`. */
@@ -51,6 +52,9 @@ export interface TestSearch {
   impacts: readonly (Level | null)[] | null;
   /** Whether a quarantine of the test is open; null: either. */
   isQuarantined: boolean | null;
+}
+
+export interface TestSearch extends TestSelection {
   sort: SearchSort;
   isDescending: boolean;
   /** Against the order, from the key back. */
@@ -174,8 +178,9 @@ export const searchStatement = (repositoryId: string, search: TestSearch): SQL =
   order by ${orderOf(search)}
   limit ${search.rows}`;
 
-function matching(repositoryId: string, search: TestSearch): SQL {
-  const { testIds, patterns, pipelines, pipelinesExcluded, jobs, jobsExcluded } = search;
+/** A condition on `identities`. */
+export function matching(repositoryId: string, selection: TestSelection): SQL {
+  const { testIds, patterns, pipelines, pipelinesExcluded, jobs, jobsExcluded } = selection;
   const conditions: SQL[] = [];
   if (!patterns.includes('%')) {
     // Both conditions are on one table, so that each can use its index.
@@ -185,7 +190,7 @@ function matching(repositoryId: string, search: TestSearch): SQL {
       select found.test_id from ${tests} as found
       where found.repository_id = ${repositoryId} and (${sql.join(either, sql` or `)}))`);
   }
-  const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = search;
+  const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = selection;
   if (testIdsExcluded.length > 0)
     conditions.push(sql`not identities.test_id = any(${sql.param(testIdsExcluded)}::uuid[])`);
   if (patternsExcluded.length > 0)

@@ -15,8 +15,10 @@ export const PER_TEST = ['details', 'failures', 'exact', 'stats', 'executions'] 
 export type PerTest = (typeof PER_TEST)[number];
 
 /** Those that PostgreSQL alone has no answer to: judgements, and runs of commits. */
-export const JUDGED = ['unhealthy', 'runs', 'commit_failures'] as const;
+export const JUDGED = ['unhealthy', 'runs', 'commit_failures', 'repository_stats'] as const;
 export type Judged = (typeof JUDGED)[number];
+/** Those that are asked over 64 connections, too. Of the others, two run at a time for an owner. */
+export const JUDGED_AT_ONCE = ['unhealthy', 'runs', 'commit_failures'] as const satisfies Judged[];
 
 export const CONNECTIONS = 64;
 /** No more addresses than this go round. */
@@ -98,6 +100,12 @@ export function pathsOf(read: Read | Judged, { tests, failing, patterns, commits
       return sizes(tests, (one, size) => `${base(one)}/runs?${during}&per_page=${size}`);
     case 'commit_failures':
       return commits.map(({ repository, commit }) => `${base(repository)}/commits/${commit}/failures`);
+    case 'repository_stats':
+      // Each without another test, because an answer is kept for ten seconds.
+      return tests.map(
+        ({ repository, name }) =>
+          `${base(repository)}/tests/stats/total_tests?test_name_exclude=${encodeURIComponent(name)}`,
+      );
   }
 }
 

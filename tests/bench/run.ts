@@ -17,7 +17,7 @@ import {
 import { joined, measureBares, measurePostgres } from './floors.ts';
 import { fill, measureIngest, measureVisibility, startSteadyFeed } from './ingest.ts';
 import { measureMaintenance } from './maintenance.ts';
-import { CONNECTIONS, JUDGED, measureReads, type Pace, PER_TEST, READS, targetsOf } from './reads.ts';
+import { CONNECTIONS, JUDGED, JUDGED_AT_ONCE, measureReads, type Pace, PER_TEST, READS, targetsOf } from './reads.ts';
 import { type Figure, figure, withFloors } from './report.ts';
 import { sampleAnswers } from './same-answers.ts';
 import { BenchService } from './service.ts';
@@ -61,7 +61,7 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const samples = options.hasFloors ? await sampleAnswers(service, targets) : [];
     figures.push(...distinctFigures(await measureReads(service, PER_TEST, targets, CONNECTIONS, pace)));
     const judged = await measureReads(service, JUDGED, targets, 1, pace);
-    figures.push(...judgedFigures(judged, await measureReads(service, JUDGED, targets, CONNECTIONS, pace)));
+    figures.push(...judgedFigures(judged, await measureReads(service, JUDGED_AT_ONCE, targets, CONNECTIONS, pace)));
     figures.push(...oneClientFigures(quiet), ...storedFigures(await storedIn(service, source.executions)));
 
     say('counts events');

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { pageStatement } from '../../src/postgres/identity-days.ts';
 import { searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
@@ -108,4 +109,20 @@ test.each([
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain(index);
+});
+
+test('the days of all tests are read in the order of the primary key, and changes of each from a range of theirs', async () => {
+  const statement = pageStatement(insights.fixture.id, {
+    selection: { ...SEARCH, patterns: ['%'] },
+    since: 0,
+    last: undefined,
+  });
+  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+    await tx.execute(sql`set local enable_seqscan = off`);
+    return tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${statement}`);
+  });
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('health_changes_repository_id');
+  expect(plan).toContain('identities_repository_id');
+  expect(plan).not.toContain('Seq Scan');
 });

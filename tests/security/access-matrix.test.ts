@@ -67,6 +67,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/search/tests`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/stats/:stat`]: 'read',
+  [`GET ${REPOSITORY}/tests/stats/:stat`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/segments`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/failures`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
@@ -77,6 +78,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/runs`]: 'read',
   [`GET ${REPOSITORY}/runs/:id`]: 'read',
   [`GET ${REPOSITORY}/tests/runs`]: 'nothing',
+  [`GET ${REPOSITORY}/tests/stats`]: 'nothing',
   [`GET ${REPOSITORY}/flaky-detection-context`]: 'read',
   [`GET ${REPOSITORY}/test-selection`]: 'read',
   [`GET ${REPOSITORY}/quarantines`]: 'read',
@@ -237,7 +239,9 @@ const ask = (route: string, token: string | null): Promise<Response> =>
 
 const askAs = (route: string, headers: Record<string, string>): Promise<Response> => {
   const [method = '', path = ''] = route.split(' ');
-  const filled = path.replace(/:(\w+)/g, (_, parameter: string) => VALUES[parameter] ?? 'x').replace('*', 'api/queues');
+  // A repository has other statistics than a test.
+  const values = path.includes('/tests/stats/') ? { ...VALUES, stat: 'total_tests' } : VALUES;
+  const filled = path.replace(/:(\w+)/g, (_, parameter: string) => values[parameter] ?? 'x').replace('*', 'api/queues');
   return fetch(`http://127.0.0.1:${service.port}${filled}`, {
     method,
     redirect: 'manual',
@@ -299,7 +303,8 @@ test('every answer, also a refusal, tells browsers what it is and that no page m
 test('a word in the place of an id is another address: 404 or 405 with Allow, not a malformed id', async () => {
   const check = await ask(`GET ${REPOSITORY}/quarantines/check`, service.adminToken);
   expect([check.status, check.headers.get('allow')]).toEqual([405, 'POST']);
-  expect((await ask(`GET ${REPOSITORY}/tests/runs`, service.adminToken)).status).toBe(404);
+  for (const word of ['runs', 'stats'])
+    expect((await ask(`GET ${REPOSITORY}/tests/${word}`, service.adminToken)).status).toBe(404);
 });
 
 test('dots in a path reach no other repository', async () => {
