@@ -12,8 +12,11 @@ export class RepositoryBatches<K, V> {
   readonly #batches = new LRUCache<string, Batch<K, V>>({ max: REPOSITORIES_MAX });
   readonly #loadOf: (repository: Of) => Load<K, V>;
 
-  constructor(loadOf: (repository: Of) => Load<K, V>) {
+  readonly #limits: { sizeMax?: number };
+
+  constructor(loadOf: (repository: Of) => Load<K, V>, limits: { sizeMax?: number } = {}) {
     this.#loadOf = loadOf;
+    this.#limits = limits;
   }
 
   /** Of a read that finds values by key; several callers may ask for the same one. */
@@ -28,7 +31,7 @@ export class RepositoryBatches<K, V> {
   get(repository: Of, key: K, signal?: AbortSignal): Promise<V | undefined> {
     let batch = this.#batches.get(repository.id);
     if (!batch) {
-      batch = new Batch(this.#loadOf(repository));
+      batch = new Batch(this.#loadOf(repository), this.#limits);
       this.#batches.set(repository.id, batch);
     }
     return batch.get(key, signal);

@@ -8,8 +8,9 @@ import { HEALTHS } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
+import { CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
 import * as common from './common.ts';
-import { type CommitFailure, FAILED_TESTS_MAX, readCommitFailures } from './failures-of-commit.ts';
+import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
@@ -80,7 +81,8 @@ function exampleCounts(): Record<string, number> {
 
 const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/failures';
 
-export function mountCommitFailures(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+export function mountCommitFailures(app: AnyElysia, http: Http, stores: common.InsightsDeps): void {
+  const deps = { ...stores, commitResults: new CommitResults(stores.clickhouse) };
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',
     tag: common.TAG,

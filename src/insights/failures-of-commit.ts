@@ -1,6 +1,4 @@
-/** What failed on a commit, with a verdict on each failed test: one statement per store, then pure rules. */
-import { z } from 'zod';
-import { defineQuery } from '../clickhouse/query.ts';
+/** What failed on a commit, with a verdict on each failed test: few statements, then pure rules. */
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { covers } from '../domain/quarantine-scope.ts';
@@ -10,69 +8,9 @@ import { onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { type CommitResult, type CommitResults, type CommitRun, FAILED_TESTS_MAX, runKey } from './commit-results.ts';
 import type { InsightsDeps } from './common.ts';
 import { type KnownTest, latest } from './known-tests.ts';
-
-/** A commit on which more tests failed has one cause, or a few; no one reads a list of them all. */
-export const FAILED_TESTS_MAX = 1_000;
-const MESSAGE_LENGTH_MAX = 1_000;
-
-const runFields = {
-  day_number: z.int(),
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  run_id: z.string(),
-  run_attempt: z.int(),
-};
-const commitRuns = defineQuery(
-  'insights/commit_runs',
-  {
-    repository_id: 'UUID',
-    commit_sha: 'String',
-    pipelines: 'Array(String)',
-    jobs: 'Array(String)',
-    branches: 'Array(String)',
-  },
-  z.object({
-    ...runFields,
-    on_default: z.boolean(),
-    run_branch: z.string(),
-    run_base_ref: z.string(),
-    run_pull_request: z.int(),
-    run_job_url: z.string(),
-    started_ms: z.int(),
-    ended_ms: z.int(),
-    run_passed: z.int(),
-    run_failed: z.int(),
-    tests: z.array(z.string()),
-    trouble: z.string(),
-  }),
-);
-type Run = z.infer<(typeof commitRuns)['row']>;
-
-const commitFailures = defineQuery(
-  'insights/commit_failures',
-  {
-    repository_id: 'UUID',
-    commit_sha: 'String',
-    test_ids: 'Array(UUID)',
-    on_default: 'Array(Bool)',
-    start_ms: 'Int64',
-    end_ms: 'Int64',
-    message_length: 'UInt32',
-  },
-  z.object({
-    ...runFields,
-    test_id: z.string(),
-    test_name: z.string(),
-    is_failed: z.coerce.boolean(),
-    is_quarantined: z.boolean(),
-    finished_ms: z.int(),
-    failures: z.array(z.object({ id: z.string(), type: z.string(), message: z.string() })),
-  }),
-);
-/** What one test showed in a run. */
-type Result = z.infer<(typeof commitFailures)['row']>;
 
 export interface CommitFilters {
   commit: string;
@@ -89,9 +27,9 @@ export interface CommitFailure {
   pipelineName: string;
   jobName: string;
   /** The failure that is shown: the newest that is new to the default branch, or else the newest. */
-  shown: Result['failures'][number] | undefined;
+  shown: CommitResult['failures'][number] | undefined;
   failedAt: number;
-  run: Run;
+  run: CommitRun;
   failures: number;
   passes: number;
   health: Health | null;
@@ -108,30 +46,19 @@ export interface CommitFailures {
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
 export async function readCommitFailures(
-  deps: InsightsDeps,
+  deps: InsightsDeps & { commitResults: CommitResults },
   repository: Repository,
   { commit, pipelines, jobs, branches }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
-  const read = { owner: repository.owner, signal };
-  const ofCommit = { repository_id: repository.id, commit_sha: commit };
-  const filters = { pipelines: [...pipelines], jobs: [...jobs], branches: [...branches] };
-  const runs = await deps.clickhouse.select(commitRuns, { ...ofCommit, ...filters }, read);
+  const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
+  const runs = (await deps.commitResults.runsOf(repository, commit, signal)).filter(
+    (run) => isAmong(run.pipeline_name, pipelines) && isAmong(run.job_name, jobs) && isAmong(run.run_branch, branches),
+  );
   const testIds = [...new Set(runs.flatMap(({ tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs: runs.length, failures: [] };
   const [results, tests, quarantines] = await Promise.all([
-    deps.clickhouse.select(
-      commitFailures,
-      {
-        ...ofCommit,
-        test_ids: testIds,
-        on_default: [...new Set(runs.map(({ on_default }) => on_default))],
-        start_ms: Math.min(...runs.map(({ started_ms }) => started_ms)),
-        end_ms: Math.max(...runs.map(({ ended_ms }) => ended_ms)),
-        message_length: MESSAGE_LENGTH_MAX,
-      },
-      read,
-    ),
+    deps.commitResults.resultsOf(repository, { commit, runs, testIds }, signal),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
     deps.quarantines.ofTests(repository.id, testIds),
   ]);
@@ -154,7 +81,7 @@ export async function readCommitFailures(
 
 interface Found {
   /** By {@link runKey}; without those that a filter leaves out. */
-  runs: ReadonlyMap<string, Run>;
+  runs: ReadonlyMap<string, CommitRun>;
   tests: ReadonlyMap<string, KnownTest | undefined>;
   /** By {@link groupKey}. */
   groups: ReadonlyMap<string, FailureGroupRecord>;
@@ -165,7 +92,7 @@ interface Found {
 
 /** The verdict on the results of one test in one place; undefined if it only passed there. */
 function judged(
-  results: readonly Result[],
+  results: readonly CommitResult[],
   { runs, tests, groups, quarantines, troubled }: Found,
 ): CommitFailure | undefined {
   const listed = results.filter((result) => runs.has(runKey(result)));
@@ -222,7 +149,7 @@ function judged(
 }
 
 /** As the evaluation judged it on the default branch; elsewhere by what the failing tests show on the default branch. */
-function isTroubled(run: Run, results: readonly Result[], tests: Found['tests']): boolean {
+function isTroubled(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
   if (run.on_default) return run.trouble !== '' && run.trouble !== 'none';
   const failing = Map.groupBy(
     results.filter(({ is_failed }) => is_failed),
@@ -242,9 +169,7 @@ function isTroubled(run: Run, results: readonly Result[], tests: Found['tests'])
 }
 
 const groupKey = ({ testId, failureId }: { testId: string; failureId: string }): string => `${testId}/${failureId}`;
-const runKey = (row: Pick<Run, keyof typeof runFields>): string =>
-  JSON.stringify([row.day_number, row.pipeline_name, row.job_name, row.run_id, row.run_attempt]);
-const placeKey = (row: Result): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);
+const placeKey = (row: CommitResult): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);
 
 const unique = (asked: readonly { testId: string; failureId: string }[]) => [
   ...new Map(asked.map((one) => [groupKey(one), one])).values(),

@@ -89,6 +89,16 @@ const failuresOf = (commit: string, query = '?per_page=100') => insights.app.get
 const verdictsOf = async (commit: string, query?: string) =>
   Object.fromEntries((await failuresOf(commit, query)).failures.map((one) => [one.test_name, one.verdict]));
 
+test('commits that are asked for at the same time get the answers that each gets alone', async () => {
+  const asked = [
+    ...['pr1', 'pr2', 'pr3', 'pr4', 'm1', 'm2', 'm3', 'm4', 'none'].map((commit) => address(commit)),
+    ...['job_name=e2e', 'pipeline_name=other', 'branch=main'].map((filter) => address('pr3', `?${filter}`)),
+  ];
+  const alone: Failures[] = [];
+  for (const path of asked) alone.push(await insights.app.get<Failures>(path));
+  expect(await Promise.all(asked.map((path) => insights.app.get<Failures>(path)))).toEqual(alone);
+});
+
 describe('verdicts', () => {
   test('on a pull request, only what the default branch shows now and showed before is excused', async () => {
     expect(await verdictsOf('pr1')).toEqual({
