@@ -25,7 +25,7 @@ export const ALLOWED = {
   clickhouse: ['observability'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
-  config: ['queue'],
+  config: ['domain', 'queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
   maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'evaluation'],
@@ -97,6 +97,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
   'src/deps.ts': 'deps',
   'src/features.ts': 'features',
   'src/main.ts': 'main',
+  'src/oidc-config.ts': 'config',
   'src/service-lock.ts': 'deps',
 };
 

@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UserError } from './errors.ts';
+import { type OidcConfig, oidcOf, oidcScopes, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 
 const DEFAULTS = {
@@ -39,13 +40,13 @@ const redisUrl = z
     'must be redis://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port (rediss for TLS)',
   );
 
-/** Tokens are sent there, so without TLS only within this machine. Paths are appended, so it has no query or fragment. */
-const hostApiUrl = url('http:', 'https:')
+/** Secrets are sent there, so without TLS only within this machine. Paths are appended, so it has no query or fragment. */
+const secretsUrl = url('http:', 'https:')
   .refine((value) => {
     const parsed = URL.parse(value);
     if (parsed === null || parsed.protocol === 'https:') return true;
     return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(parsed.hostname);
-  }, 'must begin with https:// (http:// is for this machine only, because tokens are sent there)')
+  }, 'must begin with https:// (http:// is for this machine only, because secrets are sent there)')
   .refine((value) => !/[?#@]/.test(value), 'must be an address alone, without a user, a query or a fragment');
 
 /** Short secrets can be guessed, and a comma inside a secret would cut it into short ones. */
@@ -97,8 +98,15 @@ const environmentSchema = z.object({
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
-  GITHUB_API_URL: hostApiUrl.optional(),
+  GITHUB_API_URL: secretsUrl.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
+  OIDC_ISSUER: secretsUrl.optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_CLIENT_SECRET_FILE: z.string().optional(),
+  OIDC_ACCESS: signInRules.optional(),
+  OIDC_SCOPES: oidcScopes.optional(),
+  OIDC_GROUPS_CLAIM: z.string().optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -142,6 +150,8 @@ export interface Config {
   githubApiUrl: string | undefined;
   /** Each of them may sign the host's webhooks; without any, every delivery is refused. */
   webhookSecrets: readonly string[];
+  /** Undefined: people sign in with application keys only. */
+  oidc: OidcConfig | undefined;
   httpIngest: boolean;
   /** The largest request body in bytes, as sent and after decompression. */
   compressedBytesMax: number;
@@ -174,6 +184,7 @@ export function secretsOf(config: Config): string[] {
     ),
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
     ...config.webhookSecrets,
+    ...(config.oidc ? [config.oidc.clientSecret] : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
 }
@@ -222,6 +233,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
+    oidc: oidcOf(env),
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,

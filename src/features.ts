@@ -1,7 +1,9 @@
 /** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
+import { IdentityProvider } from './access/identity-provider.ts';
 import { mountKeys } from './access/keys.ts';
 import { mountSessions } from './access/sessions.ts';
+import { mountSignIn } from './access/sign-in.ts';
 import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountAggregate } from './events/aggregate.ts';
@@ -35,15 +37,20 @@ export type CoreDeps = Pick<
   | 'quarantines'
   | 'notifications'
   | 'probes'
->;
+> & {
+  /** Undefined: people sign in with application keys only. */
+  oidc?: Deps['config']['oidc'];
+};
 
 /** Reads, quarantines, health, and the client for CI jobs. `notifications` must not be connected yet: the lists of quarantines listen. */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes } = deps;
+  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc } = deps;
   const { db } = deps.postgres;
+  const identity = oidc && { provider: new IdentityProvider({ clock, ...oidc }), rules: oidc.rules };
   return [
     mountApplication,
     (app, http) => mountSessions(app, http, { keys, sessions }),
+    (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
     (app, http) => mountHealth(app, http, probes),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
@@ -66,9 +73,9 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 
 /** Everything that the API's port offers, in the order of its document. */
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
-  ...coreFeatures({ ...deps, probes }),
+  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc }),
   ...monitoring.features,
-  mountWeb,
+  (app, http) => mountWeb(app, http, deps.config.oidc?.issuer),
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,
 ];

@@ -35,8 +35,7 @@ export function mountApplication(app: AnyElysia, http: Http): void {
     responses: { 200: { description: 'The key in use.', schema: application } },
     handle: ({ credential }) => {
       const key = credential?.application;
-      if (!key)
-        throw forbidden('A token of the repository host is not an application key: send a key to have it described.');
+      if (!key) throw forbidden('This credential is not an application key: send a key to have it described.');
       const { id, name, scope, owner, repositories } = key;
       const account = owner === null ? { id: 0, login: '*' } : { id: accountIdOf(owner), login: owner };
       return { body: { id, name, scope, account_scope: { ...account, repositories } } };

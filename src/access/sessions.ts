@@ -113,7 +113,7 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
       return {
         status: 201,
         body: describe({ actor, grant: { scope, owner, repositories }, session }),
-        headers: { 'set-cookie': sessionCookie(token, session.expiresAt, isSecure) },
+        headers: { 'set-cookie': sessionCookie(token, session.expiresAt.getTime() - http.clock.now(), isSecure) },
       };
     },
   });

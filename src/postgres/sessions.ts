@@ -1,6 +1,6 @@
 /**
- * Sessions of people who have signed in with a browser. A session ends after two weeks, by signing out, when it is revoked,
- * and with the application key that it was made from. Its token is stored as SHA-256 only.
+ * Sessions of people who have signed in with a browser. A session ends when its time is over, by signing out, when it is
+ * revoked, and with the application key that it was made from. Its token is stored as SHA-256 only.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { and, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
@@ -29,7 +29,7 @@ export interface NewSession {
 const TOKEN_PREFIX = 'cis_';
 const PASS_PREFIX = 'cip_';
 const TOKEN_BYTES = 32;
-/** People sign in again after two weeks. */
+/** People who signed in with a key sign in again after two weeks. */
 const LIFETIME_MS = 14 * DAY_MS;
 /** How long a pass may be used. */
 const PASS_MS = 10 * 60_000;
@@ -54,9 +54,9 @@ export class SessionStore {
   ) {}
 
   /** Begins a session. The token is returned here and kept nowhere. */
-  async begin(session: NewSession): Promise<{ session: Session; token: string }> {
+  async begin(session: NewSession, lifetimeMs = LIFETIME_MS): Promise<{ session: Session; token: string }> {
     const token = makeToken(TOKEN_PREFIX);
-    return { session: await this.#add(session, token, LIFETIME_MS), token };
+    return { session: await this.#add(session, token, lifetimeMs), token };
   }
 
   /** Makes a pass that begins this session once, within ten minutes: for a link. */

@@ -4,8 +4,9 @@ import type { Manifest } from './files.ts';
 /**
  * @param base the path of the service's public address, without a trailing slash
  * @param manifest undefined: the application is not built
+ * @param provider the host of the identity provider; undefined: there is none
  */
-export function pageOf(base: string, manifest: Manifest | undefined): string {
+export function pageOf(base: string, manifest: Manifest | undefined, provider?: string): string {
   const asset = (file: string): string => `${base}/assets/${file}`;
   const head = manifest
     ? `<link rel="icon" type="image/svg+xml" href="${asset(manifest.icon)}">
@@ -24,7 +25,7 @@ ${manifest.preload.map((file) => `<link rel="modulepreload" href="${asset(file)}
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="ci-insights-base" content="${base}">
+<meta name="ci-insights-base" content="${base}">${provider ? `\n<meta name="ci-insights-provider" content="${provider}">` : ''}
 <title>ci-insights</title>
 ${head}
 </head>

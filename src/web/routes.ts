@@ -15,10 +15,11 @@ const HEADERS = {
 };
 const isWanted = (request: Request): boolean => (request.headers.get('accept') ?? '').includes('text/html');
 
-export function mountWeb(app: AnyElysia, http: Http): void {
+/** @param issuer the address of the identity provider; undefined: people sign in with application keys only */
+export function mountWeb(app: AnyElysia, http: Http, issuer?: string): void {
   const base = http.publicUrl === undefined ? '' : new URL(http.publicUrl).pathname.replace(/\/$/, '');
   const files = readWebFiles();
-  const html = pageOf(base, files?.manifest);
+  const html = pageOf(base, files?.manifest, issuer && new URL(issuer).host);
   const page = (): Response => new Response(html, { status: files ? 200 : 503, headers: HEADERS });
 
   const home = (request: Request): Response =>

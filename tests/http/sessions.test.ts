@@ -45,7 +45,7 @@ describe('a session', () => {
     const response = await signIn(await app.makeKey({ owner, scope: 'view', name: 'ann' }));
     expect(response.status).toBe(201);
     expect(response.headers.get('set-cookie')).toMatch(
-      /^ci_insights_session=cis_[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+      /^ci_insights_session=cis_[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Strict$/,
     );
     expect(await response.json()).toMatchObject({ actor: 'ann', scope: 'view', owner, is_operator: false });
   });
@@ -105,7 +105,7 @@ describe('a session ends', () => {
     const cookie = await cookieOf(await app.makeKey({ owner }));
     expect(await statusOf(cookie)).toBe(200);
     const out = await asked('/v1/session', cookie, { method: 'DELETE' });
-    expect([out.status, out.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('1970')]);
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('Max-Age=0;')]);
     expect(await statusOf(cookie)).toBe(403);
   });
 

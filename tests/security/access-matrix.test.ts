@@ -8,13 +8,15 @@ import { uniqueRepository } from '../support/stores.ts';
 
 /**
  * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of
- * the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `session`:
- * any session. `signature`: the host's. `nothing`: refused with 404 or 405 for everyone.
+ * the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `key`: any
+ * key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404 or 405
+ * for everyone.
  */
 type Rule =
   | 'public'
   | 'credential'
   | 'operator'
+  | 'key'
   | 'session'
   | 'read'
   | 'upload'
@@ -44,7 +46,9 @@ const ROWS: Record<string, Rule> = {
   'GET /admin/queues/': 'board',
   'GET /admin/queues/*': 'board',
   'POST /webhooks/github': 'signature',
-  'GET /v1/application': 'credential',
+  'GET /v1/application': 'key',
+  'GET /sign-in/oidc': 'public',
+  'GET /sign-in/oidc/callback': 'public',
   'POST /v1/verifications': 'operator',
   'GET /v1/verifications/:verification_id': 'operator',
   'POST /v1/session': 'public',
@@ -118,6 +122,8 @@ let tokens: Record<string, string | null>;
 /** The headers of requests with each of the tokens, and with sessions made from some of them. */
 let senders: Record<string, Record<string, string>>;
 
+/** Ends the name of a session for which an identity provider vouched. */
+const WITHOUT_KEY = ', without a key';
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 /** Signs in with a key, and returns what the browser sends afterwards. */
@@ -181,6 +187,16 @@ beforeAll(async () => {
     senders[`session of a foreign page on http: ${kind}`] = { ...session, origin: 'http://evil.example' };
     senders[`session of no page: ${kind}`] = session;
   }
+  // As the identity provider's word gives them.
+  for (const [kind, scope, place] of [
+    ['admin of every owner', 'admin', null],
+    ['view of the owner', 'view', owner],
+    ['admin of another owner', 'admin', 'another'],
+  ] as const) {
+    const grant = { keyId: null, actor: 'ann', scope, owner: place, repositories: null };
+    const { token } = await service.stores.sessions.begin(grant);
+    senders[`session: ${kind}${WITHOUT_KEY}`] = { cookie: `ci_insights_session=${token}`, ...OWN_PAGE };
+  }
   senders['session in the header'] = {
     authorization: `Bearer ${senders['session: admin of every owner']?.cookie?.split('=')[1]}`,
   };
@@ -198,11 +214,13 @@ function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (rule === 'public') return 'open';
   if (rule === 'nothing') return 'nothing';
   if (rule === 'signature') return 'refused';
-  if (rule === 'board') return /^(session[^:]*: )?admin of every owner$/.test(sender) ? 'open' : 'asks';
+  if (rule === 'board')
+    return /^(session[^:]*: )?admin of every owner(, without a key)?$/.test(sender) ? 'open' : 'asks';
   if (UNACCEPTED.includes(sender)) return 'refused';
   const isForeign = sender.startsWith('session of ');
   if (isForeign && !isRead) return 'refused';
-  const credential = sender.replace(/^session[^:]*: /, '');
+  const credential = sender.replace(/^session[^:]*: /, '').replace(WITHOUT_KEY, '');
+  if (rule === 'key') return sender.endsWith(WITHOUT_KEY) ? 'refused' : 'open';
   if (rule === 'credential') return 'open';
   if (rule === 'operator') return credential === 'admin of every owner' ? 'open' : 'refused';
   if (rule === 'session') return sender.startsWith('session') ? 'open' : 'refused';
@@ -264,7 +282,7 @@ test('the document says of every operation whether it needs a credential, as its
     }),
   );
   expect(documented.length).toBeGreaterThan(20);
-  const needing = ['credential', 'operator', 'session', 'read', 'upload', 'quarantine', 'events'];
+  const needing = ['credential', 'operator', 'key', 'session', 'read', 'upload', 'quarantine', 'events'];
   for (const [route, rule, isNeeded] of documented)
     expect([route, rule, isNeeded]).toEqual([route, rule, needing.includes(String(rule))]);
 });

@@ -1,5 +1,6 @@
 /** Everything that the API's port offers, on the test stores and on a port. */
 import { serviceFeatures } from '../../src/features.ts';
+import type { OidcConfig } from '../../src/oidc-config.ts';
 import { startMonitoring } from '../../src/operate/monitoring.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { openTestStores } from './stores.ts';
@@ -9,11 +10,22 @@ export interface ServiceApp extends TestApp {
   stop(): Promise<void>;
 }
 
-export async function openServiceApp(): Promise<ServiceApp> {
+interface ServiceOptions {
+  /** Absent: any free one. */
+  port?: number;
+  /** People sign in with this provider, too. */
+  oidc?: OidcConfig;
+}
+
+export async function openServiceApp({ port = 0, oidc }: ServiceOptions = {}): Promise<ServiceApp> {
   const stores = await openTestStores();
   const monitoring = startMonitoring(stores);
-  const app = await openTestApp({ all: serviceFeatures(stores, stores.probes, monitoring) });
-  app.app.listen({ hostname: '127.0.0.1', port: 0 });
+  const deps = { ...stores, config: { ...stores.config, oidc } };
+  const app = await openTestApp({
+    all: serviceFeatures(deps, stores.probes, monitoring),
+    ...(oidc && { publicUrl: `http://127.0.0.1:${port}` }),
+  });
+  app.app.listen({ hostname: '127.0.0.1', port });
   return {
     ...app,
     port: app.app.server?.port ?? 0,

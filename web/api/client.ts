@@ -3,6 +3,9 @@
 /** The path of the service's public address, without a trailing slash. */
 export const BASE = document.querySelector<HTMLMetaElement>('meta[name="ci-insights-base"]')?.content ?? '';
 
+/** The host of the identity provider; undefined: people sign in with application keys only. */
+export const PROVIDER = document.querySelector<HTMLMetaElement>('meta[name="ci-insights-provider"]')?.content;
+
 /** A refusal of the service, or that it did not answer. `message` says what to do. */
 export class Problem extends Error {
   override name = 'Problem';

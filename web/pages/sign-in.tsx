@@ -1,7 +1,8 @@
-/** Signing in with an application key. */
+/** Signing in with an application key, or with the identity provider if there is one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { BASE, PROVIDER } from '../api/client.ts';
 import { sessionQuery, signIn } from '../api/queries.ts';
 import { Mark } from '../ui/frame.tsx';
 
@@ -11,13 +12,12 @@ export function SignIn() {
   const { to = '/' } = route.useSearch();
   const router = useRouter();
   const client = useQueryClient();
+  const view = to === '/' ? '' : to.replace(router.options.basepath ?? '', '');
   const entering = useMutation({
     mutationFn: signIn,
     onSuccess: ({ body }) => {
       client.setQueryData(sessionQuery.queryKey, body);
-      router.history.replace(
-        router.options.basepath + (to === '/' ? '' : to.replace(router.options.basepath ?? '', '')),
-      );
+      router.history.replace(router.options.basepath + view);
     },
   });
   // A link that signs in once has its pass behind the `#`, which browsers keep to themselves.
@@ -33,6 +33,14 @@ export function SignIn() {
       <h1 className="flex items-center gap-2 text-xl font-semibold">
         <Mark /> ci-insights
       </h1>
+      {PROVIDER && (
+        <a
+          href={`${BASE}/sign-in/oidc?${new URLSearchParams({ to: view })}`}
+          className="button button-primary justify-center hover:no-underline"
+        >
+          Sign in with {PROVIDER}
+        </a>
+      )}
       <form
         className="card flex flex-col gap-3 p-5"
         onSubmit={(event) => {
@@ -48,8 +56,8 @@ export function SignIn() {
             type="password"
             autoComplete="current-password"
             required
-            // biome-ignore lint/a11y/noAutofocus: the page has nothing else to do
-            autoFocus
+            // biome-ignore lint/a11y/noAutofocus: without a provider the page has nothing else to do
+            autoFocus={PROVIDER === undefined}
             spellCheck={false}
             className="field font-mono"
             placeholder="cii_…"

@@ -19,7 +19,7 @@ import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
 import { lagFinding } from './rules.ts';
-import { checkHost, checkPublicUrl, checkService, localAddress } from './web.ts';
+import { checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
   const isEmbedded = !config.databaseUrl || !config.clickhouseUrl;
@@ -35,7 +35,11 @@ export async function examine(config: Config): Promise<Finding[]> {
   }
   const address = localAddress(config);
   if (isServed && address !== undefined) findings.push(...(await checkService(address)));
-  findings.push(...(await checkPublicUrl(config)), ...(await checkHost(config)));
+  findings.push(
+    ...(await checkPublicUrl(config)),
+    ...(await checkHost(config)),
+    ...(await checkIdentityProvider(config)),
+  );
   return findings;
 }
 

@@ -1,10 +1,12 @@
-/** Checks addresses: the service, its public address, and the repository host. */
+/** Checks addresses: the service, its public address, the repository host, and the identity provider. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { type Finding, ok, problem, reasonOf, TIMEOUT_MS, warning } from './finding.ts';
 
 const aliveSchema = z.object({ status: z.literal('alive') });
 const readySchema = z.object({ stores: z.record(z.string(), z.boolean()) });
+
+const issuerSchema = z.object({ issuer: z.string() });
 
 const ask = (address: string): Promise<Response> =>
   fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' });
@@ -90,5 +92,20 @@ async function checkHostApi(address: string): Promise<Finding> {
   } catch (error) {
     const remedy = 'Until it does, requests with its tokens get 503. Check the network and GITHUB_API_URL.';
     return warning(check, `${address} does not respond: ${reasonOf(error)}.`, remedy);
+  }
+}
+
+/** What a sign-in would find first. Whether it accepts the client, only a sign-in shows. */
+export async function checkIdentityProvider({ oidc }: Config): Promise<Finding[]> {
+  if (!oidc) return [];
+  const check = 'Identity provider';
+  const address = oidc.issuer.replace(/\/$/, '');
+  try {
+    const { issuer } = issuerSchema.parse(await (await ask(`${address}/.well-known/openid-configuration`)).json());
+    if (new URL(issuer).href === new URL(oidc.issuer).href) return [ok(check, `${address} responds.`)];
+    return [problem(check, `${address} says that its address is ${issuer}.`, 'Set OIDC_ISSUER to that address.')];
+  } catch (error) {
+    const remedy = 'Until it does, people sign in with keys only. Check the network and OIDC_ISSUER.';
+    return [warning(check, `${address} does not respond as a provider: ${reasonOf(error)}.`, remedy)];
   }
 }

@@ -1,0 +1,73 @@
+/**
+ * Whom the word of an identity provider lets in, and what they may then do. A rule is a sentence of three words: who, scope,
+ * where. The first rule that names a person decides; whom none names stays outside.
+ *
+ * @example
+ * group:platform admin *; domain:example.com view acme; email:ann@example.com ci acme/shop
+ */
+import { KEY_SCOPES, type KeyScope } from './key-scope.ts';
+import { ownerSchema, repositoryNameSchema } from './repository-path.ts';
+
+export interface SignInRule {
+  kind: 'group' | 'domain' | 'email';
+  /** Of a domain and an address: in lower case. */
+  value: string;
+  grant: SignInGrant;
+}
+
+/** What a session of the person may do. */
+interface SignInGrant {
+  scope: KeyScope;
+  /** Null: every owner. */
+  owner: string | null;
+  /** Null: all of the owner's. */
+  repositories: string[] | null;
+}
+
+/** What the provider says of a person, as far as rules ask for it. */
+export interface Person {
+  /** Undefined: there is none, or the provider does not say that it has verified it. */
+  email: string | undefined;
+  groups: readonly string[];
+}
+
+/** Names of groups may contain spaces. */
+const RULE = /^(group|domain|email):(.+?) +(\w+) +(\S+)$/;
+
+/** The rules of a text; undefined if one of them is malformed, or there is none. */
+export function parseSignInRules(text: string): SignInRule[] | undefined {
+  const parts = text.split(';').map((part) => part.trim());
+  const rules = parts.filter((part) => part !== '').map(parseRule);
+  const valid = rules.filter((rule) => rule !== undefined);
+  return valid.length === rules.length && valid.length > 0 ? valid : undefined;
+}
+
+function parseRule(text: string): SignInRule | undefined {
+  const [, kind, name = '', scopeName, place = ''] = RULE.exec(text) ?? [];
+  const scope = KEY_SCOPES.find((known) => known === scopeName);
+  const where = parsePlace(place);
+  if (scope === undefined || where === undefined) return undefined;
+  const grant = { scope, ...where };
+  const value = name.toLowerCase();
+  if (kind === 'group') return { kind, value: name, grant };
+  if (kind === 'domain') return value.includes('@') || /\s/.test(value) ? undefined : { kind, value, grant };
+  if (kind === 'email') return /^[^@\s]+@[^@\s]+$/.test(value) ? { kind, value, grant } : undefined;
+  return undefined;
+}
+
+/** `*`, an owner, or an owner with one repository. */
+function parsePlace(place: string): Pick<SignInGrant, 'owner' | 'repositories'> | undefined {
+  if (place === '*') return { owner: null, repositories: null };
+  const [owner, repository, ...rest] = place.split('/');
+  if (rest.length > 0 || !ownerSchema.safeParse(owner).success || owner === undefined) return undefined;
+  if (repository === undefined) return { owner, repositories: null };
+  return repositoryNameSchema.safeParse(repository).success ? { owner, repositories: [repository] } : undefined;
+}
+
+/** What a person may do; undefined: no rule lets them in. */
+export function grantOfPerson(rules: readonly SignInRule[], { email, groups }: Person): SignInGrant | undefined {
+  const address = email?.toLowerCase();
+  const domain = address?.includes('@') ? address.split('@').at(-1) : undefined;
+  const named = { group: groups, domain: [domain], email: [address] };
+  return rules.find(({ kind, value }) => named[kind].includes(value))?.grant;
+}

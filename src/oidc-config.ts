@@ -1,0 +1,89 @@
+/** The part of the configuration that is about the identity provider. `config.ts` reads the environment. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { parseSignInRules, type SignInRule } from './domain/sign-in-rules.ts';
+import { UserError } from './errors.ts';
+
+const DEFAULTS = { scopes: 'openid profile email', groupsClaim: 'groups' };
+
+/** The identity provider, and whom its word lets in. */
+export interface OidcConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  rules: readonly SignInRule[];
+  /** With spaces between. */
+  scopes: string;
+  /** The claim that lists the groups of a person. */
+  groupsClaim: string;
+}
+
+/** Without `openid` there is no word about the person. */
+export const oidcScopes = z
+  .string()
+  .refine((value) => value.split(' ').includes('openid'), 'must be scopes with spaces between, openid among them');
+
+export const signInRules = z.string().transform((value, context) => {
+  const rules = parseSignInRules(value);
+  if (rules) return rules;
+  context.addIssue({
+    code: 'custom',
+    message:
+      'must be rules separated by semicolons, such as "group:platform admin *; domain:example.com view acme": group, domain or email; ci, view or admin; *, an owner or owner/repository',
+  });
+  return z.NEVER;
+});
+
+interface OidcEnvironment {
+  OIDC_ISSUER?: string | undefined;
+  OIDC_CLIENT_ID?: string | undefined;
+  OIDC_CLIENT_SECRET?: string | undefined;
+  OIDC_CLIENT_SECRET_FILE?: string | undefined;
+  OIDC_ACCESS?: SignInRule[] | undefined;
+  OIDC_SCOPES?: string | undefined;
+  OIDC_GROUPS_CLAIM?: string | undefined;
+  PUBLIC_URL?: string | undefined;
+}
+
+/** Undefined without an issuer. Throws a {@link UserError} if the provider is configured in part. */
+export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ACCESS: rules } = env;
+  if (issuer === undefined) {
+    const other = Object.keys(env).find((name) => name.startsWith('OIDC_'));
+    if (other) throw new UserError(`${other} needs OIDC_ISSUER: the address of the identity provider.`);
+    return undefined;
+  }
+  if (clientId === undefined)
+    throw new UserError('OIDC_ISSUER needs OIDC_CLIENT_ID: under which the provider knows this service.');
+  const clientSecret = secretOf(env);
+  if (rules === undefined)
+    throw new UserError('OIDC_ISSUER needs OIDC_ACCESS: the rules that say who may sign in. Without one, no one may.');
+  if (env.PUBLIC_URL === undefined)
+    throw new UserError('OIDC_ISSUER needs PUBLIC_URL: the provider sends people back to an address below it.');
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    rules,
+    scopes: env.OIDC_SCOPES ?? DEFAULTS.scopes,
+    groupsClaim: env.OIDC_GROUPS_CLAIM ?? DEFAULTS.groupsClaim,
+  };
+}
+
+function secretOf({ OIDC_CLIENT_SECRET: secret, OIDC_CLIENT_SECRET_FILE: file }: OidcEnvironment): string {
+  if (secret !== undefined && file !== undefined)
+    throw new UserError('Set OIDC_CLIENT_SECRET or OIDC_CLIENT_SECRET_FILE, not both.');
+  if (secret !== undefined) return secret;
+  if (file === undefined)
+    throw new UserError(
+      'OIDC_ISSUER needs OIDC_CLIENT_SECRET or OIDC_CLIENT_SECRET_FILE, with the secret of the client.',
+    );
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new UserError(`OIDC_CLIENT_SECRET_FILE names ${file}, which cannot be read.`, { cause });
+  }
+  if (text === '') throw new UserError(`OIDC_CLIENT_SECRET_FILE names ${file}, which is empty.`);
+  return text;
+}
