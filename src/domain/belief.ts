@@ -47,10 +47,18 @@ const EVIDENCE_KEPT = 8;
 /** Below this, what is left of broken is no longer followed. */
 const BROKEN_FOLLOWED = 1e-4;
 
-export interface Evidence {
+/** An execution that may become evidence. */
+export interface WeighedPlace {
   executionId: string;
+  /** Empty when unknown. */
   commit: string;
+  /** Milliseconds since the epoch. */
   finishedAt: number;
+}
+
+interface Evidence extends WeighedPlace {
+  /** Whether the test was called flaky while this was evidence: then the execution counts as flaky. */
+  isFlaky: boolean;
 }
 
 export interface Belief {
@@ -74,17 +82,13 @@ export interface Belief {
   /** Failures, and passes after failed attempts, that its own flakiness explains best, newest last. */
   evidence: readonly Evidence[];
   /** The first failures since the last pass, oldest first. */
-  streak: readonly Evidence[];
+  streak: readonly WeighedPlace[];
 }
 
 /** What the fold needs of an execution on the default branch. Skipped ones are not folded. */
-export interface WeighedExecution {
-  executionId: string;
+export interface WeighedExecution extends WeighedPlace {
   /** `retried`: it passed, after failed attempts within the run. */
   result: 'passed' | 'failed' | 'retried';
-  finishedAt: number;
-  /** Empty when unknown. */
-  commit: string;
 }
 
 export const newBelief = (): Belief => ({
@@ -120,7 +124,7 @@ export interface Verdict {
   /** How likely the status is right: of *healthy*, how likely the test is neither flaky nor broken. */
   probability: number;
   /** The executions that decided, oldest first: of *flaky* its own failures, of *broken* the first since the last pass. */
-  evidence: readonly Evidence[];
+  evidence: readonly WeighedPlace[];
 }
 
 /** What is said of the test, how sure it is, and why. The first execution of the evidence says since which commit. */
@@ -139,7 +143,7 @@ export function foldBelief(belief: Belief, execution: WeighedExecution, trouble:
 }
 
 /** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
-export function foldContradiction(belief: Belief, failure: Evidence, trouble: RunTrouble): Belief {
+export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
   const weights = [...afterPasses(belief.weights, belief.passes)];
   for (let i = 0; i < BROKEN; i++) {
     const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
@@ -158,6 +162,24 @@ export function foldContradiction(belief: Belief, failure: Evidence, trouble: Ru
     evidence: isOwn ? withEvidence(belief.evidence, failure) : belief.evidence,
   });
 }
+
+/**
+ * Whether clean passes are only counted: it does not matter how many there are at once, nor on which commits. Of nearly
+ * every test this is true all of the time.
+ */
+export const isCounting = ({ status, weights, fixedShare, failingCommits }: Belief): boolean =>
+  status === 'healthy' && weights[BROKEN] === 0 && (fixedShare === 0 || failingCommits.length === 0);
+
+/**
+ * The belief after so many more clean passes, while {@link isCounting}.
+ *
+ * @param commit of the last of them.
+ */
+export const afterCounted = (belief: Belief, passes: number, commit: string): Belief => ({
+  ...belief,
+  passes: belief.passes + passes,
+  commit,
+});
 
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
@@ -221,7 +243,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     failingCommits: withCommit(belief, execution),
     trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
     evidence: isOwn ? withEvidence(belief.evidence, execution) : belief.evidence,
-    streak: belief.streak.length < EVIDENCE_KEPT ? withEvidence(belief.streak, execution) : belief.streak,
+    streak: belief.streak.length < EVIDENCE_KEPT ? [...belief.streak, placeOf(execution)] : belief.streak,
   });
 }
 
@@ -264,19 +286,30 @@ function withCommit({ failingCommits }: Belief, { commit, finishedAt }: WeighedE
   return [...others, { commit, at: finishedAt }].slice(-COMMITS_KEPT);
 }
 
-function withEvidence(known: readonly Evidence[], { executionId, commit, finishedAt }: Evidence): readonly Evidence[] {
-  if (known.some((one) => one.executionId === executionId)) return known;
-  return [...known, { executionId, commit, finishedAt }].slice(-EVIDENCE_KEPT);
+function withEvidence(known: readonly Evidence[], place: WeighedPlace): readonly Evidence[] {
+  if (known.some((one) => one.executionId === place.executionId)) return known;
+  return [...known, { ...placeOf(place), isFlaky: false }].slice(-EVIDENCE_KEPT);
 }
+
+const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlace => ({
+  executionId,
+  commit,
+  finishedAt,
+});
 
 function withStatus(belief: Belief): Belief {
   const { flaky, broken } = probabilitiesOf(belief);
   const status = statusAfter(belief, flaky, broken);
-  if (status === belief.status) return belief;
+  const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
+  if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';
   // What was known before a recovery does not count again.
-  return { ...belief, status, wasFlaky, evidence: wasFlaky && status === 'healthy' ? [] : belief.evidence };
+  return { ...belief, status, wasFlaky, evidence: wasFlaky && status === 'healthy' ? [] : evidence };
 }
+
+/** The evidence of a test that is called flaky. */
+const called = (evidence: readonly Evidence[]): readonly Evidence[] =>
+  evidence.every(({ isFlaky }) => isFlaky) ? evidence : evidence.map((one) => ({ ...one, isFlaky: true }));
 
 function statusAfter({ status, wasFlaky }: Belief, flaky: number, broken: number): Health {
   if (broken >= (status === 'broken' ? BROKEN_UNTIL : BROKEN_FROM)) return 'broken';

@@ -1,5 +1,6 @@
 /** An execution as the judgements see it, and the one order in which they read executions. */
 import type { Status } from './status.ts';
+import { dayOf } from './time.ts';
 
 export interface JudgedExecution {
   executionId: bigint;
@@ -18,6 +19,21 @@ export interface JudgedExecution {
 /** Which attempt of which run an execution belongs to. */
 export const attemptOf = (execution: Pick<JudgedExecution, 'runId' | 'runAttempt'>): string =>
   `${execution.runAttempt}/${execution.runId}`;
+
+/**
+ * Names a run within its pipeline and CI job. A run that spans midnight counts as two: totals of runs are kept by UTC
+ * day.
+ */
+export const runKey = (run: Pick<JudgedExecution, 'runId' | 'runAttempt'> & { day: number }): string =>
+  `${run.day}/${attemptOf(run)}`;
+
+/** The {@link runKey} of an execution's run. */
+export const runKeyOf = (execution: JudgedExecution): string =>
+  runKey({ day: dayOf(execution.finishedAt), runId: execution.runId, runAttempt: execution.runAttempt });
+
+/** Whether something went wrong in an execution: it failed, or passed only after failed attempts. */
+export const isTrouble = (execution: JudgedExecution): boolean =>
+  execution.status === 'failed' || (execution.status === 'passed' && execution.isFlakyWithinRun);
 
 /** A place in the order of finishing; ties are broken by run, then by key. */
 export type Position = Pick<JudgedExecution, 'finishedAt' | 'runId' | 'runAttempt' | 'executionId'>;

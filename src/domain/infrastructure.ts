@@ -5,7 +5,7 @@
  * Here a run is one attempt of a pipeline and CI job, limited to what finished on one UTC day, so that a run id that
  * never changes does not make one endless run. Pure: the same executions in any order give the same answers.
  */
-import { attemptOf, comparePositions, type JudgedExecution } from './execution.ts';
+import { attemptOf, comparePositions, isTrouble, type JudgedExecution, runKeyOf } from './execution.ts';
 import {
   OUTAGE_SHARE_MIN,
   PASSED_RECENTLY_MS,
@@ -13,7 +13,6 @@ import {
   TROUBLE_SHARE_MIN,
   TROUBLE_TESTS_MIN,
 } from './judgement-constants.ts';
-import { DAY_MS } from './time.ts';
 
 /**
  * `partial`: at least {@link TROUBLE_TESTS_MIN} tests that passed before fail, and their share of the run is at least
@@ -60,29 +59,11 @@ function passedBefore({ lastPassAt, lastFailureAt }: FailingTest, startedAt: num
   return lastPassAt >= startedAt - PASSED_RECENTLY_MS || lastFailureAt === null || lastPassAt >= lastFailureAt;
 }
 
-/** The UTC day of a moment, in days since the epoch. */
-export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
-
-/**
- * Names a run within its pipeline and CI job. A run that spans midnight counts as two: totals of runs are kept by UTC
- * day.
- */
-export const runKey = (run: Pick<JudgedExecution, 'runId' | 'runAttempt'> & { day: number }): string =>
-  `${run.day}/${attemptOf(run)}`;
-
-/** The {@link runKey} of an execution's run. */
-export const runKeyOf = (execution: JudgedExecution): string =>
-  runKey({ day: dayOf(execution.finishedAt), runId: execution.runId, runAttempt: execution.runAttempt });
-
 /**
  * `pending`: no later run has decided yet. `held_back`: a later run passed, or failed too late, so it is not evidence.
  * `released`: the next run failed too, so it is evidence like any other.
  */
 export type Hold = 'pending' | 'held_back' | 'released';
-
-/** Whether something went wrong in an execution: it failed, or passed only after failed attempts. */
-export const isTrouble = (execution: JudgedExecution): boolean =>
-  execution.status === 'failed' || (execution.status === 'passed' && execution.isFlakyWithinRun);
 
 /**
  * Decides about the failures and flaky passes of one identity in troubled runs; the result has no other executions. A

@@ -23,8 +23,6 @@ export const RARE_TROUBLE: RunTrouble = { healthyFails: HEALTHY_FAILS, breaks: 0
 const TROUBLED_RUNS = 0.08;
 /** The least part of a run that trouble hits. */
 const TROUBLE_SHARE_MIN = 0.02;
-/** One run adds no more than this to what is known of its day. */
-const POOLED_SHARE_MAX = 0.05;
 
 /** What a run adds to what is known of its day. */
 export interface RunCount {
@@ -33,7 +31,7 @@ export interface RunCount {
   unexpected: number;
 }
 
-/** The runs before it. */
+/** The runs before it (run-surroundings.ts). */
 export interface Surroundings {
   /** Of the {@link HOUR_MS} before, and of the {@link POOLED_MS} before. */
   hour: RunCount;
@@ -78,15 +76,3 @@ function sharedness(others: number, share: number): number {
   const commitOdds = ((4 * Math.max(1, others) ** -0.5) / (1 + (others / 40) ** 2)) * (1 - share);
   return Math.min(1, others) / (1 + commitOdds);
 }
-
-/** What a run adds to what is usual: one failure at most, so that days of trouble never make more of it look usual. */
-export const usualCount = ({ executions, unexpected }: RunCount): RunCount => ({
-  executions,
-  unexpected: Math.min(unexpected, 1),
-});
-
-/** What a run adds to its day. One in which everything fails says little about the rest of the day. */
-export const pooledCount = ({ executions, unexpected }: RunCount): RunCount => ({
-  executions,
-  unexpected: Math.min(unexpected, POOLED_SHARE_MAX * executions),
-});

@@ -3,3 +3,6 @@
 export const SECOND_MS = 1_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** The UTC day of a moment, in days since the epoch. */
+export const dayOf = (at: number): number => Math.floor(at / DAY_MS);

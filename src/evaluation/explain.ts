@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { attemptOf, comparePositions } from '../domain/execution.ts';
+import { attemptOf, comparePositions, isTrouble, runKey, runKeyOf } from '../domain/execution.ts';
 import type { FlakyRule } from '../domain/flakiness.ts';
 import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
-import { isTrouble, runKey, runKeyOf, type Trouble } from '../domain/infrastructure.ts';
+import type { Trouble } from '../domain/infrastructure.ts';
 import { type Judged, judge } from '../domain/judge.ts';
 import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
 import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';

@@ -2,10 +2,12 @@
  * The explanation of a test as a document: what the API answers, and what `ci-insights explain` prints. Long lists are
  * cut to their newest entries, and their length is given beside them. Fields are only ever added.
  */
+
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { runKeyOf } from '../domain/execution.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
-import { dayOf, type Hold, runKeyOf, type Trouble } from '../domain/infrastructure.ts';
+import type { Hold, Trouble } from '../domain/infrastructure.ts';
 import {
   JUDGEMENT_VERSION,
   OUTAGE_SHARE_MIN,
@@ -14,7 +16,7 @@ import {
 } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Turn } from '../fair-queue.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import {

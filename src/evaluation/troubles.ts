@@ -1,8 +1,11 @@
 /**
  * Which runs are troubled. Kept up to date with the newest executions, so that judging verdicts reads only a few rows.
  */
-import { dayOf, mayBeTroubled, runKey, type Trouble, troubleOf } from '../domain/infrastructure.ts';
+
+import { runKey } from '../domain/execution.ts';
+import { mayBeTroubled, type Trouble, troubleOf } from '../domain/infrastructure.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
+import { dayOf } from '../domain/time.ts';
 import { fullRunKey, type Run, type RunFields, type RunStore, type TroubledRun } from './run-store.ts';
 
 export interface TroubledRuns {

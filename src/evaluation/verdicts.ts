@@ -5,10 +5,10 @@
  */
 import { comparePositions } from '../domain/execution.ts';
 import { type FlakyRule, flakyOnCommit } from '../domain/flakiness.ts';
-import { dayOf, type Hold, holdsOf } from '../domain/infrastructure.ts';
+import { type Hold, holdsOf } from '../domain/infrastructure.ts';
 import { REPEATED_FAILURE_MS, TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { REPETITION_REACH_EXECUTIONS, REPETITION_REACH_MS, repeatedFailures } from '../domain/repetition.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { KnownFold } from './health.ts';
 import { splitByRecency } from './recency.ts';
 import {

@@ -2,13 +2,12 @@
 import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { comparePositions } from '../domain/execution.ts';
-import { dayOf } from '../domain/infrastructure.ts';
 import { judge } from '../domain/judge.ts';
 import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
 import { REPETITION_REACH_MS } from '../domain/repetition.ts';
 import { endOfMonth } from '../domain/retention.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import { newestBaseline } from '../postgres/health-checkpoints.ts';

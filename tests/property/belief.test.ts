@@ -1,12 +1,21 @@
 /** What is believed of a test (src/domain/belief.ts): properties of the fold, and what single histories mean. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { foldBelief, foldContradiction, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
-import { believe } from '../../src/domain/belief-history.ts';
+import {
+  afterCounted,
+  type Belief,
+  foldBelief,
+  foldContradiction,
+  isCounting,
+  newBelief,
+  probabilitiesOf,
+  verdictOf,
+} from '../../src/domain/belief.ts';
+import { BeliefCourse } from '../../src/domain/belief-course.ts';
 import { flakyQuarantineReason } from '../../src/domain/belief-quarantine.ts';
-import type { JudgedExecution } from '../../src/domain/execution.ts';
+import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
-import { HOUR_MS } from '../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
 
@@ -54,6 +63,19 @@ function historyOf(all: readonly Step[]): { executions: JudgedExecution[]; troub
     };
   });
   return { executions, troubles };
+}
+
+/** What is believed after executions in any order. */
+function believe(
+  executions: readonly JudgedExecution[],
+  troubles: ReadonlyMap<bigint, RunTrouble>,
+  belief = newBelief(),
+): Belief {
+  const course = new BeliefCourse({ belief, at: null });
+  const distinct = new Map(executions.map((execution) => [execution.executionId, execution]));
+  for (const execution of [...distinct.values()].sort(comparePositions))
+    course.add(execution, troubles.get(execution.executionId));
+  return course.belief;
 }
 
 const NONE = { executions: 0, unexpected: 0 };
@@ -133,6 +155,22 @@ describe('the fold', () => {
         if (belief.weights.at(-1) === 0) expect(belief.passes).toBeLessThanOrEqual(passes);
         expect(verdictOf(belief).status).toBe('healthy');
         expect(probabilitiesOf(belief).flaky).toBeLessThanOrEqual(probabilitiesOf(counted).flaky);
+      }),
+    );
+  });
+
+  test('of a test whose passes are only counted depends on how many there are', () => {
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 40 }), fc.nat({ max: 3 }), (all, passes, commits) => {
+        const { executions, troubles } = historyOf(all);
+        const belief = believe(executions, troubles);
+        fc.pre(isCounting(belief));
+        let [folded, commit] = [belief, ''];
+        for (let i = 0; i < passes; i++) {
+          commit = `n${i % (commits + 1)}`;
+          folded = foldBelief(folded, { executionId: `${i}`, result: 'passed', finishedAt: BEGUN + DAY_MS, commit });
+        }
+        expect(folded).toEqual(afterCounted(belief, passes, commit));
       }),
     );
   });

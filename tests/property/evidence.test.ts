@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { JudgedExecution } from '../../src/domain/execution.ts';
+import { type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
 import {
   type FailingTest,
   type Hold,
   holdsOf,
   mayBeTroubled,
-  runKeyOf,
   type Trouble,
   troubleOf,
 } from '../../src/domain/infrastructure.ts';

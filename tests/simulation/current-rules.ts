@@ -2,10 +2,10 @@
  * The rules of the service (docs/judgements.md) on runs as they finish. Older executions are folded into a checkpoint, as
  * the evaluation does, once no later one can change the verdicts on them.
  */
-import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
+import { comparePositions, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { foldHealth, type HealthState, healthyState } from '../../src/domain/health.ts';
-import { mayBeTroubled, runKeyOf, type Trouble, troubleOf } from '../../src/domain/infrastructure.ts';
+import { mayBeTroubled, type Trouble, troubleOf } from '../../src/domain/infrastructure.ts';
 import { type Judged, judge } from '../../src/domain/judge.ts';
 import {
   FAILURE_SHARE_DAYS,

@@ -1,0 +1,58 @@
+/** Commits of pull requests on which one identity both passed and failed: evidence of flaky, and never of broken. */
+import type { WeighedPlace } from './belief.ts';
+import { attemptOf, comparePositions, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
+import { DAY_MS } from './time.ts';
+
+/** How far apart a pass and a failure may be to contradict each other. */
+const CONTRADICTION_REACH_MS = 3 * DAY_MS;
+
+export interface Contradiction {
+  /** The execution with which it was complete: its place among the executions of the identity. */
+  at: Position;
+  /** What failed, or passed after failed attempts. */
+  failure: WeighedPlace;
+  /** {@link pullRequestRunKeyOf} the failure: its run may explain it. */
+  run: string;
+}
+
+/** Names a run off the default branch. Where a run id never changes, runs of different commits share it. */
+export const pullRequestRunKeyOf = (execution: JudgedExecution): string => `${execution.commit}/${runKeyOf(execution)}`;
+
+/**
+ * At most one for each known commit: the first. A pass and a failure of one attempt without a retry contradict nothing
+ * (matrix legs, shards, tests with the same name).
+ *
+ * @param executions Of one identity, off the default branch, in any order.
+ */
+export function contradictionsOf(executions: readonly JudgedExecution[]): Contradiction[] {
+  const known = executions.filter(({ commit, status }) => commit !== '' && status !== 'skipped');
+  const distinct = [...new Map(known.map((execution) => [execution.executionId, execution])).values()];
+  return [...Map.groupBy(distinct, ({ commit }) => commit).values()]
+    .flatMap((onCommit) => firstContradiction(onCommit.sort(comparePositions)))
+    .sort((one, other) => comparePositions(one.at, other.at));
+}
+
+function firstContradiction(ordered: readonly JudgedExecution[]): Contradiction[] {
+  for (const [i, execution] of ordered.entries()) {
+    if (execution.status === 'passed' && execution.isFlakyWithinRun) return [contradiction(execution, execution)];
+    const opposite = ordered
+      .slice(0, i)
+      .findLast(
+        (before) =>
+          before.status !== execution.status &&
+          attemptOf(before) !== attemptOf(execution) &&
+          execution.finishedAt - before.finishedAt <= CONTRADICTION_REACH_MS,
+      );
+    if (opposite) return [contradiction(execution, execution.status === 'failed' ? execution : opposite)];
+  }
+  return [];
+}
+
+function contradiction(last: JudgedExecution, failed: JudgedExecution): Contradiction {
+  const { finishedAt, runId, runAttempt, executionId } = last;
+  return {
+    at: { finishedAt, runId, runAttempt, executionId },
+    failure: { executionId: String(failed.executionId), commit: failed.commit, finishedAt: failed.finishedAt },
+    run: pullRequestRunKeyOf(failed),
+  };
+}

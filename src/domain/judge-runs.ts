@@ -1,0 +1,176 @@
+/**
+ * The judgement of a repository: what each of its runs means for a test that fails in it, and what is believed of each
+ * identity (test, pipeline, CI job). The two depend on each other: how many failures of a run are unexpected on which
+ * tests were healthy, and the health of a test on what its runs explain. They can be told apart, because both look back:
+ *
+ * - a run is judged by the health of its tests, and by the runs of all CI jobs, before its first execution
+ *   finished;
+ * - a test is judged by its executions up to now, whose runs began earlier.
+ *
+ * So there is one result, whatever the order of arrival, and it can be computed from any moment on: what began before the
+ * first change stays as it was. An evaluation begins there, a rebuild with the first run.
+ */
+import type { Belief } from './belief.ts';
+import { BeliefCourse } from './belief-course.ts';
+import type { Contradiction } from './contradictions.ts';
+import { comparePositions, isTrouble, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
+import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
+import { type RunCount, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
+
+/** What a run means for a test that fails in it: one that is in its count of unexpected failures, and any other. */
+export interface RunMeaning {
+  unexpected: RunTrouble;
+  expected: RunTrouble;
+}
+
+export interface JudgedRun extends StartedRun {
+  /** {@link runNameOf}. */
+  key: string;
+  isOnDefaultBranch: boolean;
+  /** Null if nothing went wrong in it. */
+  meaning: RunMeaning | null;
+}
+
+/**
+ * Names a run within its repository.
+ *
+ * @param place its pipeline and CI job.
+ * @param run `runKeyOf` its executions; off the default branch, `pullRequestRunKeyOf`.
+ */
+export const runNameOf = (place: string, run: string): string => `${place}\0${run}`;
+
+/** A run to judge. */
+export interface RunToJudge extends Omit<JudgedRun, 'unexpected' | 'meaning'> {
+  /** The identities that failed in it, or passed only after failed attempts. */
+  troubled: ReadonlySet<string>;
+}
+
+/** What is known of an identity at some moment before everything that is judged, and what follows. */
+interface IdentityToJudge {
+  /** Its pipeline and CI job. */
+  place: string;
+  belief: Belief;
+  /** The last execution that the belief knows; null before the first. */
+  at: Position | null;
+  /** On the default branch, in any order; those up to `at` are left out. */
+  executions: readonly JudgedExecution[];
+  contradictions: readonly Contradiction[];
+}
+
+export interface Judging {
+  /**
+   * Runs that began before the first of `runs`, in any order: those of the day before it, and those of every execution that
+   * is given.
+   */
+  before: readonly JudgedRun[];
+  /** Of all runs that began before the first of `runs`. */
+  usual: UsualHours;
+  /** In any order. Off the default branch, only those that a contradiction names. */
+  runs: readonly RunToJudge[];
+  /** By key: at least every identity that is `troubled` in one of the runs. */
+  identities: ReadonlyMap<string, IdentityToJudge>;
+}
+
+export interface JudgedRuns {
+  runs: JudgedRun[];
+  courses: ReadonlyMap<string, BeliefCourse>;
+}
+
+type Event = { identity: string; place: string; at: Position } & (
+  | { execution: JudgedExecution }
+  | { contradiction: Contradiction }
+);
+
+export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedRuns {
+  const known = new Map(before.map((run) => [run.key, run]));
+  const past = new PastRuns(before.filter((run) => run.isOnDefaultBranch).sort(compareRuns), usual);
+  const courses = new Map([...identities].map(([key, start]) => [key, new BeliefCourse(start)]));
+  const events = eventsOf(identities);
+  let next = 0;
+  const addUntil = (moment: number): void => {
+    for (let event = events[next]; event && event.at.finishedAt < moment; event = events[++next])
+      addTo(courseOf(courses, event.identity), event, known);
+  };
+  const judged: JudgedRun[] = [];
+  // Runs that began at the same moment do not see each other.
+  for (const [startedAt, group] of Map.groupBy([...runs].sort(compareRuns), (run) => run.startedAt)) {
+    addUntil(startedAt);
+    const surroundings = past.before(startedAt);
+    for (const run of group) {
+      const one = judgeRun(run, surroundings, (key) => courseOf(courses, key).belief.status === 'healthy');
+      judged.push(one);
+      known.set(one.key, one);
+      if (one.isOnDefaultBranch) past.add(one);
+    }
+  }
+  addUntil(Number.POSITIVE_INFINITY);
+  return { runs: judged, courses };
+}
+
+function judgeRun(
+  { troubled, ...run }: RunToJudge,
+  surroundings: Surroundings,
+  isHealthy: (identity: string) => boolean,
+): JudgedRun {
+  let unexpected = 0;
+  for (const identity of troubled) if (isHealthy(identity)) unexpected++;
+  const count = { executions: run.executions, unexpected };
+  return { ...run, unexpected, meaning: troubled.size === 0 ? null : meaningOf(count, surroundings) };
+}
+
+/** What a run means, in few digits: what changes less changes no test that failed in the run. */
+export const meaningOf = (count: RunCount, surroundings: Surroundings): RunMeaning => ({
+  unexpected: rounded(runTroubleOf(count, surroundings, true)),
+  expected: rounded(runTroubleOf(count, surroundings, false)),
+});
+
+const DIGITS = 2;
+const rounded = ({ healthyFails, breaks, isShared }: RunTrouble): RunTrouble => ({
+  healthyFails: Number(healthyFails.toPrecision(DIGITS)),
+  breaks: Number(breaks.toPrecision(DIGITS)),
+  isShared: Number(isShared.toPrecision(DIGITS)),
+});
+
+/** Everything that follows the moments from which the identities are judged, in order. */
+function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {
+  const events: Event[] = [];
+  for (const [identity, { place, at, executions, contradictions }] of identities) {
+    const isNew = (position: Position): boolean => at === null || comparePositions(position, at) > 0;
+    const seen = new Set<bigint>();
+    for (const execution of executions) {
+      if (execution.status === 'skipped' || seen.has(execution.executionId) || !isNew(execution)) continue;
+      seen.add(execution.executionId);
+      events.push({ identity, place, at: execution, execution });
+    }
+    for (const contradiction of contradictions)
+      if (isNew(contradiction.at)) events.push({ identity, place, at: contradiction.at, contradiction });
+  }
+  return events.sort((one, other) => comparePositions(one.at, other.at));
+}
+
+function addTo(course: BeliefCourse, event: Event, known: ReadonlyMap<string, JudgedRun>): void {
+  if ('contradiction' in event) {
+    course.contradict(event.contradiction, troubleIn(runNameOf(event.place, event.contradiction.run), course, known));
+    return;
+  }
+  const { execution } = event;
+  course.add(
+    execution,
+    isTrouble(execution) ? troubleIn(runNameOf(event.place, runKeyOf(execution)), course, known) : undefined,
+  );
+}
+
+function troubleIn(run: string, { belief }: BeliefCourse, known: ReadonlyMap<string, JudgedRun>): RunTrouble {
+  const meaning = known.get(run)?.meaning;
+  if (!meaning) throw new RangeError(`something failed in run ${run}, but it was not judged`);
+  return belief.status === 'healthy' ? meaning.unexpected : meaning.expected;
+}
+
+function courseOf(courses: ReadonlyMap<string, BeliefCourse>, identity: string): BeliefCourse {
+  const course = courses.get(identity);
+  if (!course) throw new RangeError(`${identity} failed in a run that is judged, but is not given`);
+  return course;
+}
+
+const compareRuns = (one: { startedAt: number }, other: { startedAt: number }): number =>
+  one.startedAt - other.startedAt;
