@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import {
+  addressOf,
   branchOf,
   type Environment,
   NOTHING,
@@ -54,7 +55,16 @@ export function githubActions(env: Environment, event: unknown): RunInfo {
     pullRequest: pull?.number ?? (isPull ? (number ?? pullRequestOf(fromRef)) : undefined),
     baseRef: pull?.base?.ref ?? env.GITHUB_BASE_REF,
     defaultBranch: repository?.default_branch,
+    jobUrl: githubUrl(env),
   };
+}
+
+/** Of the attempt: the environment does not name the job by the id that its own page has. */
+function githubUrl(env: Environment): string | undefined {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT } = env;
+  if (!server || !repository || !run) return undefined;
+  const attempt = wholeOf(GITHUB_RUN_ATTEMPT);
+  return addressOf(`${server}/${repository}/actions/runs/${run}${attempt === undefined ? '' : `/attempts/${attempt}`}`);
 }
 
 /** A retried job has the same pipeline id and no attempt; only its job id differs. */
@@ -73,6 +83,7 @@ export function gitlab(env: Environment): RunInfo {
     baseRef: env.CI_MERGE_REQUEST_TARGET_BRANCH_NAME,
     defaultBranch: env.CI_DEFAULT_BRANCH,
     shard: shardOf(env.CI_NODE_INDEX, env.CI_NODE_TOTAL),
+    jobUrl: addressOf(env.CI_JOB_URL),
   };
 }
 
@@ -93,6 +104,7 @@ export function jenkins(env: Environment): RunInfo {
     pullRequest: wholeOf(env.CHANGE_ID),
     baseRef: env.CHANGE_TARGET,
     defaultBranch: env.BRANCH_IS_PRIMARY === 'true' ? branch : undefined,
+    jobUrl: addressOf(env.BUILD_URL),
   };
 }
 
@@ -114,6 +126,9 @@ export function buildkite(env: Environment): RunInfo {
     baseRef: pullRequest === undefined ? undefined : env.BUILDKITE_PULL_REQUEST_BASE_BRANCH,
     defaultBranch: env.BUILDKITE_PIPELINE_DEFAULT_BRANCH,
     shard: shardOf(env.BUILDKITE_PARALLEL_JOB, env.BUILDKITE_PARALLEL_JOB_COUNT),
+    jobUrl: addressOf(
+      env.BUILDKITE_BUILD_URL && `${env.BUILDKITE_BUILD_URL}${env.BUILDKITE_JOB_ID ? `#${env.BUILDKITE_JOB_ID}` : ''}`,
+    ),
   };
 }
 
@@ -131,6 +146,7 @@ export function circleci(env: Environment): RunInfo {
     branch: env.CIRCLE_BRANCH?.replace(/^pull\/\d+$/, '') || undefined,
     pullRequest: pullRequestOf(env.CIRCLE_PR_NUMBER) ?? pullRequestOf(env.CIRCLE_PULL_REQUEST),
     shard: shardOf(env.CIRCLE_NODE_INDEX, env.CIRCLE_NODE_TOTAL),
+    jobUrl: addressOf(env.CIRCLE_BUILD_URL),
   };
 }
 
@@ -152,7 +168,17 @@ export function azure(env: Environment): RunInfo {
       pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTNUMBER) ?? pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTID),
     baseRef: branchOf(env.SYSTEM_PULLREQUEST_TARGETBRANCH),
     shard: shardOf(env.SYSTEM_JOBPOSITIONINPHASE, env.SYSTEM_TOTALJOBSINPHASE),
+    jobUrl: azureUrl(env),
   };
+}
+
+function azureUrl(env: Environment): string | undefined {
+  const { SYSTEM_COLLECTIONURI: collection, SYSTEM_TEAMPROJECT: project, BUILD_BUILDID: build } = env;
+  if (!collection || !project || !build) return undefined;
+  const job = env.SYSTEM_JOBID === undefined ? '' : `&view=logs&j=${env.SYSTEM_JOBID}`;
+  return addressOf(
+    `${collection.replace(/\/$/, '')}/${encodeURIComponent(project)}/_build/results?buildId=${build}${job}`,
+  );
 }
 
 /** `https://dev.azure.com/acme/` and `https://acme.visualstudio.com/` → `acme`. */
@@ -176,6 +202,10 @@ export function bitbucket(env: Environment): RunInfo {
     pullRequest: wholeOf(env.BITBUCKET_PR_ID),
     baseRef: env.BITBUCKET_PR_DESTINATION_BRANCH,
     shard: shardOf(env.BITBUCKET_PARALLEL_STEP, env.BITBUCKET_PARALLEL_STEP_COUNT),
+    jobUrl:
+      env.BITBUCKET_REPO_FULL_NAME && env.BITBUCKET_BUILD_NUMBER
+        ? `https://bitbucket.org/${env.BITBUCKET_REPO_FULL_NAME}/pipelines/results/${env.BITBUCKET_BUILD_NUMBER}`
+        : undefined,
   };
 }
 
@@ -193,5 +223,6 @@ export function travis(env: Environment): RunInfo {
     branch: pullRequest !== undefined ? env.TRAVIS_PULL_REQUEST_BRANCH : env.TRAVIS_TAG ? undefined : env.TRAVIS_BRANCH,
     pullRequest,
     baseRef: pullRequest === undefined ? undefined : env.TRAVIS_BRANCH,
+    jobUrl: addressOf(env.TRAVIS_JOB_WEB_URL),
   };
 }

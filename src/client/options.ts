@@ -22,5 +22,6 @@ export const withRun = (command: Command): Command =>
     .option('--branch <name>', 'the branch that was tested')
     .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
     .option('--default-branch <name>', "the repository's default branch")
+    .option('--job-url <url>', 'the page of the CI job, to which failures link', parseUrl)
     .option('--started-at <time>', 'when the tests started: shifts the times in the report', parseTime)
     .option('--report <name>', 'name of the report within the job; default: its path');

@@ -1,4 +1,6 @@
 /** What the environment of a CI provider says about the run, and functions that read its variables. */
+import { webAddressOf } from '../domain/limits.ts';
+import { isWebAddress } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,6 +23,8 @@ export interface RunInfo {
   defaultBranch: string | undefined;
   /** The number of this part of a job that is split into several. */
   shard: string | undefined;
+  /** Where the provider shows this job: its log. */
+  jobUrl: string | undefined;
 }
 
 export const NOTHING: RunInfo = {
@@ -37,6 +41,7 @@ export const NOTHING: RunInfo = {
   baseRef: undefined,
   defaultBranch: undefined,
   shard: undefined,
+  jobUrl: undefined,
 };
 
 /** The number in a variable, or undefined if it is not a number ("false", "" and "null" are common). */
@@ -77,3 +82,7 @@ export function pathOfCloneUrl(url: string | undefined): Path {
 export function shardOf(index: string | undefined, total: string | undefined): string | undefined {
   return wholeOf(index) !== undefined && (wholeOf(total) ?? 0) > 1 ? index : undefined;
 }
+
+/** What the service takes as a link; undefined for anything else, which must not fail an upload, and for one with a password. */
+export const addressOf = (value: string | undefined): string | undefined =>
+  value !== undefined && isWebAddress(value) ? (webAddressOf(value) ?? undefined) : undefined;

@@ -26,6 +26,7 @@ export interface RunFlags extends TargetFlags {
   pullRequest?: number;
   defaultBranch?: string;
   startedAt?: string;
+  jobUrl?: string;
   report?: string;
 }
 
@@ -73,6 +74,7 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     pull_request: flags.pullRequest ?? (flags.branch === undefined ? run.pullRequest : undefined),
     default_branch: flags.defaultBranch ?? run.defaultBranch,
     started_at: flags.startedAt,
+    job_url: flags.jobUrl ?? run.jobUrl,
   };
   const query: Record<string, string> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);

@@ -254,11 +254,11 @@ export const REQUEST_LIMITS = {
     422,
     () => tooLong(limits.QUARANTINE_OWNER_LENGTH_MAX),
   ),
-  TICKET_URL_BYTES_MAX: limit(
-    limits.TICKET_URL_BYTES_MAX,
-    'bytes of the ticket of a quarantine',
+  WEB_ADDRESS_BYTES_MAX: limit(
+    limits.WEB_ADDRESS_BYTES_MAX,
+    'bytes of the address of a CI job or a ticket',
     422,
-    () => `must be a web address (http or https) of at most ${limits.TICKET_URL_BYTES_MAX} bytes`,
+    () => `must be a web address (http or https) of at most ${limits.WEB_ADDRESS_BYTES_MAX} bytes`,
   ),
   QUARANTINE_FAILURES_MAX: limit(
     limits.QUARANTINE_FAILURES_MAX,

@@ -13,8 +13,8 @@ export const NAME_LENGTH_MAX = 255;
 export const REASON_LENGTH_MAX = 10_000;
 /** Who owns a quarantine: a person or a team. */
 export const QUARANTINE_OWNER_LENGTH_MAX = 255;
-/** Where the repair of a test is tracked. */
-export const TICKET_URL_BYTES_MAX = 2_048;
+/** An address that pages link to: where the repair of a test is tracked, the page of a CI job. */
+export const WEB_ADDRESS_BYTES_MAX = 2_048;
 /** Failure groups that one quarantine may name; an entry of the list that every CI job reads holds all of them. */
 export const QUARANTINE_FAILURES_MAX = 100;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
@@ -149,5 +149,5 @@ function rejection(what: string, text: string, min: number, max: number): string
  */
 export function webAddressOf(address: string | null): string | null {
   if (address === null || !address.isWellFormed() || !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(address)) return null;
-  return Buffer.byteLength(address) > DETAIL_BYTES_MAX ? null : address;
+  return Buffer.byteLength(address) > WEB_ADDRESS_BYTES_MAX ? null : address;
 }

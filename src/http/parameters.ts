@@ -9,10 +9,10 @@
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
-import { ADDRESS_LENGTH_MAX, ARRAY_LENGTH_MAX } from '../domain/limits.ts';
+import { ADDRESS_LENGTH_MAX, ARRAY_LENGTH_MAX, WEB_ADDRESS_BYTES_MAX } from '../domain/limits.ts';
 import { parseMoment } from '../domain/moment.ts';
 import type { InputError } from './problems.ts';
-import { text } from './text.ts';
+import { text, webAddress } from './text.ts';
 
 /** One query parameter: from all values under its name in order, or undefined if there are none, to `T`. */
 interface QueryParameter<T> {
@@ -57,6 +57,14 @@ function optional<T>(
 /** Optional text; lengths count code points. */
 export const textParameter = (min: number, max: number, about: Description): QueryParameter<string | undefined> =>
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
+
+/** An address with http or https. */
+export const webAddressParameter = (about: Description): QueryParameter<string | undefined> =>
+  optional(
+    webAddress,
+    { type: 'string', format: 'uri', pattern: '^https?://', maxLength: WEB_ADDRESS_BYTES_MAX },
+    about,
+  );
 
 /** Repeated text: each value stands alone, none is split. */
 export const textsParameter = (max: number, about: Description): QueryParameter<string[]> =>

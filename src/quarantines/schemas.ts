@@ -8,15 +8,14 @@ import {
   QUARANTINE_OWNER_LENGTH_MAX,
   REASON_LENGTH_MAX,
   TEST_NAME_LENGTH_MAX,
-  TICKET_URL_BYTES_MAX,
-  webAddressOf,
+  WEB_ADDRESS_BYTES_MAX,
 } from '../domain/limits.ts';
 import { formatMoment, parseMoment } from '../domain/moment.ts';
 import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
-import { text } from '../http/text.ts';
+import { text, webAddress } from '../http/text.ts';
 import { type Quarantine, type QuarantineTerms, termsOf } from '../postgres/quarantine-records.ts';
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
@@ -88,11 +87,6 @@ const failureIds = z
   .max(QUARANTINE_FAILURES_MAX, { error: REQUEST_LIMITS.QUARANTINE_FAILURES_MAX.sentence() })
   .transform(orderedFailureIds);
 
-const ticketUrl = z.string().refine((value) => webAddressOf(value) !== null && URL.canParse(value), {
-  error: REQUEST_LIMITS.TICKET_URL_BYTES_MAX.sentence(),
-  params: { type: 'invalid_url' },
-});
-
 /** What may be agreed on a quarantine, and changed later. */
 const terms = {
   pipeline_name: text(1, NAME_LENGTH_MAX)
@@ -115,10 +109,10 @@ const terms = {
   owner: text(1, QUARANTINE_OWNER_LENGTH_MAX)
     .nullish()
     .meta({ description: 'The person or the team that will repair the test', example: 'team-checkout' }),
-  ticket_url: ticketUrl.nullish().meta({
+  ticket_url: webAddress.nullish().meta({
     description: 'Where the repair is tracked: an address with http or https',
     example: 'https://tickets.acme.example/SHOP-1234',
-    maxLength: TICKET_URL_BYTES_MAX,
+    maxLength: WEB_ADDRESS_BYTES_MAX,
   }),
 };
 

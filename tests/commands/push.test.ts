@@ -151,6 +151,7 @@ test('flags override the environment', async () => {
     '--branch': 'feat',
     '--pull-request': '7',
     '--default-branch': 'trunk',
+    '--job-url': 'https://ci.acme.example/jobs/9',
     '--started-at': '2026-11-21T10:00:00Z',
     '--report': 'R',
   };
@@ -166,6 +167,7 @@ test('flags override the environment', async () => {
     branch: 'feat',
     pull_request: '7',
     default_branch: 'trunk',
+    job_url: 'https://ci.acme.example/jobs/9',
     started_at: '2026-11-21T10:00:00Z',
     report: 'R',
   });

@@ -177,6 +177,7 @@ describe('JUnit reports', () => {
       branch: 'refs/heads/feat',
       pull_request: '7',
       default_branch: 'main',
+      job_url: 'https://ci.acme.example/jobs/1001?attempt=2#log',
       started_at: '2026-11-21T10:00:00+01:00',
       report: 'shard-1',
     });
@@ -197,7 +198,9 @@ describe('JUnit reports', () => {
       branch: 'feat',
       pull_request: 7,
       default_branch: 'main',
+      job_url: 'https://ci.acme.example/jobs/1001?attempt=2#log',
     });
+    // The address of the job identifies nothing: with another one, it is the same report.
     expect(job?.sources).toEqual(['["junit","CI, [main]","unit","1001",2,"shard-1"]']);
     expect(job?.executions.finished_at_ms).toEqual(Array(2).fill(Date.parse('2026-11-21T09:00:00Z')));
   });
@@ -275,13 +278,14 @@ describe('JUnit reports', () => {
 
   test('every problem of the query is listed', async () => {
     const response = await send(
-      `${JUNIT}?run_attempt=0&pipeline_name=&started_at=2026-11-21&branch=a%00b&pull_request=x`,
+      `${JUNIT}?run_attempt=0&pipeline_name=&started_at=2026-11-21&branch=a%00b&pull_request=x&job_url=javascript:alert(1)`,
       XML,
     );
     expect(response.status).toBe(422);
     const { errors } = (await response.json()) as { errors: { loc: string[] }[] };
     expect(errors.map(({ loc }) => loc.join('.')).sort()).toEqual([
       'query.branch',
+      'query.job_url',
       'query.pipeline_name',
       'query.pull_request',
       'query.run_attempt',

@@ -354,6 +354,7 @@ test('Bitbucket Pipelines: a rerun step of a pull request', () => {
     pullRequest: 7,
     baseRef: 'main',
     shard: '1',
+    jobUrl: 'https://bitbucket.org/acme/shop/pipelines/results/40',
   });
 });
 
@@ -375,6 +376,57 @@ test('Travis CI: TRAVIS_BRANCH is the target of a pull request and the branch of
     TRAVIS_PULL_REQUEST_SHA: 'def',
   };
   expect(detectCi(pull)).toMatchObject({ branch: 'feat', pullRequest: 7, baseRef: 'main', commit: 'def' });
+});
+
+describe('the page of the job', () => {
+  const BUILDKITE_BUILD_URL = 'https://buildkite.com/acme/shop/builds/4';
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'GitHub Actions, of the attempt',
+      { ...GITHUB, GITHUB_SERVER_URL: 'https://github.com' },
+      'https://github.com/acme/shop/actions/runs/1658821493/attempts/2',
+    ],
+    [
+      'GitLab CI',
+      { GITLAB_CI: 'true', CI_JOB_URL: 'https://gitlab.com/acme/shop/-/jobs/50' },
+      'https://gitlab.com/acme/shop/-/jobs/50',
+    ],
+    ['Jenkins', { JENKINS_URL: 'x', BUILD_URL: 'http://ci:8080/job/shop/31/' }, 'http://ci:8080/job/shop/31/'],
+    ['Buildkite', { BUILDKITE: 'true', BUILDKITE_BUILD_URL, BUILDKITE_JOB_ID: '01a' }, `${BUILDKITE_BUILD_URL}#01a`],
+    [
+      'CircleCI',
+      { CIRCLECI: 'true', CIRCLE_BUILD_URL: 'https://circleci.com/gh/acme/shop/77' },
+      'https://circleci.com/gh/acme/shop/77',
+    ],
+    [
+      'Azure Pipelines',
+      {
+        TF_BUILD: 'True',
+        SYSTEM_COLLECTIONURI: 'https://dev.azure.com/acme/',
+        SYSTEM_TEAMPROJECT: 'My shop',
+        BUILD_BUILDID: '815',
+        SYSTEM_JOBID: '12f1',
+      },
+      'https://dev.azure.com/acme/My%20shop/_build/results?buildId=815&view=logs&j=12f1',
+    ],
+    [
+      'Travis CI',
+      { TRAVIS: 'true', TRAVIS_JOB_WEB_URL: 'https://app.travis-ci.com/acme/shop/jobs/9' },
+      'https://app.travis-ci.com/acme/shop/jobs/9',
+    ],
+  ])('%s', (_, env, url) => {
+    expect(detectCi(env).jobUrl).toBe(url);
+  });
+
+  test.each([
+    'unconfigured-jenkins-location/job/shop/31/',
+    'ssh://ci/job/1',
+    'https://bot:secret@ci.acme.example/job/1',
+    'https://ci.acme.example/job/a b',
+    `https://ci.acme.example/${'x'.repeat(2_048)}`,
+  ])('is not sent unless it is a link: %p', (BUILD_URL) => {
+    expect(detectCi({ JENKINS_URL: 'https://ci.acme.example/', BUILD_URL }).jobUrl).toBeUndefined();
+  });
 });
 
 test('outside CI nothing is known', () => {

@@ -247,9 +247,9 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
     () => told(updateBody, { owner: 'x'.repeat(256) }),
     REQUEST_LIMITS.QUARANTINE_OWNER_LENGTH_MAX.sentence(),
   ],
-  TICKET_URL_BYTES_MAX: [
+  WEB_ADDRESS_BYTES_MAX: [
     () => told(updateBody, { ticket_url: `https://${'x'.repeat(2_041)}` }),
-    REQUEST_LIMITS.TICKET_URL_BYTES_MAX.sentence(),
+    REQUEST_LIMITS.WEB_ADDRESS_BYTES_MAX.sentence(),
   ],
   QUARANTINE_FAILURES_MAX: [
     () => told(updateBody, { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }),

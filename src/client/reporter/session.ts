@@ -27,6 +27,7 @@ export type ReporterOptions = Pick<
   | 'branch'
   | 'pullRequest'
   | 'defaultBranch'
+  | 'jobUrl'
 >;
 
 interface Sending {

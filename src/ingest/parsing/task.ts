@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { compressedSchema } from '../../queue/encoding.ts';
 import type { PackedJob, PlainJob } from '../../queue/producer.ts';
 import { rejectionSchema } from '../../queue/test-runs.ts';
+import type { ReportQuery } from '../reports/query.ts';
 
 const limitsSchema = z.object({ sentBytesMax: z.int(), unpackedBytesMax: z.int() });
 
+/** What crosses: every parameter, or it would be lost on the way. */
 const querySchema = z.object({
   pipeline_name: z.string().optional(),
   job_name: z.string().optional(),
@@ -16,8 +18,9 @@ const querySchema = z.object({
   pull_request: z.int().optional(),
   default_branch: z.string().optional(),
   started_at: z.number().optional(),
+  job_url: z.string().optional(),
   report: z.string().optional(),
-});
+} satisfies Record<keyof ReportQuery, z.ZodType>);
 
 export const parseTaskSchema = z.object({
   /** What the body is. */

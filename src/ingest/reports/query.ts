@@ -3,7 +3,13 @@
 import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
-import { integerParameter, momentParameter, type QueryOf, textParameter } from '../../http/parameters.ts';
+import {
+  integerParameter,
+  momentParameter,
+  type QueryOf,
+  textParameter,
+  webAddressParameter,
+} from '../../http/parameters.ts';
 import { headOf } from '../ref.ts';
 
 const REPORT_LENGTH_MAX = 4_096;
@@ -43,6 +49,10 @@ export const reportQuery = {
     description:
       "When the tests began: the report's times are shifted there. For clocks that are wrong and reports without times.",
   }),
+  job_url: webAddressParameter({
+    description: "The CI provider's page of the job, to which failures, runs and pages link. It identifies nothing.",
+    example: 'https://ci.example.com/runs/1001',
+  }),
   report: textParameter(1, REPORT_LENGTH_MAX, {
     description:
       "Tells a job's reports apart, such as a path or a shard. By default the name of the file in the form, else a hash of the report.",
@@ -69,6 +79,6 @@ export function runOf(query: ReportQuery, digest: string): Run {
     framework: null,
     framework_version: null,
     language: null,
-    job_url: null,
+    job_url: query.job_url ?? null,
   };
 }
