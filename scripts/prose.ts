@@ -123,12 +123,17 @@ export function danglingPaths(root: string, file: string, text: string): string[
 
 const LINE_LENGTH_MAX = 125;
 
-/** Every line of a page that is too long to read in a terminal or a diff. */
+/**
+ * Every line of a page that is too long to read in a terminal or a diff. The rows of a table that a program printed, which
+ * the page quotes, cannot be broken.
+ */
 export const longLines = (file: string, text: string): string[] =>
   text
     .split('\n')
     .flatMap((content, i) =>
-      [...content].length > LINE_LENGTH_MAX ? `${file}:${i + 1}: ${[...content].length} characters` : [],
+      !content.startsWith('> |') && [...content].length > LINE_LENGTH_MAX
+        ? `${file}:${i + 1}: ${[...content].length} characters`
+        : [],
     );
 
 function matches(text: string, patterns: readonly RegExp[]): { line: number; found: string }[] {

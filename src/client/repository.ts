@@ -174,9 +174,9 @@ export class Repository {
     return items.slice(0, max);
   }
 
-  /** Of the history of a test. */
+  /** The page of a test in the web application. */
   historyUrl(testId: string): string {
-    return this.service.address(this.path(`tests/${testId}`));
+    return this.service.address(`/app/${this.owner}/${this.name}/tests/${testId}`);
   }
 
   path(path: string): string {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUNTIMES, type Runtime, runClient } from './support/client.ts';
 import { jobEnvironment } from './support/job.ts';
-import { recipe } from './support/recipes.ts';
+import { quotation, recipe } from './support/recipes.ts';
 import { type ClientService, sharedService } from './support/service.ts';
 import {
   BROKEN,
@@ -87,7 +87,7 @@ async function gate({
     },
   });
   expect(ran.printed).not.toContain(service.token);
-  return { ...ran, cwd, lines: ran.stdout.split('\n') };
+  return { ...ran, cwd, commit: `pr${number}`, runId: `${1_000 + number}`, lines: ran.stdout.split('\n') };
 }
 
 /** Who answers instead of the service; undefined passes the request on to it. */
@@ -163,27 +163,55 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   });
 });
 
-test('the job of docs/producers.md prints what the page shows, and ends as it says', async () => {
-  const rows = [NEW, FLAKY, QUARANTINED, ...MANY.map(pass)];
-  const { code, stdout } = await gate({
-    rows,
-    ending: 'exit 1',
-    args: ['--pipeline', 'CI', '--repo', `acme/${repository}`],
-    env: { GITHUB_ACTIONS: '', ...CIRCLECI },
-  });
-  const [, shown = '', ended] =
-    /^\$ ci-insights gate.*\n([\s\S]*?)\$ echo \$\?\n(\d+)$/.exec(recipe('## gate', 'console')) ?? [];
+describe('docs/producers.md shows what is really printed', () => {
+  /** Without what differs from service to service and from day to day. */
   const plain = (text: string) =>
     text
+      .replace(/&#45;/g, '-')
       .replace(/https:\/\/ci-insights\.acme\.example|http:\/\/127\.0\.0\.1:\d+/g, 'URL')
-      .replace(/repositories\/shop(?:-\d+)?/g, 'repositories/shop')
+      .replace(/acme\/shop-\d+/g, 'acme/shop')
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
       .replace(/\d{4}-\d\d-\d\d/g, 'DAY');
-  expect(plain(stdout)).toBe(plain(shown));
-  expect(code).toBe(Number(ended));
+  const shownBelow = (heading: string) => {
+    const [, printed = '', code] =
+      /^\$ ci-insights gate.*\n([\s\S]*?)\$ echo \$\?\n(\d+)$/.exec(recipe(heading, 'console')) ?? [];
+    return { printed: plain(printed), code: Number(code) };
+  };
+  const FAILURES = [NEW, FLAKY, QUARANTINED, ...MANY.map(pass)];
+  const job = { ending: 'exit 1', env: { GITHUB_ACTIONS: '', ...CIRCLECI } };
+  const flags = () => ['--pipeline', 'CI', '--repo', `acme/${repository}`];
+
+  test('of a job with a new, a known flaky and a quarantined failure, and its exit code', async () => {
+    const { code, stdout } = await gate({ ...job, rows: FAILURES, args: flags() });
+    expect({ printed: plain(stdout), code }).toEqual(shownBelow('## gate'));
+  });
+
+  test('of the same job as a summary on GitHub, which renders as a page', async () => {
+    const { cwd } = await gate({ rows: FAILURES, ending: 'exit 1', args: flags() });
+    const summary = readFileSync(join(cwd, 'summary.md'), 'utf8').trim();
+    expect(plain(summary).replace(/\]\(URL[^)]*\)/g, '](#gate)')).toBe(plain(quotation('### On a page of GitHub')));
+    const page = Bun.markdown.html(summary);
+    expect(page).toContain('<h3>❌ The job fails: 2 failures are not excused.</h3>');
+    expect(page.match(/<tr>/g)).toHaveLength(4);
+    expect(page).toMatch(/<td><strong>new<\/strong><\/td>\s*<td><a href="http[^"]+">shop.adds tax<\/a><\/td>/);
+  });
+
+  test('of a day on which the infrastructure is down: nothing excuses that', async () => {
+    const rows = MANY.map((name) => fail(name, 'connection refused'));
+    const { code, stdout } = await gate({
+      ...job,
+      rows,
+      args: [...flags(), '--excuse', 'flaky,broken', '--run-id', 'w2', '--commit', 'outage'],
+    });
+    const shown = shownBelow('### When the infrastructure is down');
+    const [first = '', last = ''] = shown.printed.split('…\n');
+    expect(plain(stdout)).toStartWith(first);
+    expect(plain(stdout)).toEndWith(last);
+    expect(code).toBe(shown.code);
+  });
 });
 
-describe('what is never excused', () => {
+describe.each(RUNTIMES)('what is never excused, on %s', (runtime) => {
   test.each<[string, Job, number, string]>([
     ['a command that a signal ends', { rows: [QUARANTINED], ending: 'kill -9 $$' }, 137, 'crashed'],
     ['a command that the shell cannot find', { rows: [QUARANTINED], ending: 'exit 127' }, 127, 'crashed'],
@@ -197,40 +225,34 @@ describe('what is never excused', () => {
       'set-up failed',
     ],
     ['a command that fails although no test does', { rows: [pass('browses 1')] }, 7, 'no test in the reports did'],
-    [
-      'an outage in which nearly everything fails',
-      { rows: MANY.map((name) => fail(name, 'connection refused')), args: ['--excuse', 'flaky,broken'] },
-      7,
-      '12 infrastructure',
-    ],
   ])('%s', async (_, job, code, said) => {
-    const ran = await gate(job);
+    const ran = await gate({ ...job, runtime });
     expect([ran.code, ran.stdout]).toEqual([code, expect.stringContaining(said)]);
   });
 
   test('a report of an earlier run, which the command did not write again', async () => {
-    const first = await gate({ rows: [QUARANTINED] });
+    const first = await gate({ runtime, rows: [QUARANTINED] });
     const args = ['gate', 'junit', 'reports', '--repo', `acme/${repository}`, '--', 'sh', '-c', 'exit 9'];
     const env = { CI_INSIGHTS_URL: service.origin, CI_INSIGHTS_TOKEN: service.token };
-    const ran = await runClient('node', args, { cwd: first.cwd, env });
+    const ran = await runClient(runtime, args, { cwd: first.cwd, env });
     expect([ran.code, ran.stdout]).toEqual([9, expect.stringContaining('was not written by this command')]);
     // Of a step that ran before, it is the report.
     const flags = ['--repo', `acme/${repository}`, '--pipeline', 'CI', '--job', 'unit', '--run-id', '1'];
-    const after = await runClient('node', ['gate', 'junit', 'reports', ...flags], { cwd: first.cwd, env });
+    const after = await runClient(runtime, ['gate', 'junit', 'reports', ...flags], { cwd: first.cwd, env });
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining('every failure is excused')]);
   });
 
   test('a new failure: it cannot even be asked for', async () => {
-    const ran = await gate({ rows: [NEW], args: ['--excuse', 'new'] });
+    const ran = await gate({ runtime, rows: [NEW], args: ['--excuse', 'new'] });
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('"new" cannot be excused')]);
   });
 });
 
-describe('a service in trouble', () => {
+describe.each(RUNTIMES)('a service in trouble, on %s', (runtime) => {
   test('that does not answer is given up after the time of the user', async () => {
     const startedAt = performance.now();
     const silent = () => new Promise<Response>(() => {});
-    const ran = await withFront(silent, (url) => gate({ rows: [QUARANTINED], url, args: ['--timeout', '2'] }));
+    const ran = await withFront(silent, (url) => gate({ runtime, rows: [QUARANTINED], url, args: ['--timeout', '2'] }));
     expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(STANDS)]);
     expect(performance.now() - startedAt).toBeLessThan(8_000);
   });
@@ -238,24 +260,24 @@ describe('a service in trouble', () => {
   test('that fails half way leaves the quarantines to judge by', async () => {
     const broken: Answer = (path) => (path.endsWith('/failures') ? new Response('no', { status: 500 }) : undefined);
     const [excused, not] = await withFront(broken, async (url) => [
-      await gate({ rows: [QUARANTINED], url, args: ['--timeout', '3'] }),
-      await gate({ rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
+      await gate({ runtime, rows: [QUARANTINED], url, args: ['--timeout', '3'] }),
+      await gate({ runtime, rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
     ]);
     expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('Only quarantines count.')]);
     expect([not?.code, not?.stdout]).toEqual([7, expect.stringContaining(verdictLine('no verdict', FLAKY))]);
   });
 
   test('that refuses the key changes nothing, and keeps nothing', async () => {
-    const ran = await gate({ rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: 'cii_wrong_key' } });
+    const ran = await gate({ runtime, rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: 'cii_wrong_key' } });
     expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(/\(403\)[\s\S]*stands/)]);
     expect(ran.printed).not.toContain('cii_wrong_key');
     expect(readdirSync(ran.cwd)).not.toContain('.ci-insights');
   });
 
   test('is not asked without a key, as in jobs for forks: the command runs and its result stands', async () => {
-    const ran = await gate({ rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: undefined } });
+    const ran = await gate({ runtime, rows: [QUARANTINED], env: { CI_INSIGHTS_TOKEN: undefined } });
     expect([ran.code, ran.stdout]).toEqual([7, expect.stringMatching(/A token is required[\s\S]*stands/)]);
-    expect((await gate({ ending: 'exit 0', env: { CI_INSIGHTS_TOKEN: undefined } })).code).toBe(0);
+    expect((await gate({ runtime, ending: 'exit 0', env: { CI_INSIGHTS_TOKEN: undefined } })).code).toBe(0);
   });
 });
 
@@ -294,17 +316,26 @@ describe('another version of the service', () => {
   });
 });
 
+test('a failure leads to the page of its test, and what the service says about it to the job', async () => {
+  const { commit, runId, stdout } = await gate({ rows: [NEW], args: ['--json'] });
+  const base = `/v1/ci/acme/repositories/${repository}`;
+  const { failures } = await service.get<{ failures: { test_id: string; job_url: string }[] }>(
+    `${base}/commits/${commit}/failures`,
+  );
+  const [failure] = failures;
+  expect(failure?.job_url).toBe(`https://github.com/acme/${repository}/actions/runs/${runId}/attempts/1`);
+  const historyUrl = `${service.origin}/app/acme/${repository}/tests/${failure?.test_id}`;
+  expect(JSON.parse(stdout)).toMatchObject({ failures: [{ historyUrl }] });
+  const page = await fetch(historyUrl);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+});
+
 describe('outputs', () => {
   test('GitHub gets annotations and a job summary', async () => {
     const { stdout, cwd } = await gate({ rows: [NEW, QUARANTINED] });
     expect(stdout).toContain('::error file=tests/shop.py,title=Failed test%2C new::shop.adds tax%0A');
     expect(stdout).toContain('::warning file=tests/shop.py,title=Failed test%2C quarantined::shop.rounds%0A');
     const summary = readFileSync(join(cwd, 'summary.md'), 'utf8');
-    // As GitHub renders it: a heading, and a table with a row for each failed test.
-    const page = Bun.markdown.html(summary);
-    expect(page).toContain('<h3>❌ The job fails: 1 failure is not excused.</h3>');
-    expect(page.match(/<tr>/g)).toHaveLength(3);
-    expect(page).toMatch(/<td><strong>new<\/strong><\/td>\s*<td><a href="http[^"]+">shop.adds tax<\/a><\/td>/);
     expect(summary).toStartWith('### ❌ The job fails: 1 failure is not excused.\n');
     expect(summary).toContain('| **new** | [shop.adds tax](');
   });

@@ -80,7 +80,9 @@ describe('refused', () => {
   });
 
   test('a line of more than 125 characters in a page', () => {
-    expect(longLines('docs/x.md', `${'x'.repeat(125)}\n${'x'.repeat(126)}`)).toEqual(['docs/x.md:2: 126 characters']);
+    expect(longLines('docs/x.md', `${'x'.repeat(125)}\n${'x'.repeat(126)}\n> | ${'x'.repeat(126)} |`)).toEqual([
+      'docs/x.md:2: 126 characters',
+    ]);
   });
 });
 

@@ -12,3 +12,13 @@ export function recipe(heading: string, language: string): string {
   if (!LINES.includes(heading) || start < 0) throw new Error(`docs/producers.md has no ${language} below "${heading}"`);
   return LINES.slice(start + 1, end).join('\n');
 }
+
+/** The first quotation below a heading, as it is without its marks. */
+export function quotation(heading: string): string {
+  const start = LINES.findIndex((line, i) => i > LINES.indexOf(heading) && line.startsWith('>'));
+  const end = LINES.findIndex((line, i) => i > start && !line.startsWith('>'));
+  if (!LINES.includes(heading) || start < 0) throw new Error(`docs/producers.md has no quotation below "${heading}"`);
+  return LINES.slice(start, end)
+    .map((line) => line.replace(/^> ?/, ''))
+    .join('\n');
+}
