@@ -14,6 +14,7 @@ const OPEN_SOURCE = [
   'BlueOak-1.0.0',
   'BSD-2-Clause',
   'BSD-3-Clause',
+  'BSL-1.0',
   'CC0-1.0',
   'ISC',
   'MIT',
@@ -21,12 +22,13 @@ const OPEN_SOURCE = [
   'MPL-2.0',
   'PSF-2.0',
   'Python-2.0',
+  'Unicode-3.0',
   'Unlicense',
   'Zlib',
 ];
 
-/** Of data in packages, such as which browser knows what: free to use and to share. */
-const OPEN_DATA = ['CC-BY-4.0'];
+/** Of data in packages, such as which browser knows what, or certificates: free to use and to share. */
+const OPEN_DATA = ['CC-BY-4.0', 'CDLA-Permissive-2.0'];
 
 /** Classifiers of PyPI, of packages whose metadata are older than `License-Expression`. */
 const CLASSIFIERS: Record<string, string> = {
@@ -154,3 +156,16 @@ export function npmPackages(folder: string): LicensedPackage[] {
     .filter((file) => /node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file))
     .map((file) => npmPackage(readFileSync(join(folder, file), 'utf8'), textsIn(join(folder, dirname(file)))));
 }
+
+const metadataSchema = z.object({
+  packages: z.array(
+    z.object({ name: z.string(), version: z.string(), license: z.string().nullable(), source: z.string().nullable() }),
+  ),
+});
+
+/** From the output of `cargo metadata`: every crate that does not come from a folder. */
+export const crateLicences = (metadata: string): LicensedPackage[] =>
+  metadataSchema
+    .parse(JSON.parse(metadata))
+    .packages.filter(({ source }) => source !== null)
+    .map(({ name, version, license }) => ({ name, version, licences: license === null ? [] : [license], texts: [] }));
