@@ -1,7 +1,6 @@
 /** The last released version and this one side by side on the same stores, before, during and after the migrations. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
@@ -22,11 +21,10 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { checkOutReleased, hasReleased } from '../support/released.ts';
 import { ROOT, ServiceProcess } from '../support/service-process.ts';
 import { expectStoredExactly } from '../support/stored-exactly.ts';
 
-/** Version 0.1.0. */
-const RELEASED = '779ecee';
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'versions' };
 const EXECUTIONS = 40;
 const WAIT_MS_MAX = 50_000;
@@ -37,17 +35,13 @@ const RECORDED = JSON.parse(readFileSync(join(ROOT, 'tests/fixtures/jobs/v1.json
   unknown[]
 >;
 
-const hasHistory = Bun.spawnSync(['git', 'cat-file', '-e', `${RELEASED}^{commit}`], { cwd: ROOT }).exitCode === 0;
-if (!hasHistory)
-  console.error(`skipped: two versions side by side, because the history here does not reach ${RELEASED}`);
-
 const BACKENDS: readonly {
   queue: string;
   isHere: boolean;
   start?: () => Promise<{ url: string; stop(): Promise<void> }>;
 }[] = [
-  { queue: 'PostgreSQL', isHere: hasHistory },
-  { queue: 'Redis', isHere: hasHistory && hasRedis, start: startRedis },
+  { queue: 'PostgreSQL', isHere: hasReleased },
+  { queue: 'Redis', isHere: hasReleased && hasRedis, start: startRedis },
 ];
 
 describe.each(BACKENDS)('the released version and this one, with the queue in $queue', ({ isHere, start }) => {
@@ -63,11 +57,7 @@ describe.each(BACKENDS)('the released version and this one, with the queue in $q
   beforeAll(async () => {
     if (!isHere) return;
     folder = mkdtempSync(join(tmpdir(), 'ci-insights-versions-'));
-    const tree = join(folder, 'released');
-    mkdirSync(tree);
-    const archive = execFileSync('git', ['archive', RELEASED], { cwd: ROOT, maxBuffer: 256 * 1024 * 1024 });
-    execFileSync('tar', ['-x', '-C', tree], { input: archive });
-    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    const tree = checkOutReleased(folder);
     const [postgres, clickhouse, redis] = await Promise.all([
       startEmbeddedPostgres(folder),
       startClickHouseServer(),

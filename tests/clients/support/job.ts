@@ -17,7 +17,7 @@ const COMMIT = '1111111111111111111111111111111111111111';
 
 /** The environment of a push to a branch of `acme/<repository>`, pipeline `CI`, job `unit`. */
 export function jobEnvironment(
-  service: ClientService,
+  service: Pick<ClientService, 'origin' | 'token'>,
   { repository, branch = 'main', runId = '1001', runAttempt = 1, commit = COMMIT, url = service.origin }: JobOptions,
 ): Record<string, string | undefined> {
   return {
