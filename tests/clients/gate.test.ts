@@ -259,10 +259,12 @@ describe.each(RUNTIMES)('a service in trouble, on %s', (runtime) => {
 
   test('that fails half way leaves the quarantines to judge by', async () => {
     const broken: Answer = (path) => (path.endsWith('/failures') ? new Response('no', { status: 500 }) : undefined);
-    const [excused, not] = await withFront(broken, async (url) => [
-      await gate({ runtime, rows: [QUARANTINED], url, args: ['--timeout', '3'] }),
-      await gate({ runtime, rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
-    ]);
+    const [excused, not] = await withFront(broken, (url) =>
+      Promise.all([
+        gate({ runtime, rows: [QUARANTINED], url, args: ['--timeout', '3'] }),
+        gate({ runtime, rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
+      ]),
+    );
     expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('Only quarantines count.')]);
     expect([not?.code, not?.stdout]).toEqual([7, expect.stringContaining(verdictLine('no verdict', FLAKY))]);
   });
