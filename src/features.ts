@@ -15,6 +15,7 @@ import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
+import { mountDeadLetters } from './operate/dead-letters.ts';
 import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
 import { mountVerifications } from './operate/verifications.ts';
@@ -75,6 +76,7 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
   ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc }),
   ...monitoring.features,
+  (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountWeb(app, http, deps.config.oidc?.issuer),
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,

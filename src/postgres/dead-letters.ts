@@ -1,6 +1,6 @@
 /** Queue jobs that no retry can help, kept with the reason until they are replayed. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { and, asc, eq, isNull } from 'drizzle-orm';
+import { and, asc, count, eq, isNull } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { type Database, onPostgres } from './client.ts';
@@ -14,6 +14,16 @@ export interface DeadLetter {
   reason: string;
   createdAt: Date;
 }
+
+/** Without the payload, which may be large. */
+const LETTER = {
+  id: deadLetters.id,
+  queue: deadLetters.queue,
+  jobId: deadLetters.jobId,
+  uploadId: deadLetters.uploadId,
+  reason: deadLetters.reason,
+  createdAt: deadLetters.createdAt,
+};
 
 /** The job's data, from the column. */
 export const payloadOf = (column: Uint8Array): unknown => JSON.parse(zstdDecompressSync(column).toString('utf8'));
@@ -43,21 +53,34 @@ export class DeadLetterStore {
   }
 
   /** Those not replayed yet, oldest first. */
-  list(): Promise<DeadLetter[]> {
-    return onPostgres(() =>
-      this.db
-        .select({
-          id: deadLetters.id,
-          queue: deadLetters.queue,
-          jobId: deadLetters.jobId,
-          uploadId: deadLetters.uploadId,
-          reason: deadLetters.reason,
-          createdAt: deadLetters.createdAt,
-        })
+  list(limit?: number): Promise<DeadLetter[]> {
+    return onPostgres(() => {
+      const letters = this.db
+        .select(LETTER)
         .from(deadLetters)
         .where(isNull(deadLetters.replayedAt))
-        .orderBy(asc(deadLetters.createdAt), asc(deadLetters.id)),
+        .orderBy(asc(deadLetters.createdAt), asc(deadLetters.id));
+      return limit === undefined ? letters : letters.limit(limit);
+    });
+  }
+
+  /** How many were not replayed yet. */
+  async count(): Promise<number> {
+    const [row] = await onPostgres(() =>
+      this.db.select({ letters: count() }).from(deadLetters).where(isNull(deadLetters.replayedAt)),
     );
+    return row?.letters ?? 0;
+  }
+
+  /** One that was not replayed yet. */
+  async find(id: string): Promise<DeadLetter | undefined> {
+    const [row] = await onPostgres(() =>
+      this.db
+        .select(LETTER)
+        .from(deadLetters)
+        .where(and(eq(deadLetters.id, id), isNull(deadLetters.replayedAt))),
+    );
+    return row;
   }
 
   /** The job's data as it was queued, or undefined if there is no such letter. */

@@ -1,7 +1,9 @@
 /** The web application in a real browser, on the test stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { hasBrowser, type Visit, visit } from '../support/browser.ts';
+import { compress } from '../../src/queue/encoding.ts';
+import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
 import { ingestHistory, NAME, setUpInsights } from '../support/insights.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 
@@ -48,6 +50,21 @@ describe.skipIf(!hasBrowser)('the web application', () => {
     await page.getByLabel('Application key').waitFor();
     expect(await opened.context.cookies()).toEqual([]);
     await opened.context.close();
+  });
+
+  test('shows operators what could not be stored and why, and puts it back', async () => {
+    const jobId = `letter-${crypto.randomUUID()}`;
+    const { owner, name } = insights.fixture.repository;
+    const job = makeEventsJob({ host: 'github.com', owner, name }, [labelled(jobId)]);
+    await service.stores.deadLetters.add('pr-events', jobId, null, compress(job), 'the payload is <b>odd</b>');
+    await on({}, async ({ page, open }) => {
+      await open('/operations');
+      await page.getByText('the payload is <b>odd</b>').first().waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('button', { name: `Replay pr-events ${jobId}` }).click();
+      await page.getByText(jobId).waitFor({ state: 'detached' });
+    });
+    expect((await service.stores.deadLetters.list()).map((letter) => letter.jobId)).not.toContain(jobId);
   });
 
   test('leads from "CI is red" to a quarantine and its event, with the keyboard alone', async () => {

@@ -14,6 +14,7 @@ import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
+import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ask, get, Problem, pathOf, type Query } from './client.ts';
 
@@ -168,6 +169,12 @@ export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: ({ signal }) => get<KeyList>('/keys', {}, signal),
 });
+export const deadLettersQuery = queryOptions({
+  queryKey: ['dead letters'],
+  queryFn: ({ signal }) => get<DeadLetterList>('/dead-letters', {}, signal),
+});
+export const replayDeadLetter = (id: string) => ask<undefined>('POST', pathOf`/dead-letters/${id}/replay`);
+
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: ({ signal }) => get<SessionList>('/sessions', {}, signal),

@@ -1,9 +1,17 @@
-/** For those who operate the service: who and what has access. */
+/** For those who operate the service: what could not be stored, and who and what has access. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { KeyList } from '../../src/access/keys.ts';
 import { BASE } from '../api/client.ts';
-import { keysQuery, makeKey, revokeKey, revokeSession, sessionsQuery } from '../api/queries.ts';
+import {
+  deadLettersQuery,
+  keysQuery,
+  makeKey,
+  replayDeadLetter,
+  revokeKey,
+  revokeSession,
+  sessionsQuery,
+} from '../api/queries.ts';
 import { Secret } from '../ui/secret.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -23,9 +31,41 @@ export function Operations() {
           <a href={`${BASE}/metrics`}>Metrics</a>
         </nav>
       </div>
+      <DeadLetters />
       <Keys />
       <Sessions />
     </div>
+  );
+}
+
+/** Shown only when there are any: then they come first. */
+function DeadLetters() {
+  const { data, error, refetch } = useQuery(deadLettersQuery);
+  if (error) return <Failed error={error} reset={() => void refetch()} />;
+  if (!data || data.total === 0) return null;
+  const { dead_letters: letters, total } = data;
+  return (
+    <section aria-label="Dead letters" className="card">
+      <h2 className="border-b border-line px-4 py-2 font-semibold">Dead letters: {total}</h2>
+      <p className="border-b border-line px-4 py-2 text-soft">
+        Jobs that no retry can help. Remove the cause, then replay them.
+        {total > letters.length && ` The oldest ${letters.length} are shown; the command dead-letters has all.`}
+      </p>
+      <ul>
+        {letters.map((letter) => (
+          <Row
+            key={letter.id}
+            title={`${letter.queue} ${letter.job_id}`}
+            about={letter.reason}
+            end={() => replayDeadLetter(letter.id)}
+            verb="Replay"
+            queryKey={deadLettersQuery.queryKey}
+          >
+            since <Time at={letter.created_at} />
+          </Row>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -171,7 +211,7 @@ function Row({ title, about, end, verb, queryKey, children }: RowProps) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2 last:border-0">
       <span className="min-w-0 truncate font-medium">{title}</span>
-      <span className="text-soft">{about}</span>
+      <span className="min-w-0 break-words text-soft">{about}</span>
       <span className="ml-auto text-xs text-soft">{children}</span>
       <button
         type="button"
