@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { pageStatement } from '../../src/postgres/identity-days.ts';
+import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
@@ -111,11 +111,10 @@ test.each([
   expect(plan).toContain(index);
 });
 
-test('the days of all tests are read in the order of the primary key, and changes of each from a range of theirs', async () => {
-  const statement = pageStatement(insights.fixture.id, {
+test('the changes of each identity are read from a range of the key', async () => {
+  const statement = daysStatement(insights.fixture.id, {
     selection: { ...SEARCH, patterns: ['%'] },
     since: 0,
-    last: undefined,
   });
   const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
     await tx.execute(sql`set local enable_seqscan = off`);
@@ -123,6 +122,11 @@ test('the days of all tests are read in the order of the primary key, and change
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain('health_changes_repository_id');
-  expect(plan).toContain('identities_repository_id');
   expect(plan).not.toContain('Seq Scan');
+});
+
+test('a repository with more pipelines and CI jobs of tests than are fetched at a time is counted whole', async () => {
+  const stats = `${insights.fixture.base}/tests/stats`;
+  expect(await insights.app.get(`${stats}/total_tests`)).toMatchObject({ value: TESTS });
+  expect(await insights.app.get(`${stats}/failed_executions`)).toMatchObject({ value: 2 * TESTS });
 });
