@@ -20,6 +20,7 @@ import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
+import { mountBacktests } from './quarantines/backtests.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
@@ -59,6 +60,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),

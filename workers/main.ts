@@ -7,6 +7,7 @@ import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
 import { uploadBundles } from '../src/queue/upload-bundles.ts';
+import { Backtester } from './backtester.ts';
 import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
@@ -69,9 +70,10 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
+  const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention, expiry, regrouper, verifier]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry, regrouper, verifier, backtester]) loop.wake();
   return {
     evaluator,
     sweeper,
@@ -82,7 +84,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
       await Promise.all(
-        [relay, sweeper, retention, expiry, regrouper, verifier, evaluator].map(({ loop }) => loop.stop()),
+        [relay, sweeper, retention, expiry, regrouper, verifier, backtester, evaluator].map(({ loop }) => loop.stop()),
       );
     },
   };

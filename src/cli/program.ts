@@ -1,6 +1,7 @@
 /** All commands together: those of the service, and those for CI jobs. */
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { standardError } from '../observability/standard-error.ts';
+import { backtestCommand } from './backtest.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
@@ -24,6 +25,7 @@ export const buildProgram = (wrapped: readonly string[] = []) =>
     rebuildCommand(),
     verifyCommand(),
     explainCommand(),
+    backtestCommand(),
     deadLettersCommand(),
     doctorCommand(),
   ]);

@@ -52,10 +52,16 @@ export async function ask<T>(
   schema: z.ZodType<T>,
   path: string,
   method: 'GET' | 'POST' = 'GET',
+  body?: unknown,
 ): Promise<T> {
-  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  };
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const response = await fetch(`${url}${path}`, { method, headers, signal }).catch((cause) => {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${url}${path}`, { method, headers, signal, ...sent }).catch((cause) => {
     const message = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new UserError(`${url} cannot be reached: ${message}`, { cause });
   });

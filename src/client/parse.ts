@@ -75,19 +75,31 @@ const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS } as con
 /** `Date.parse` would read it in the zone of the machine. */
 const isDateTimeWithoutZone = (value: string): boolean => /T[\d:.]+$/.test(value);
 
+/** `90d`, a date (its midnight in UTC) or a date-time, in UTC if it names no zone; NaN if it is none of these. */
+function timeOf(value: string, now: number, direction: 1 | -1): number {
+  const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
+  if (amount) return now + direction * Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(value)) return Number.NaN;
+  return Date.parse(isDateTimeWithoutZone(value) ? `${value}Z` : value);
+}
+
 /**
  * A time from now (`90d`, `12h`, `4w`, `1y`), a date (its midnight in UTC) or a date-time, in UTC if it names no zone.
  * It must be in the future.
  */
 export function parseExpiry(value: string, now: number = systemClock.now()): Date {
-  const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(value) ?? [];
-  const time = amount
-    ? now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
-    : /^\d{4}-\d\d-\d\d(?:T|$)/.test(value)
-      ? Date.parse(isDateTimeWithoutZone(value) ? `${value}Z` : value)
-      : Number.NaN;
+  const time = timeOf(value, now, 1);
   if (Number.isNaN(time))
     throw new InvalidArgumentError('It must be a time from now (12h, 90d, 4w, 1y) or a date (2027-01-31).');
   if (time <= now) throw new InvalidArgumentError('It must be in the future.');
+  return new Date(time);
+}
+
+/** The same before now. It must be in the past. */
+export function parseSince(value: string, now: number = systemClock.now()): Date {
+  const time = timeOf(value, now, -1);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('It must be a time before now (12h, 60d, 4w, 1y) or a date (2026-09-22).');
+  if (time >= now) throw new InvalidArgumentError('It must be in the past.');
   return new Date(time);
 }

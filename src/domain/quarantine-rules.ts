@@ -56,29 +56,46 @@ export interface QuarantineEvidence {
   brokenNewestAt: number;
 }
 
+/** What a test must have shown, by the names of the constants. Only a backtest changes them. */
+export const QUARANTINE_CONSTANTS = {
+  QUARANTINE_EXECUTIONS_MIN,
+  QUARANTINE_SPAN_MS_MIN,
+  QUARANTINE_FAILURE_SHARE_MIN,
+  QUARANTINE_FLAKY_COMMITS_MIN,
+  QUARANTINE_BROKEN_COMMITS_MIN,
+  QUARANTINE_BROKEN_MS_MIN,
+} as const;
+export type QuarantineConstant = keyof typeof QUARANTINE_CONSTANTS;
+export type QuarantineConstants = Readonly<Record<QuarantineConstant, number>>;
+
 /** Why the test should be quarantined, with figures, in a sentence for people; null if it should not. */
-export function quarantineReason(mode: AutoQuarantineMode, identities: readonly QuarantineEvidence[]): string | null {
+export function quarantineReason(
+  mode: AutoQuarantineMode,
+  identities: readonly QuarantineEvidence[],
+  constants: QuarantineConstants = QUARANTINE_CONSTANTS,
+): string | null {
   if (mode === 'off') return null;
-  for (const one of identities) if (isFlakyEnough(one)) return flakyReason(one);
-  if (mode === 'flaky+broken') for (const one of identities) if (isBrokenEnough(one)) return brokenReason(one);
+  for (const one of identities) if (isFlakyEnough(one, constants)) return flakyReason(one);
+  if (mode === 'flaky+broken')
+    for (const one of identities) if (isBrokenEnough(one, constants)) return brokenReason(one);
   return null;
 }
 
-function isFlakyEnough(one: QuarantineEvidence): boolean {
+function isFlakyEnough(one: QuarantineEvidence, constants: QuarantineConstants): boolean {
   return (
     one.health === 'flaky' &&
-    one.executions >= QUARANTINE_EXECUTIONS_MIN &&
-    one.newestAt - one.firstAt >= QUARANTINE_SPAN_MS_MIN &&
-    one.failures >= QUARANTINE_FAILURE_SHARE_MIN * one.executions &&
-    one.flakyCommits >= QUARANTINE_FLAKY_COMMITS_MIN
+    one.executions >= constants.QUARANTINE_EXECUTIONS_MIN &&
+    one.newestAt - one.firstAt >= constants.QUARANTINE_SPAN_MS_MIN &&
+    one.failures >= constants.QUARANTINE_FAILURE_SHARE_MIN * one.executions &&
+    one.flakyCommits >= constants.QUARANTINE_FLAKY_COMMITS_MIN
   );
 }
 
-function isBrokenEnough(one: QuarantineEvidence): boolean {
+function isBrokenEnough(one: QuarantineEvidence, constants: QuarantineConstants): boolean {
   return (
     one.health === 'broken' &&
-    one.brokenCommits >= QUARANTINE_BROKEN_COMMITS_MIN &&
-    one.brokenNewestAt - one.brokenFirstAt >= QUARANTINE_BROKEN_MS_MIN
+    one.brokenCommits >= constants.QUARANTINE_BROKEN_COMMITS_MIN &&
+    one.brokenNewestAt - one.brokenFirstAt >= constants.QUARANTINE_BROKEN_MS_MIN
   );
 }
 

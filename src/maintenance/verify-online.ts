@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
+import { onOneThread } from '../clickhouse/patient.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -65,18 +65,3 @@ async function lastingLook(deps: VerifyDeps, repositoryId: string, betweenLooksM
 }
 
 const hasDifferences = ({ differences }: Look): boolean => [...differences.values()].some(({ length }) => length > 0);
-
-/** Statements that read whole months take one thread, and wait for the others. */
-const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
-  select: (query, params, turn) =>
-    clickhouse.select(
-      query.isLong ? { ...query, sql: `${query.sql}\nSETTINGS max_threads = 1, priority = 10` } : query,
-      params,
-      turn,
-    ),
-  rows: (sql, params) => clickhouse.rows(sql, params),
-  command: (sql, params) => clickhouse.command(sql, params),
-  insert: (table, lines, token) => clickhouse.insert(table, lines, token),
-  ping: () => clickhouse.ping(),
-  close: () => clickhouse.close(),
-});

@@ -19,3 +19,5 @@ export const RETENTION_LOCK = 0x72657469;
 export const REGROUP_LOCK = 0x72656772;
 /** "veri": one process at a time compares everything derived with the executions. */
 export const VERIFY_LOCK = 0x76657269;
+/** "back": one process at a time makes backtests. */
+export const BACKTEST_LOCK = 0x6261636b;

@@ -275,6 +275,32 @@ export const verifications = schema.table(
   ],
 );
 
+/** Replays of policies of automatic quarantine, which a worker makes while the service runs. */
+export const backtests = schema.table(
+  'backtests',
+  {
+    id: uuid().primaryKey(),
+    repositoryId: uuid('repository_id').notNull(),
+    requestedAt: moment('requested_at').notNull(),
+    /** JSON (src/domain/backtest-policy.ts). */
+    policy: text().notNull(),
+    /** How many tests were replayed, and how many there are; 0 before it begins. */
+    replayed: integer().notNull().default(0),
+    tests: integer().notNull().default(0),
+    finishedAt: moment('finished_at'),
+    /** JSON; null until it is finished, or if it failed. */
+    report: text(),
+    /** Why it has no report. */
+    failure: text(),
+  },
+  (table) => [
+    // One at a time of each repository. The worker looks for the oldest.
+    uniqueIndex('backtests_open').on(table.repositoryId).where(sql`${table.finishedAt} is null`),
+    // Those that are forgotten.
+    index('backtests_finished').on(table.finishedAt),
+  ],
+);
+
 /** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
 export const evaluationVersion = schema.sequence('evaluation_version');
 

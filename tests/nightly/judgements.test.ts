@@ -1,6 +1,7 @@
-/** The properties of tests/ingest/{judgements,evidence,rebuild,explain}.test.ts, on many more histories. */
+/** The properties of tests/ingest/{judgements,evidence,rebuild,explain,backtest}.test.ts, on many more histories. */
 import { expect, test } from 'bun:test';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { backtestsAgree } from '../support/backtests.ts';
 import { explanationsAgree } from '../support/explanations.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -22,3 +23,6 @@ test('rebuild finds what evaluation found step by step', async () => {
 
 test('as of every moment, the health that is explained is what the evaluation had written by then', () =>
   explanationsAgree(ingest, { numRuns: 15, runsMax: 10 }));
+
+test('a backtest of the policy that was on says what the service really quarantined', () =>
+  backtestsAgree(ingest, { numRuns: 15, stepsMax: 8 }));

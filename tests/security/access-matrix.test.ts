@@ -92,6 +92,8 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
+  [`POST ${REPOSITORY}/backtests`]: 'quarantine',
+  [`GET ${REPOSITORY}/backtests/:backtest_id`]: 'read',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
   [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`PATCH ${REPOSITORY}/quarantines/check`]: 'nothing',
@@ -115,6 +117,7 @@ const VALUES: Record<string, string> = {
   key_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   session_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   verification_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  backtest_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };
 

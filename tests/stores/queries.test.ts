@@ -24,11 +24,11 @@ describe('every query of sql/queries', () => {
     // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
-      [/run_totals|troubled_runs/, 'day'],
+      [/run_totals|troubled_runs|red_runs/, 'day'],
       [/commit_runs|insights\/run$/, 'commit_sha'],
       [/insights\/runs/, 'day'],
       // Of all tests of the default branch.
-      [/mean_duration/, 'on_default'],
+      [/mean_duration|backtest\/suspects/, 'on_default'],
       [/run_as_of/, 'finished_at'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';

@@ -1,0 +1,17 @@
+/** A ClickHouse for work that must not slow down reads. */
+import type { ClickHouse } from './client.ts';
+
+/** The same one, whose long statements take one thread, and wait for the others. */
+export const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
+  select: (query, params, turn) =>
+    clickhouse.select(
+      query.isLong ? { ...query, sql: `${query.sql}\nSETTINGS max_threads = 1, priority = 10` } : query,
+      params,
+      turn,
+    ),
+  rows: (sql, params) => clickhouse.rows(sql, params),
+  command: (sql, params) => clickhouse.command(sql, params),
+  insert: (table, lines, token) => clickhouse.insert(table, lines, token),
+  ping: () => clickhouse.ping(),
+  close: () => clickhouse.close(),
+});

@@ -1,0 +1,384 @@
+/** Backtests: the replay knows only the past, and what it says it would have spared and hidden. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  excusedBy,
+  mostAtOnce,
+  type PolicyJudge,
+  type ReplayedQuarantine,
+  type Step,
+  stepsOf,
+  TestReplay,
+} from '../../src/domain/backtest.ts';
+import { RulesJudge } from '../../src/domain/backtest-judge.ts';
+import { backtestPolicySchema, constantsOf, parseConstant } from '../../src/domain/backtest-policy.ts';
+import { firstSeenOf, regressionsOf } from '../../src/domain/backtest-regressions.ts';
+import { comparePositions, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
+import { foldHealth, type HealthState, healthyState } from '../../src/domain/health.ts';
+import type { Trouble } from '../../src/domain/infrastructure.ts';
+import { judge } from '../../src/domain/judge.ts';
+import {
+  isRecovered,
+  QUARANTINE_CONSTANTS,
+  type QuarantineEvidence,
+  quarantineReason,
+} from '../../src/domain/quarantine-rules.ts';
+import { type RedRun, RedRunCounts } from '../../src/domain/red-runs.ts';
+import type { Status } from '../../src/domain/status.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+
+const START = 1_790_000_000_000;
+type Placed = JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>;
+
+/** Low enough that short histories quarantine. */
+const CONSTANTS = constantsOf({
+  QUARANTINE_EXECUTIONS_MIN: 3,
+  QUARANTINE_SPAN_MS_MIN: 0,
+  QUARANTINE_FAILURE_SHARE_MIN: 0.01,
+  QUARANTINE_FLAKY_COMMITS_MIN: 1,
+  QUARANTINE_BROKEN_COMMITS_MIN: 2,
+  QUARANTINE_BROKEN_MS_MIN: 0,
+});
+const POLICY = { mode: 'flaky+broken', constants: CONSTANTS, isNarrowed: false } as const;
+
+interface History {
+  executions: Placed[];
+  fingerprints: Map<bigint, string>;
+  troubles: Map<string, Trouble>;
+}
+
+const execution = fc.record({
+  job: fc.constantFrom('unit', 'unit', 'unit', 'e2e'),
+  hours: fc.constantFrom(1, 1, 5, 20, 100),
+  commit: fc.constantFrom('', 'a', 'b', 'c', 'd', 'new', 'new', 'new'),
+  status: fc.constantFrom<Status>('passed', 'passed', 'passed', 'passed', 'failed'),
+  attempt: fc.constantFrom(1, 1, 1, 2),
+  run: fc.constantFrom('new', 'new', 'new', 'r1', 'r2'),
+  isFlakyWithinRun: fc.integer({ min: 0, max: 20 }).map((n) => n === 0),
+  isRetried: fc.integer({ min: 0, max: 20 }).map((n) => n === 0),
+  group: fc.constantFrom('one', 'one', 'other', undefined),
+  trouble: fc.constantFrom<Trouble>('none', 'none', 'none', 'none', 'none', 'partial', 'total'),
+});
+
+const history = (maxLength: number): fc.Arbitrary<History> =>
+  fc.array(execution, { minLength: 1, maxLength, size: 'max' }).map((drawn) => {
+    let at = START;
+    const fingerprints = new Map<bigint, string>();
+    const troubles = new Map<string, Trouble>();
+    const executions = drawn.map((one, i): Placed => {
+      at += one.hours * HOUR_MS;
+      const executionId = BigInt(i + 1);
+      const made = {
+        executionId,
+        pipelineName: 'CI',
+        jobName: one.job,
+        status: one.status,
+        finishedAt: at,
+        runId: one.run === 'new' ? `run ${i}` : one.run,
+        runAttempt: one.attempt,
+        commit: one.commit === 'new' ? `commit ${i}` : one.commit,
+        isFlakyWithinRun: one.isFlakyWithinRun,
+        isRetried: one.isRetried,
+      };
+      if (one.status === 'failed' && one.group) fingerprints.set(executionId, one.group);
+      if (one.trouble !== 'none') troubles.set(runKeyOf(made), one.trouble);
+      return made;
+    });
+    return { executions, fingerprints, troubles };
+  });
+
+const evidenceOf = ({ fingerprints, troubles }: History) => ({
+  isFlakyDetectionEnabled: true,
+  fingerprints,
+  troublesOf: () => troubles,
+});
+
+/** The same rules, applied to everything known so far at every step. */
+class WholeJudge implements PolicyJudge {
+  readonly #known: Placed[] = [];
+  constructor(private readonly history: History) {}
+
+  add(step: Step): void {
+    for (const one of step.executions) this.#known.push(one as Placed);
+  }
+
+  #identities() {
+    const { fingerprints, troubles } = this.history;
+    const newest = Math.max(...this.#known.map(({ finishedAt }) => finishedAt));
+    return [...Map.groupBy(this.#known, ({ jobName }) => jobName)].flatMap(([jobName, group]) => {
+      const ordered = group.toSorted(comparePositions);
+      const newestAt = ordered.at(-1)?.finishedAt ?? 0;
+      if (newestAt <= newest - 14 * DAY_MS) return [];
+      const { flaky, heldBack } = judge(ordered, { troubles, fingerprints, isFlakyDetectionEnabled: true });
+      let state: HealthState = healthyState();
+      const evidence = ordered.filter(({ executionId }) => !heldBack.has(executionId));
+      for (const one of evidence) state = foldHealth(state, one, flaky.has(one.executionId));
+      return [{ jobName, ordered, evidence, flaky, state, newest }];
+    });
+  }
+
+  verdict(releasedAt: number) {
+    const shown = this.#identities().flatMap(({ jobName, evidence, flaky, state, newest }): QuarantineEvidence[] => {
+      const counted = evidence.filter(({ finishedAt }) => finishedAt > Math.max(newest - 30 * DAY_MS, releasedAt));
+      if (counted.length === 0) return [];
+      const times = (of: readonly Placed[]): number[] => of.map(({ finishedAt }) => finishedAt);
+      const failed = counted.filter(({ status }) => status === 'failed');
+      const lastPass = Math.max(0, ...times(counted.filter(({ status }) => status === 'passed')));
+      const broken = failed.filter(({ commit, finishedAt }) => commit !== '' && finishedAt > lastPass);
+      const flakyOnes = counted.filter(({ executionId }) => flaky.has(executionId));
+      return [
+        {
+          pipelineName: 'CI',
+          jobName,
+          health: state.health,
+          executions: counted.length,
+          failures: failed.length,
+          firstAt: Math.min(...times(counted)),
+          newestAt: Math.max(...times(counted)),
+          flakyCommits: new Set(flakyOnes.map(({ commit, runId }) => (commit === '' ? `run ${runId}` : commit))).size,
+          brokenCommits: new Set(broken.map(({ commit }) => commit)).size,
+          brokenFirstAt: broken.length > 0 ? Math.min(...times(broken)) : 0,
+          brokenNewestAt: broken.length > 0 ? Math.max(...times(broken)) : 0,
+        },
+      ];
+    });
+    const reason = quarantineReason('flaky+broken', shown, CONSTANTS);
+    return reason === null ? undefined : { reason, failureIds: null };
+  }
+
+  isRecovered(since: number): boolean {
+    return isRecovered(
+      this.#identities().map(({ ordered, state }) => ({
+        health: state.health,
+        cleanPasses:
+          state.cleanPasses === 0 || state.cleanSince > since
+            ? state.cleanPasses
+            : ordered.filter((one) => one.status === 'passed' && !one.isFlakyWithinRun && one.finishedAt > since)
+                .length,
+        cleanPassesNeeded: state.cleanPassesNeeded,
+      })),
+    );
+  }
+}
+
+function replayed(judged: PolicyJudge, executions: readonly Placed[], since = 0): ReplayedQuarantine[] {
+  const replay = new TestReplay(judged, since);
+  for (const step of stepsOf(executions)) replay.add(step);
+  return replay.quarantines;
+}
+
+const byRules = (given: History, since = 0): ReplayedQuarantine[] =>
+  replayed(new RulesJudge(POLICY, evidenceOf(given)), given.executions, since);
+
+describe('a replay', () => {
+  test('judges again only what a step can change, and says what judging everything would say', () => {
+    let quarantines = 0;
+    let recoveries = 0;
+    fc.assert(
+      fc.property(history(80), (given) => {
+        const found = byRules(given);
+        quarantines += found.length;
+        recoveries += found.filter(({ until }) => until !== null).length;
+        expect(found).toEqual(replayed(new WholeJudge(given), given.executions));
+      }),
+      { numRuns: 200 },
+    );
+    // The histories are such that it says something.
+    expect(quarantines).toBeGreaterThan(20);
+    expect(recoveries).toBeGreaterThan(0);
+  });
+
+  test('knows nothing of what came later: a longer history only adds to it', () => {
+    fc.assert(
+      fc.property(history(60), fc.nat(59), (given, length) => {
+        const before = { ...given, executions: given.executions.slice(0, length) };
+        const at = before.executions.at(-1)?.finishedAt ?? 0;
+        const until = (one: ReplayedQuarantine) => (one.until !== null && one.until > at ? null : one.until);
+        const known = byRules(given).filter(({ from }) => from <= at);
+        expect(byRules(before)).toEqual(known.map((one) => ({ ...one, until: until(one) })));
+      }),
+    );
+  });
+
+  test('quarantines follow one another, none before the policy was on', () => {
+    fc.assert(
+      fc.property(history(60), fc.nat(400), (given, hours) => {
+        const since = START + hours * HOUR_MS;
+        let free = since;
+        for (const { from, until } of byRules(given, since)) {
+          expect(from).toBeGreaterThanOrEqual(free);
+          if (until !== null) expect(until).toBeGreaterThan(from);
+          free = until ?? Number.POSITIVE_INFINITY;
+        }
+      }),
+    );
+  });
+
+  test('a policy that is off, or asks for more than there is, quarantines nothing', () => {
+    fc.assert(
+      fc.property(history(40), (given) => {
+        const strict = constantsOf({ QUARANTINE_EXECUTIONS_MIN: 10_000, QUARANTINE_BROKEN_COMMITS_MIN: 1_000 });
+        for (const policy of [
+          { ...POLICY, mode: 'off' as const },
+          { ...POLICY, constants: strict },
+        ])
+          expect(replayed(new RulesJudge(policy, evidenceOf(given)), given.executions)).toEqual([]);
+      }),
+    );
+  });
+
+  test('narrowed to failure groups, it quarantines at the same moments, for groups that the test has shown', () => {
+    fc.assert(
+      fc.property(history(60), (given) => {
+        const narrowed = replayed(new RulesJudge({ ...POLICY, isNarrowed: true }, evidenceOf(given)), given.executions);
+        expect(narrowed.map((one): ReplayedQuarantine => ({ ...one, failureIds: null }))).toEqual(byRules(given));
+        for (const { failureIds } of narrowed)
+          for (const id of failureIds ?? []) expect([...given.fingerprints.values()]).toContain(id);
+      }),
+    );
+  });
+});
+
+const interval = fc
+  .record({
+    from: fc.nat(100),
+    length: fc.option(fc.integer({ min: 1, max: 50 })),
+    groups: fc.option(fc.subarray(['a', 'b'])),
+  })
+  .map(
+    ({ from, length, groups }): ReplayedQuarantine => ({
+      reason: '',
+      from,
+      until: length === null ? null : from + length,
+      failureIds: groups && new Set(groups),
+    }),
+  );
+const quarantined = fc
+  .dictionary(fc.constantFrom('1', '2', '3'), fc.array(interval, { maxLength: 2 }))
+  .map((byTest) => new Map(Object.entries(byTest)));
+const redRun: fc.Arbitrary<RedRun & { groups: (string | undefined)[] }> = fc.record({
+  startedAt: fc.nat(200),
+  isOnDefault: fc.boolean(),
+  testIds: fc.subarray(['1', '2', '3'], { minLength: 1 }),
+  groups: fc.array(fc.constantFrom('a', 'b', undefined), { minLength: 1, maxLength: 2 }),
+});
+
+function counted(
+  of: ReadonlyMap<string, ReplayedQuarantine[]>,
+  runs: readonly (RedRun & { groups: (string | undefined)[] })[],
+) {
+  const counts = new RedRunCounts(of);
+  for (const run of runs) counts.add(run, () => run.groups);
+  return counts;
+}
+
+describe('spared red runs', () => {
+  test('are never more than red runs; without quarantines there are none', () => {
+    fc.assert(
+      fc.property(quarantined, fc.array(redRun), (of, runs) => {
+        const counts = counted(of, runs);
+        expect(counts.red).toBe(runs.length);
+        expect(counts.spared).toBeLessThanOrEqual(counts.red);
+        expect(counts.sparedOnDefault).toBeLessThanOrEqual(Math.min(counts.spared, counts.redOnDefault));
+        for (const spared of counts.by.values()) expect(spared).toBeLessThanOrEqual(counts.spared);
+        expect(counted(new Map(), runs)).toMatchObject({ red: runs.length, spared: 0, sparedOnDefault: 0 });
+      }),
+    );
+  });
+
+  test('have every failed test in quarantine; excusing every failure spares no fewer', () => {
+    fc.assert(
+      fc.property(quarantined, redRun, (of, run) => {
+        const { spared } = counted(of, [run]);
+        const excused = run.testIds.map((id) => excusedBy(of.get(id) ?? [], run.startedAt, run.groups));
+        expect(spared === 1).toBe(excused.every((one) => one !== undefined));
+        const everyFailure = (one: ReplayedQuarantine): ReplayedQuarantine => ({ ...one, failureIds: null });
+        const whole = new Map([...of].map(([id, all]): [string, ReplayedQuarantine[]] => [id, all.map(everyFailure)]));
+        expect(counted(whole, [run]).spared).toBeGreaterThanOrEqual(spared);
+      }),
+    );
+  });
+
+  test('a run that began when the quarantine was made, or without details of a narrowed one, stays red', () => {
+    const one = { reason: '', from: 10, until: 20, failureIds: new Set(['a']) };
+    const at = (startedAt: number, groups: (string | undefined)[]): number =>
+      counted(new Map([['1', [one]]]), [{ startedAt, isOnDefault: true, testIds: ['1'], groups }]).spared;
+    expect([at(10, ['a']), at(11, ['a']), at(19, ['a', 'a']), at(20, ['a'])]).toEqual([0, 1, 1, 0]);
+    expect([at(11, [undefined]), at(11, ['']), at(11, ['a', 'b'])]).toEqual([0, 0, 0]);
+  });
+
+  test('the most at once is what counting at every moment gives', () => {
+    fc.assert(
+      fc.property(fc.array(interval), (all) => {
+        const at = (moment: number) => all.filter(({ from, until }) => from <= moment && (until ?? 1_000) > moment);
+        expect(mostAtOnce(all)).toBe(Math.max(0, ...all.map(({ from }) => at(from).length)));
+      }),
+    );
+  });
+});
+
+describe('a regression', () => {
+  /** `F` fails, `o` fails otherwise, `p` passes; each on its own commit. */
+  const found = (course: string, flaky: number[] = []) => {
+    const executions = [...course].map(
+      (one, i): JudgedExecution => ({
+        executionId: BigInt(i),
+        status: one === 'p' ? 'passed' : 'failed',
+        finishedAt: START + i * HOUR_MS,
+        runId: String(i),
+        runAttempt: 1,
+        commit: `commit ${i}`,
+        isFlakyWithinRun: false,
+        isRetried: false,
+      }),
+    );
+    const groups = new Map([...course].flatMap((one, i) => (one === 'p' ? [] : [[BigInt(i), one] as const])));
+    const judged = { flaky: new Map(flaky.map((i) => [BigInt(i), 'repeated' as const])), heldBack: new Set<bigint>() };
+    return regressionsOf(executions, judged, groups, firstSeenOf(executions, groups)).map(
+      ({ kind, commit, commits, fixedBy }) => ({ kind, commit, commits, fixedBy }),
+    );
+  };
+
+  test('is a new failure on two commits, or any failure on three or more that chance hardly explains, until a pass', () => {
+    expect(found('ppFFpp')).toEqual([{ kind: 'new_failure', commit: 'commit 2', commits: 2, fixedBy: 'commit 4' }]);
+    expect(found(`pFp${'p'.repeat(15)}FFFp`)).toEqual([
+      { kind: 'lasting', commit: 'commit 18', commits: 3, fixedBy: 'commit 21' },
+    ]);
+    expect(found('pFpoo')).toEqual([{ kind: 'new_failure', commit: 'commit 3', commits: 2, fixedBy: null }]);
+  });
+
+  test('is not a single red commit, a failure that was there before on two, a row by chance, or one with a flaky failure', () => {
+    expect(found('ppFpp')).toEqual([]);
+    expect(found('pFpFFp')).toEqual([]);
+    expect(found(`p${'Fpp'.repeat(20)}FFFp`)).toEqual([]);
+    expect(found('pFpoFp')).toEqual([]);
+    expect(found('pFFFFp', [2])).toEqual([]);
+  });
+});
+
+describe('the constants of a policy', () => {
+  test('are those of the service unless they are set', () => {
+    expect(constantsOf({})).toEqual(QUARANTINE_CONSTANTS);
+    expect(constantsOf(parseConstant('QUARANTINE_FAILURE_SHARE_MIN=0.05'))).toEqual({
+      ...QUARANTINE_CONSTANTS,
+      QUARANTINE_FAILURE_SHARE_MIN: 0.05,
+    });
+  });
+
+  test.each([
+    ['QUARANTINE_FAILURE_SHARE_MIN', 'Write it as NAME=number'],
+    ['FLAKY_TO_BROKEN_COMMITS=2', 'changes only QUARANTINE_EXECUTIONS_MIN, '],
+    ['QUARANTINE_FAILURE_SHARE_MIN=2', 'QUARANTINE_FAILURE_SHARE_MIN: '],
+    ['QUARANTINE_FLAKY_COMMITS_MIN=0', 'QUARANTINE_FLAKY_COMMITS_MIN: '],
+    ['QUARANTINE_EXECUTIONS_MIN=2.5', 'QUARANTINE_EXECUTIONS_MIN: '],
+  ])('%s is refused with what to do', (text, said) => {
+    expect(() => parseConstant(text)).toThrow(said);
+  });
+
+  test('a policy of the API has defaults, and refuses what it does not know', () => {
+    const policy = { auto_quarantine: 'flaky', since: '2026-09-22T00:00:00Z' };
+    expect(backtestPolicySchema.parse(policy)).toMatchObject({ is_narrowed: false, constants: {} });
+    for (const wrong of [{ since: '60d' }, { constants: { OUTAGE_SHARE_MIN: 1 } }, { auto_quarantine: 'all' }])
+      expect(backtestPolicySchema.safeParse({ ...policy, ...wrong }).success).toBe(false);
+  });
+});
