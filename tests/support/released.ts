@@ -1,6 +1,6 @@
 /** The last released version, from the history of this repository, to run beside this one. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './service-process.ts';
 
@@ -23,10 +23,11 @@ export function installReleased(parent: string): string {
   return tree;
 }
 
-/** Puts its files into a folder, with the dependencies of this version, and returns the folder. */
+/** Puts its files into a folder, installs the dependencies that its lock file names, and returns the folder. */
 export function checkOutReleased(parent: string): string {
   const tree = extract(parent);
-  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+  const install = ['install', '--frozen-lockfile', '--no-summary', '--no-progress'];
+  execFileSync(process.execPath, install, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] });
   return tree;
 }
 
