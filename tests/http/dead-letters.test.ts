@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { mountDeadLetters } from '../../src/operate/dead-letters.ts';
+import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const listSchema = z.object({
   dead_letters: z.array(z.object({ id: z.string(), queue: z.string(), job_id: z.string(), reason: z.string() })),
@@ -21,25 +25,31 @@ afterAll(() =>
   app.stores.postgres.pool.query(`delete from ci_insights.dead_letters where reason like $1`, [`%${PREFIX}%`]),
 );
 
-const bury = (queue: string, jobId: string) =>
-  app.stores.deadLetters.add(queue, jobId, null, { v: 99 }, `the reason of ${jobId}`);
+const bury = (queue: string, jobId: string, payload: unknown = { v: 99 }) =>
+  app.stores.deadLetters.add(queue, jobId, null, payload, `the reason of ${jobId}`);
 const list = async () => listSchema.parse(await app.get('/v1/dead-letters'));
 const letterOf = async (jobId: string) => (await list()).dead_letters.find(({ job_id }) => job_id === jobId);
 const replay = (id = '') => app.request(`/v1/dead-letters/${id}/replay`, { method: 'POST' });
 
 describe('a dead letter', () => {
-  test('is listed with its reason until it is replayed, and is then in its queue with what it held', async () => {
+  test('is listed with its reason until it is replayed, and is then in its queue and done', async () => {
+    const repository = uniqueRepository();
     const jobId = `${PREFIX}-${crypto.randomUUID()}`;
-    await bury('pr-events', jobId);
+    await bury('pr-events', jobId, compress(makeEventsJob(repository, [labelled(jobId)])));
     const letter = await letterOf(jobId);
     expect(letter).toMatchObject({ queue: 'pr-events', reason: `the reason of ${jobId}` });
-    const { producers } = app.stores;
-    expect(await producers.of(prEvents).has(jobId)).toBe(false);
     const { total } = await list();
-    expect((await replay(letter?.id)).status).toBe(204);
-    expect(await producers.of(prEvents).has(jobId)).toBe(true);
-    expect([await letterOf(jobId), (await list()).total]).toEqual([undefined, total - 1]);
-    expect((await replay(letter?.id)).status).toBe(404);
+    const driver = new IngestDriver(app.stores);
+    try {
+      expect((await replay(letter?.id)).status).toBe(204);
+      expect(await app.stores.producers.of(prEvents).has(jobId)).toBe(true);
+      expect([await letterOf(jobId), (await list()).total]).toEqual([undefined, total - 1]);
+      expect((await replay(letter?.id)).status).toBe(404);
+      await driver.settle();
+    } finally {
+      await driver.stop();
+    }
+    expect(await letterOf(jobId)).toBeUndefined();
   });
 
   test('of a queue that this version does not know is refused, and kept', async () => {
