@@ -21,7 +21,7 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { checkOutReleased, hasReleased } from '../support/released.ts';
+import { hasReleased, installReleased } from '../support/released.ts';
 import { ROOT, ServiceProcess } from '../support/service-process.ts';
 import { expectStoredExactly } from '../support/stored-exactly.ts';
 
@@ -57,7 +57,7 @@ describe.each(BACKENDS)('the released version and this one, with the queue in $q
   beforeAll(async () => {
     if (!isHere) return;
     folder = mkdtempSync(join(tmpdir(), 'ci-insights-versions-'));
-    const tree = checkOutReleased(folder);
+    const tree = installReleased(folder);
     const [postgres, clickhouse, redis] = await Promise.all([
       startEmbeddedPostgres(folder),
       startClickHouseServer(),

@@ -15,26 +15,14 @@ if (!hasReleased)
 
 /** Puts its files into a folder, with its own dependencies from the registry, and returns the folder. */
 export function installReleased(parent: string): string {
-  const tree = extract(parent);
-  execFileSync(process.execPath, ['install', '--frozen-lockfile', '--no-summary', '--no-progress'], {
-    cwd: tree,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  return tree;
-}
-
-/** Puts its files into a folder, installs the dependencies that its lock file names, and returns the folder. */
-export function checkOutReleased(parent: string): string {
-  const tree = extract(parent);
-  const install = ['install', '--frozen-lockfile', '--no-summary', '--no-progress'];
-  execFileSync(process.execPath, install, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] });
-  return tree;
-}
-
-function extract(parent: string): string {
   const tree = join(parent, 'released');
   mkdirSync(tree);
   const archive = execFileSync('git', ['archive', RELEASED], { cwd: ROOT, maxBuffer: 256 * 1024 * 1024 });
   execFileSync('tar', ['-x', '-C', tree], { input: archive });
+  // This version no longer has all of them.
+  execFileSync(process.execPath, ['install', '--frozen-lockfile', '--no-summary', '--no-progress'], {
+    cwd: tree,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   return tree;
 }
