@@ -120,6 +120,18 @@ const runsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/runs.tsx'), 'Runs'),
 });
 
+const runRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/runs/$run',
+  component: lazyRouteComponent(() => import('./pages/run.tsx'), 'Run'),
+});
+
+const pullRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/pulls/$number',
+  component: lazyRouteComponent(() => import('./pages/pull-request.tsx'), 'PullRequest'),
+});
+
 const commitRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/commits/$commit',
@@ -164,6 +176,8 @@ export const router = createRouter({
         testsRoute,
         testRoute,
         runsRoute,
+        runRoute,
+        pullRoute,
         commitRoute,
         quarantinesRoute,
         eventsRoute,

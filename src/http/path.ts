@@ -34,3 +34,14 @@ export const uuid = (description: string, example: string) =>
     .refine((value) => validateUuid(value), { error: 'must be a UUID', params: { type: 'invalid_uuid' } })
     .transform((value) => value.toLowerCase())
     .meta({ description, example, format: 'uuid' });
+
+/** A whole number within bounds, in decimal digits → number. */
+export function wholeNumber(min: number, max: number, description: string, example: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .refine((value) => /^\d{1,15}$/.test(value), { error, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+    .meta({ description, example, type: 'integer', minimum: min, maximum: max });
+}

@@ -10,7 +10,7 @@ import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from
 import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
 import { CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
 import * as common from './common.ts';
-import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
+import { type CommitFailure, type CommitFilters, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
@@ -96,14 +96,15 @@ export function mountCommitFailures(app: AnyElysia, http: Http, stores: common.I
       pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
       job_name: common.namesParameter('Only runs of these CI jobs.', ['unit']),
       branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
+      run_id: common.namesParameter('Only runs with these ids, as the CI provider names them.', ['1001']),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
     responses: { 200: { description: 'A page of failed tests.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const { verdict: verdicts, pipeline_name: pipelines, job_name: jobs, branch: branches } = query;
-      const filters = { commit: path.commit_sha, pipelines, jobs, branches };
+      const { verdict: verdicts, pipeline_name: pipelines, job_name: jobs, branch: branches, run_id: runIds } = query;
+      const filters = { commit: path.commit_sha, pipelines, jobs, branches, runIds };
       const repository = await deps.repositories.find(path.owner, path.repository);
       const found = repository
         ? await readCommitFailures(deps, repository, filters, signal)
@@ -112,7 +113,7 @@ export function mountCommitFailures(app: AnyElysia, http: Http, stores: common.I
       const asked = {
         path,
         query,
-        filters: { ...filters, verdicts },
+        filters: { ...identityOf(filters), verdicts },
         window: noWindow,
         url: publicUrlOf(http.publicUrl, url),
       };
@@ -127,6 +128,9 @@ export function mountCommitFailures(app: AnyElysia, http: Http, stores: common.I
     },
   });
 }
+
+/** What identifies a list, for its cursors: those of older versions stay valid. */
+const identityOf = ({ runIds, ...filters }: CommitFilters) => ({ ...filters, ...(runIds.length > 0 && { runIds }) });
 
 function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
   const { run, shown, known } = failure;

@@ -17,6 +17,8 @@ export interface CommitFilters {
   pipelines: readonly string[];
   jobs: readonly string[];
   branches: readonly string[];
+  /** Ids of runs, as the CI provider names them. */
+  runIds: readonly string[];
 }
 
 /** A test that failed on a commit in one pipeline and CI job. */
@@ -48,12 +50,16 @@ export interface CommitFailures {
 export async function readCommitFailures(
   deps: InsightsDeps & { commitResults: CommitResults },
   repository: Repository,
-  { commit, pipelines, jobs, branches }: CommitFilters,
+  { commit, pipelines, jobs, branches, runIds }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
   const runs = (await deps.commitResults.runsOf(repository, commit, signal)).filter(
-    (run) => isAmong(run.pipeline_name, pipelines) && isAmong(run.job_name, jobs) && isAmong(run.run_branch, branches),
+    (run) =>
+      isAmong(run.pipeline_name, pipelines) &&
+      isAmong(run.job_name, jobs) &&
+      isAmong(run.run_branch, branches) &&
+      isAmong(run.run_id, runIds),
   );
   const testIds = [...new Set(runs.flatMap(({ tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs: runs.length, failures: [] };

@@ -14,6 +14,7 @@ import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountPullRequest } from './pull-request.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
@@ -36,6 +37,7 @@ const MOUNTED = [
   mountHealthTransitions,
   mountRuns,
   mountRun,
+  mountPullRequest,
   mountFlakyDetectionContext,
 ];
 

@@ -62,6 +62,10 @@ const reportSchema = z.object({
   rejected: z.int().meta({ example: 0 }),
 });
 
+const response = z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.array(reportSchema) });
+
+export type RunAnswer = z.output<typeof response>;
+
 export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/runs/:id', {
     operationId: 'getRun',
@@ -75,7 +79,7 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps):
     responses: {
       200: {
         description: 'The run.',
-        schema: z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.array(reportSchema) }),
+        schema: response,
       },
     },
     isCoalesced: true,

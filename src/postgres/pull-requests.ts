@@ -5,6 +5,21 @@ import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
 
+/** A pull request by its number; undefined if the host has not told of it. */
+export async function findPullRequest(
+  db: Database,
+  repositoryId: string,
+  number: number,
+): Promise<PullRequest | undefined> {
+  const [row] = await onPostgres(() =>
+    db
+      .select()
+      .from(pullRequests)
+      .where(and(eq(pullRequests.repositoryId, repositoryId), eq(pullRequests.number, number))),
+  );
+  return row;
+}
+
 /** The pull requests that were merged as these commits, by commit; of several the newest. */
 export async function pullRequestsMergedAs(
   db: Database,

@@ -210,7 +210,9 @@ describe('the list', () => {
     expect(walked).toEqual(whole);
   });
 
-  test('takes filters by pipeline, CI job, branch and verdict', async () => {
+  test('takes filters by pipeline, CI job, run, branch and verdict', async () => {
+    expect(await failuresOf('pr4', '?run_id=again')).toMatchObject({ runs: 2, total: 1 });
+    expect(await failuresOf('pr4', '?run_id=another')).toMatchObject({ runs: 0, total: 0 });
     expect((await failuresOf('pr3', '?job_name=unit')).total).toBe(40);
     expect(await failuresOf('pr1', '?branch=main')).toMatchObject({ runs: 0, total: 0 });
     expect(await failuresOf('pr1', '?pipeline_name=nightly')).toMatchObject({ runs: 0 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readRunId, runIdOf } from '../../src/insights/run-id.ts';
+import { pullRequests } from '../../src/postgres/schema.ts';
 import { linksOf } from '../support/http.ts';
 import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 
@@ -170,5 +171,111 @@ describe('a run', () => {
         expect(runIdOf(run)).toMatch(/^[\w-]+$/);
       }),
     );
+  });
+});
+
+interface Pull {
+  title: string | null;
+  user: unknown;
+  base_ref: string | null;
+  head_ref: string | null;
+  head_commit: string | null;
+  merge_commit: string | null;
+  commits_count: number;
+  commits: { commit_sha: string; started_at: string; runs: number; passed: number; failed: number }[];
+}
+
+describe('a pull request', () => {
+  const pullOf = (fixture: InsightsFixture, number: number) =>
+    insights.app.get<Pull>(`${fixture.base}/pulls/${number}`);
+
+  test('has its commits, newest first, with everything that ran on them', async () => {
+    const fixture = insights.fixture.another();
+    const of = { branch: 'feature', base_ref: 'main', pull_request: 7 };
+    await fixture.ingest(
+      fixture.run([{ name: 'a', at: at(500), status: 'failed' }], { ...of, commit: 'first', run_id: '1' }),
+      fixture.run([{ name: 'a', at: at(30) }], { ...of, commit: 'second', run_id: '2' }),
+      // On the branch, not for the pull request; and an upload that did not say which one it was for.
+      fixture.run([{ name: 'b', at: at(29), status: 'failed' }], { branch: 'feature', commit: 'second', run_id: '3' }),
+      fixture.run([{ name: 'c', at: at(28) }], { branch: 'feature', commit: 'second', run_id: '2' }),
+      fixture.run([{ name: 'a', at: at(20) }], { ...of, pull_request: 8, commit: 'of another' }),
+      fixture.run([{ name: 'a', at: at(10) }], { ...of, commit: '' }),
+      fixture.run([{ name: 'a', at: at(5) }], { commit: 'main' }),
+    );
+    expect((await pullOf(fixture, 7)) as unknown).toEqual({
+      number: 7,
+      title: null,
+      user: null,
+      base_ref: 'main',
+      head_ref: 'feature',
+      head_commit: null,
+      merge_commit: null,
+      commits_count: 2,
+      commits: [
+        {
+          commit_sha: 'second',
+          started_at: iso(at(30)),
+          ended_at: iso(at(28)),
+          runs: 2,
+          passed: 2,
+          failed: 1,
+          skipped: 0,
+        },
+        {
+          commit_sha: 'first',
+          started_at: iso(at(500)),
+          ended_at: iso(at(500)),
+          runs: 1,
+          passed: 0,
+          failed: 1,
+          skipped: 0,
+        },
+      ],
+    });
+  });
+
+  test('is what the host says of it, before and after something ran', async () => {
+    const fixture = insights.fixture.another();
+    const told = { repositoryId: fixture.id, id: 5, authorId: 1, authorLogin: 'ann', baseRef: 'main', headRef: 'sums' };
+    await fixture.ingest(fixture.run([{ name: 'a' }], { branch: 'odd', pull_request: 13, commit: 'c1' }));
+    await insights.app.stores.postgres.db.insert(pullRequests).values([
+      { ...told, number: 12, title: 'Quiet', headCommit: 'c0' },
+      { ...told, number: 13, title: 'Loud', headCommit: 'c2', mergeCommit: 'm1', authorId: null },
+    ]);
+    expect((await pullOf(fixture, 12)) as unknown).toMatchObject({
+      title: 'Quiet',
+      user: { id: 1, login: 'ann' },
+      head_commit: 'c0',
+      merge_commit: null,
+      commits_count: 0,
+      commits: [],
+    });
+    expect(await pullOf(fixture, 13)).toMatchObject({
+      user: { login: 'ghost' },
+      head_ref: 'sums',
+      head_commit: 'c2',
+      merge_commit: 'm1',
+      commits: [{ commit_sha: 'c1' }],
+    } as never);
+  });
+
+  test('lists the newest hundred commits, and counts all', async () => {
+    const fixture = insights.fixture.another();
+    const run = (i: number) =>
+      fixture.run([{ name: 'a', at: at(300 - i) }], { commit: `c${i}`, pull_request: 7, branch: 'x' });
+    await fixture.ingest(...Array.from({ length: 102 }, (_, i) => run(i)));
+    const { commits_count: count, commits } = await pullOf(fixture, 7);
+    expect([count, commits.length, commits[0]?.commit_sha, commits[99]?.commit_sha]).toEqual([102, 100, 'c101', 'c2']);
+  });
+
+  test('is 404 as long as nothing of it has arrived, and 422 if its number is none', async () => {
+    const statusOf = async (number: string) =>
+      (await insights.app.request(`${insights.fixture.base}/pulls/${number}`)).status;
+    expect(await statusOf('7')).toBe(200);
+    expect(await statusOf('2147483647')).toBe(404);
+    for (const number of ['0', '-1', '7a', '1e3', '2147483648', '9'.repeat(40)])
+      expect(await statusOf(number)).toBe(422);
+    const nowhere = insights.fixture.another();
+    expect((await insights.app.request(`${nowhere.base}/pulls/7`)).status).toBe(404);
   });
 });

@@ -25,7 +25,7 @@ describe('every query of sql/queries', () => {
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
       [/run_totals|troubled_runs|red_runs/, 'day'],
-      [/commit_runs|insights\/run$/, 'commit_sha'],
+      [/commit_runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/runs/, 'day'],
       // Of all tests of the default branch.
       [/mean_duration|backtest\/suspects/, 'on_default'],

@@ -9,7 +9,9 @@ import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
@@ -93,13 +95,25 @@ export const runsQuery = (path: RepositoryPath, query: Query) =>
     getNextPageParam: ({ next }) => next,
   });
 
-export const commitQuery = (path: RepositoryPath, commit: string) =>
+export const runQuery = (path: RepositoryPath, id: string) =>
+  queryOptions({
+    queryKey: ['run', path, id],
+    queryFn: ({ signal }) => get<RunAnswer>(`${insights(path)}${pathOf`/runs/${id}`}`, {}, signal),
+  });
+
+export const pullQuery = (path: RepositoryPath, number: string) =>
+  queryOptions({
+    queryKey: ['pull request', path, number],
+    queryFn: ({ signal }) => get<PullRequestAnswer>(`${insights(path)}${pathOf`/pulls/${number}`}`, {}, signal),
+  });
+
+export const commitQuery = (path: RepositoryPath, commit: string, only: Query = {}) =>
   infiniteQueryOptions({
-    queryKey: ['commit', path, commit],
+    queryKey: ['commit', path, commit, only],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<CommitFailures>('GET', `${insights(path)}${pathOf`/commits/${commit}/failures`}`, {
-        query: { cursor, per_page: PAGE_ROWS },
+        query: { ...only, cursor, per_page: PAGE_ROWS },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

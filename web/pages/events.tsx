@@ -4,9 +4,10 @@ import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
-import { eventCountsQuery, logQuery } from '../api/queries.ts';
+import { eventCountsQuery, logQuery, type RepositoryPath } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount, formatLocal } from '../ui/format.ts';
+import { Pull } from '../ui/pull.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
@@ -97,7 +98,7 @@ export function Events() {
         )}
         <ol>
           {events.map((event) => (
-            <Row key={event.id} event={event} onPull={(number) => change({ pull: String(number) })} />
+            <Row key={event.id} path={path} event={event} onPull={(number) => change({ pull: String(number) })} />
           ))}
         </ol>
         {found.hasNextPage && (
@@ -149,7 +150,13 @@ function Histogram({ counts: { total, histogram } }: { counts: EventCounts }) {
   );
 }
 
-function Row({ event, onPull }: { event: Event; onPull: (number: number) => void }) {
+interface RowProps {
+  path: RepositoryPath;
+  event: Event;
+  onPull: (number: number) => void;
+}
+
+function Row({ path, event, onPull }: RowProps) {
   const known = Object.entries(event.metadata).filter(([, value]) => value !== null && value !== undefined);
   return (
     <li className="border-b border-line last:border-0">
@@ -178,10 +185,11 @@ function Row({ event, onPull }: { event: Event; onPull: (number: number) => void
             <Field name="trigger">{event.trigger}</Field>
             {event.pull_request !== null && (
               <Field name="pull request">
+                <Pull path={path} number={event.pull_request} />
+                {event.base_ref !== null && ` into ${event.base_ref}`} ·{' '}
                 <button type="button" className="text-link" onClick={() => onPull(event.pull_request ?? 0)}>
-                  #{event.pull_request}
+                  only its events
                 </button>
-                {event.base_ref !== null && ` into ${event.base_ref}`}
               </Field>
             )}
             {known.map(([name, value]) => (

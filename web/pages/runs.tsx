@@ -5,6 +5,7 @@ import { useCallback } from 'react';
 import type { RunList } from '../../src/insights/runs.ts';
 import { type RepositoryPath, runsQuery } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
+import { Pull } from '../ui/pull.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -85,13 +86,20 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
           </Link>
         )}
         <span className="ml-3 text-soft">
-          {run.pull_request !== null && `#${run.pull_request} `}
+          {run.pull_request !== null && (
+            <>
+              <Pull path={path} number={run.pull_request} />{' '}
+            </>
+          )}
           {run.branch}
           {run.is_troubled && ' · troubled'}
         </span>
       </span>
       <span className="truncate text-soft max-sm:hidden">
-        {run.pipeline_name} · {formatCount(run.jobs_count)} {run.jobs_count === 1 ? 'job' : 'jobs'}
+        <Link to="/$owner/$repository/runs/$run" params={{ ...path, run: run.id }}>
+          {run.pipeline_name}
+        </Link>{' '}
+        · {formatCount(run.jobs_count)} {run.jobs_count === 1 ? 'job' : 'jobs'}
         {run.attempts_count > 1 && `, ${run.attempts_count} attempts`}
       </span>
       <span className="text-right text-soft">

@@ -4,8 +4,10 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
 import { detailsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { Commit } from '../ui/commit.tsx';
 import { formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
+import { Pull } from '../ui/pull.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
@@ -53,7 +55,7 @@ function Known({ path, test }: { path: TestPath; test: TestDetails }) {
         </div>
         <p className="mt-1 text-soft">{inWords(test)}</p>
       </header>
-      <Facts test={test} />
+      <Facts path={path} test={test} />
       <Reason path={path} />
       <TestQuarantine path={path} testName={test.test_name} />
       <WindowBar
@@ -90,7 +92,7 @@ function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio
   return failed > 0 ? `It passes now. ${share} of its runs failed in 30 days.` : 'It has not failed in 30 days.';
 }
 
-function Facts({ test }: { test: TestDetails }) {
+function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
   return (
     <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-3 xl:grid-cols-6">
       <Fact name="Last result">{test.last_conclusion}</Fact>
@@ -101,10 +103,10 @@ function Facts({ test }: { test: TestDetails }) {
         {test.first_failure_commit !== null && (
           <>
             {' '}
-            in <code className="font-mono text-xs">{test.first_failure_commit.slice(0, 10)}</code>
+            in <Commit path={path} commit={test.first_failure_commit} />
           </>
         )}
-        {test.first_failure_pull && <Pull pull={test.first_failure_pull} />}
+        {test.first_failure_pull && <FirstPull path={path} pull={test.first_failure_pull} />}
       </Fact>
       <Fact name="File">{test.test_filepath ?? '–'}</Fact>
       <Fact name="Framework">
@@ -123,8 +125,13 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
 
 const momentOf = (at: string | null): ReactNode => (at === null ? 'never' : <Time at={at} />);
 
-const Pull = ({ pull }: { pull: NonNullable<TestDetails['first_failure_pull']> }) => (
+interface FirstPullProps {
+  path: TestPath;
+  pull: NonNullable<TestDetails['first_failure_pull']>;
+}
+
+const FirstPull = ({ path, pull }: FirstPullProps) => (
   <span className="block truncate text-xs text-soft" title={pull.title}>
-    #{pull.number} {pull.title} · {pull.user.login}
+    <Pull path={path} number={pull.number} /> {pull.title} · {pull.user.login}
   </span>
 );

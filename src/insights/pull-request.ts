@@ -1,0 +1,123 @@
+/** A pull request: what the host says of it, and the commits on which something ran, the newest first. */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { defineQuery } from '../clickhouse/query.ts';
+import { PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
+import { formatMoment } from '../domain/moment.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { wholeNumber } from '../http/path.ts';
+import { notFound } from '../http/problems.ts';
+import { findPullRequest } from '../postgres/pull-requests.ts';
+import * as common from './common.ts';
+import { pullSummary, userSchema } from './pull-summary.ts';
+
+const COMMITS_MAX = 100;
+
+const commitRow = z.object({
+  commit_sha: z.string(),
+  run_branch: z.string(),
+  run_base_ref: z.string(),
+  started_ms: z.int(),
+  ended_ms: z.int(),
+  runs: z.int(),
+  run_passed: z.int(),
+  run_failed: z.int(),
+  run_skipped: z.int(),
+  commits: z.int(),
+});
+const pullCommits = defineQuery(
+  'insights/pull_commits',
+  { repository_id: 'UUID', pull_request: 'UInt32', rows: 'UInt32' },
+  commitRow,
+);
+
+const SHA_EXAMPLE = '1111111111111111111111111111111111111111';
+const commitSchema = z.object({
+  commit_sha: z.string().meta({ example: SHA_EXAMPLE }),
+  started_at: common.dateTimeOut.meta({ description: 'When the first of its executions finished' }),
+  ended_at: common.dateTimeOut.meta({ description: 'When the last one that has arrived finished' }),
+  runs: z.int().meta({ description: 'What pipelines ran on it, also for its branch', example: 2 }),
+  passed: z.int().meta({ description: 'Passed executions, over all runs', example: 211 }),
+  failed: z.int().meta({ description: 'Failed executions, over all runs', example: 1 }),
+  skipped: z.int().meta({ description: 'Skipped executions, over all runs', example: 3 }),
+});
+
+const UNTOLD = 'null if the host did not say';
+const response = z
+  .object({
+    number: z.int().meta({ example: 7 }),
+    title: z
+      .string()
+      .nullable()
+      .meta({ description: `Of the pull request; ${UNTOLD}`, example: 'Round totals' }),
+    user: userSchema.nullable().meta({ description: `Its author; ${UNTOLD}` }),
+    base_ref: z.string().nullable().meta({ description: 'The branch that it is for', example: 'main' }),
+    head_ref: z.string().nullable().meta({ description: 'Its own branch', example: 'feature/rounding' }),
+    head_commit: z
+      .string()
+      .nullable()
+      .meta({ description: `Its newest commit; ${UNTOLD}`, example: SHA_EXAMPLE }),
+    merge_commit: z
+      .string()
+      .nullable()
+      .meta({ description: `The commit that it was merged as; null before that, and ${UNTOLD}`, example: null }),
+    commits_count: z.int().meta({ description: 'Commits from which results have arrived', example: 1 }),
+    commits: z.array(commitSchema).meta({ description: `The newest ${COMMITS_MAX} of them, newest first` }),
+  })
+  .meta({ id: 'PullRequest' });
+
+export type PullRequestAnswer = z.output<typeof response>;
+
+export const mountPullRequest = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+  mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/pulls/:number', {
+    operationId: 'getPullRequest',
+    tag: common.TAG,
+    summary: 'Get a pull request',
+    description:
+      'What the repository host says of a pull request, and its commits on which something ran, newest first. The failures of each are at `…/commits/{commit_sha}/failures`. 404 as long as neither a run nor a webhook of it has arrived.',
+    access: 'read',
+    params: common.shortPath.extend({
+      number: wholeNumber(1, PULL_REQUEST_NUMBER_MAX, 'Number of the pull request.', 7),
+    }),
+    responses: { 200: { description: 'The pull request.', schema: response } },
+    isCoalesced: true,
+    handle: async ({ params: { owner, repository: name, number }, signal }) => {
+      const repository = await deps.repositories.find(owner, name);
+      if (!repository) throw unknownPullRequest(number);
+      const [commits, told] = await Promise.all([
+        deps.clickhouse.select(
+          pullCommits,
+          { repository_id: repository.id, pull_request: number, rows: COMMITS_MAX },
+          { owner: repository.owner, signal },
+        ),
+        findPullRequest(deps.db, repository.id, number),
+      ]);
+      const [newest] = commits;
+      if (!newest && !told) throw unknownPullRequest(number);
+      const body: z.input<typeof response> = {
+        number,
+        title: told?.title ?? null,
+        user: told ? pullSummary(told).user : null,
+        base_ref: told?.baseRef ?? (newest?.run_base_ref || null),
+        head_ref: told?.headRef ?? (newest?.run_branch || null),
+        head_commit: told?.headCommit ?? null,
+        merge_commit: told?.mergeCommit ?? null,
+        commits_count: newest?.commits ?? 0,
+        commits: commits.map((row) => ({
+          commit_sha: row.commit_sha,
+          started_at: formatMoment(row.started_ms),
+          ended_at: formatMoment(row.ended_ms),
+          runs: row.runs,
+          passed: row.run_passed,
+          failed: row.run_failed,
+          skipped: row.run_skipped,
+        })),
+      };
+      return { body };
+    },
+  });
+
+const unknownPullRequest = (number: number) =>
+  notFound(
+    `Nothing has arrived of pull request ${number}: no run, and no webhook of the host. Check the number, and that CI sends its reports.`,
+  );
