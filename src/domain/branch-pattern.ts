@@ -19,6 +19,15 @@ export function matchesBranch(pattern: string, branch: string): boolean {
   return reached[characters.length] === true;
 }
 
+/** A regular expression, in the words that JavaScript and RE2 share, which matches the branches that the pattern matches. */
+export function branchExpression(pattern: string): string {
+  const expressions = partsOf(pattern).map((part) => {
+    if (part.kind === 'literal') return part.character.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
+    return part.kind === 'one' ? '[^/]' : part.crossesSlash ? '[\\s\\S]*' : '[^/]*';
+  });
+  return `^${expressions.join('')}$`;
+}
+
 type Part = { kind: 'run'; crossesSlash: boolean } | { kind: 'one' } | { kind: 'literal'; character: string };
 
 function partsOf(pattern: string): Part[] {

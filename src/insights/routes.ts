@@ -15,6 +15,7 @@ import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountPullRequest } from './pull-request.ts';
+import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
@@ -38,6 +39,7 @@ const MOUNTED = [
   mountRuns,
   mountRun,
   mountPullRequest,
+  mountQuarantineEffects,
   mountFlakyDetectionContext,
 ];
 

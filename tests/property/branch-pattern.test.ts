@@ -1,7 +1,7 @@
 /** Branch patterns compared with the same patterns as regular expressions, which are too slow for untrusted input. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { matchesBranch } from '../../src/domain/branch-pattern.ts';
+import { branchExpression, matchesBranch } from '../../src/domain/branch-pattern.ts';
 
 function asRegExp(pattern: string): RegExp {
   const source = pattern.replace(/\*+|[\s\S]/gu, (part) => {
@@ -22,6 +22,16 @@ describe('branch patterns', () => {
     fc.assert(
       fc.property(pattern, branch, (p, b) => {
         expect(matchesBranch(p, b)).toBe(p === b || asRegExp(p).test(b));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('say the same as their expressions, whatever characters are in them', () => {
+    const odd = ['a', '/', '.', '+', '(', ')', '[', ']', '{', '}', '^', '$', '|', '\\\\', '-', '😀', '\\n'];
+    fc.assert(
+      fc.property(text([...odd, '*', '**', '?'], 8), text(odd, 8), (p, b) => {
+        expect(new RegExp(branchExpression(p), 'u').test(b)).toBe(matchesBranch(p, b));
       }),
       { numRuns: 3_000 },
     );

@@ -1,0 +1,91 @@
+-- What quarantines have excused. A range of the key leads to the failed executions of each quarantined test; the days, to the
+-- runs in which something failed. `scopes` has what each quarantine covers, by test: its number, since when, branch (as a
+-- regular expression), pipeline, CI job (empty: every one) and failure groups (none: every one). An execution is in the failure
+-- group of its last attempt. A run is spared if each of its tests that failed is quarantined, for each of these failures.
+SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
+SET param_since_ms = 1790000000000;
+SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
+SET param_begun_ms = [1790000000000];
+SET param_branches = ['^release/[^/]*$'];
+SET param_pipelines = ['CI'];
+SET param_jobs = ['unit'];
+SET param_failure_ids = ['0d6a11b5-8e6f-5f0c-9a0f-6c8ae5c0d1c7'];
+SET param_failure_numbers = [1];
+SET param_narrowed_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
+WITH
+  scopes AS
+  (
+    SELECT test_id, groupArray((number, begun_ms, branch, pipeline, job, failure_ids)) AS test_scopes
+    FROM
+    (
+      SELECT
+        number, test_id, begun_ms, branch, pipeline, job,
+        arrayFilter((id, of) -> of = number, {failure_ids: Array(UUID)}, {failure_numbers: Array(UInt32)}) AS failure_ids
+      FROM system.one
+      ARRAY JOIN
+        arrayEnumerate({test_ids: Array(UUID)}) AS number, {test_ids: Array(UUID)} AS test_id,
+        {begun_ms: Array(Int64)} AS begun_ms, {branches: Array(String)} AS branch,
+        {pipelines: Array(String)} AS pipeline, {jobs: Array(String)} AS job
+    )
+    GROUP BY test_id
+  ),
+  causes AS
+  (
+    SELECT test_id, execution_id, argMax(failure_id, attempt) AS failure_id
+    FROM ci.failures
+    WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true)
+      AND test_id IN {narrowed_test_ids: Array(UUID)}
+      AND failed_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC')
+    GROUP BY test_id, execution_id
+  ),
+  covered AS
+  (
+    SELECT
+      test_id, toDate(finished_at, 'UTC') AS day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
+      arrayMap(scope -> scope.1, arrayFilter(
+        scope -> toUnixTimestamp64Milli(finished_at) >= scope.2
+          AND (scope.3 = '' OR branch != '' AND match(branch, scope.3) OR base_ref != '' AND match(base_ref, scope.3))
+          AND scope.4 IN ('', toString(pipeline_name)) AND scope.5 IN ('', toString(job_name))
+          AND (empty(scope.6) OR has(scope.6, failure_id)),
+        test_scopes)) AS numbers
+    FROM
+    (
+      SELECT
+        test_id, finished_at, execution_id, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default, branch,
+        base_ref
+      FROM ci.executions
+      WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
+        AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC') AND status = 'failed'
+    ) AS failed
+    INNER JOIN scopes USING (test_id)
+    LEFT JOIN causes USING (test_id, execution_id)
+  ),
+  red AS
+  (
+    SELECT
+      day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default, groupUniqArrayArray(failed_tests) AS tests
+    FROM ci.commit_runs
+    WHERE repository_id = {repository_id: UUID}
+      AND day >= toDate(fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC'), 'UTC')
+    GROUP BY day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
+    HAVING sum(failed) > 0
+  )
+SELECT
+  number, sum(executions) AS failed_executions, count() AS red_runs, countIf(is_spared) AS spared_runs
+FROM
+(
+  SELECT
+    excused.counts AS counts, excused.is_all AND hasAll(excused.tests, red.tests) AS is_spared
+  FROM
+  (
+    SELECT
+      day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
+      sumMap(numbers, arrayMap(one -> toUInt64(1), numbers)) AS counts, groupUniqArray(test_id) AS tests,
+      countIf(empty(numbers)) = 0 AS is_all
+    FROM covered
+    GROUP BY day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
+  ) AS excused
+  INNER JOIN red USING (day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default)
+)
+ARRAY JOIN counts.1 AS number, counts.2 AS executions
+GROUP BY number
