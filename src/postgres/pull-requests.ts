@@ -5,7 +5,7 @@ import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
 
-/** A pull request by its number; undefined if the host has not told of it. */
+/** A pull request by its number; undefined if no webhook has named it. */
 export async function findPullRequest(
   db: Database,
   repositoryId: string,
