@@ -1,10 +1,11 @@
 /** The web application in a real browser, on the test stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { compress } from '../../src/queue/encoding.ts';
+import { prEvents } from '../../src/queue/pr-events.ts';
 import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
-import { ingestHistory, NAME, setUpInsights } from '../support/insights.ts';
+import { at, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 
 const insights = setUpInsights(ingestHistory);
@@ -117,6 +118,66 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByLabel(`Choose ${NAME}`).press('Space');
       await page.getByRole('button', { name: 'Release 1' }).press('Enter');
       await page.getByText('Nothing is quarantined').waitFor();
+    });
+  }, 60_000);
+
+  test('leads from an event to its pull request, the newest commit, a run and the test that failed', async () => {
+    const { fixture } = insights;
+    const { owner, name } = fixture.repository;
+    const of = { branch: 'feature', base_ref: 'main', pull_request: 41 };
+    await fixture.ingest(
+      fixture.run([{ name: NAME, at: at(9) }], { ...of, commit: 'head-1' }),
+      fixture.run([{ name: NAME, at: at(8), status: 'failed', failures: [{ type: 'Error', message: 'new' }] }], {
+        ...of,
+        commit: 'head-2',
+      }),
+    );
+    const pull = { number: 41, id: 41, title: 'Round <b>totals</b>', base_ref: 'main', head_ref: 'feature' };
+    const job = makeEventsJob(
+      { host: 'github.com', owner, name },
+      [labelled(`label-${crypto.randomUUID()}`, { pull_request: 41 })],
+      {
+        pull_requests: [
+          {
+            ...pull,
+            author: { id: 1, login: 'ann' },
+            head_commit: 'head-3',
+            merge_commit: null,
+            updated_at: iso(at(7)),
+          },
+        ],
+      },
+    );
+    await fixture.stores.producers.of(prEvents).add(job, crypto.randomUUID());
+    await fixture.settle();
+    await on({}, async ({ page, open }) => {
+      // The window of the log ends before now.
+      fixture.stores.clock.set(TEST_NOW + 1_000);
+      await open(`${base}/events?pull=41`);
+      await page.locator('summary', { hasText: 'action.label' }).press('Enter');
+      await page.getByRole('link', { name: '#41' }).press('Enter');
+      await page.getByRole('heading', { name: '#41 Round <b>totals</b>' }).waitFor();
+      const state = page.getByRole('region', { name: 'Newest commit' });
+      await state.getByRole('status').getByText('Nothing has arrived yet for the newest commit').waitFor();
+      await state.getByText('1 report').waitFor();
+      await page.getByRole('region', { name: 'New' }).getByRole('link', { name: NAME }).waitFor();
+      await page.getByRole('region', { name: 'Events' }).getByText('action.label').waitFor();
+      expect(await page.getByRole('region', { name: 'Commits' }).getByRole('link').allTextContents()).toEqual([
+        'head-2',
+        'head-1',
+      ]);
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('region', { name: 'Commits' }).getByRole('link', { name: 'head-2' }).press('Enter');
+      await page.getByRole('heading', { name: 'Commit head-2' }).waitFor();
+      await page.getByRole('link', { name: 'Pull request #41' }).waitFor();
+      await page.getByRole('list', { name: 'What ran' }).getByRole('link', { name: 'CI' }).press('Enter');
+      await page.getByRole('region', { name: 'Reports' }).getByText('1 stored').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('region', { name: 'New' }).getByRole('link', { name: NAME }).press('Enter');
+      await page.getByRole('heading', { name: NAME }).waitFor();
+      await open(`${base}/pulls/4711`);
+      await page.getByText('Nothing has arrived of pull request #4711').waitFor();
+      fixture.stores.clock.set(TEST_NOW);
     });
   }, 60_000);
 

@@ -42,6 +42,11 @@ export class InsightsFixture {
     await this.driver.ingest(...jobs);
   }
 
+  /** Returns when everything that was queued can be read. */
+  settle(): Promise<void> {
+    return this.driver.settle();
+  }
+
   get base(): string {
     return `/v1/ci/${this.repository.owner}/repositories/${this.repository.name}`;
   }

@@ -47,9 +47,15 @@ export function Run() {
           <Time at={run.started_at} />
         </p>
       </header>
-      <Jobs jobs={run.jobs} />
-      <Reports reports={run.reports} />
-      <Failures path={path} run={run} />
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_26rem]">
+        <div className="flex min-w-0 flex-col gap-5 lg:order-last">
+          <Jobs jobs={run.jobs} />
+          <Reports reports={run.reports} />
+        </div>
+        <div className="flex min-w-0 flex-col gap-5">
+          <Failures path={path} run={run} />
+        </div>
+      </div>
     </div>
   );
 }
