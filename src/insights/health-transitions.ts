@@ -9,6 +9,7 @@ import { type Http, mount } from '../http/operation.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
 import { pullRequestsMergedAs } from '../postgres/pull-requests.ts';
+import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 import { latest } from './known-tests.ts';
@@ -20,6 +21,17 @@ const healthCauses = defineQuery(
   { repository_id: 'UUID', test_id: 'UUID', execution_ids: 'Array(UInt64)' },
   z.object({ first_ms: z.int(), causes: z.array(z.object({ execution_id: z.string(), type: z.string() })) }),
 );
+const failuresInARow = defineQuery(
+  'insights/failures_in_a_row',
+  { repository_id: 'UUID', test_id: 'UUID', execution_ids: 'Array(UInt64)' },
+  z.object({ ids: z.array(z.string()), first_id: z.string(), first_commit: z.string() }),
+);
+
+/** With which execution an episode began; the commit is empty when unknown. */
+interface Beginning {
+  executionId: string;
+  commit: string;
+}
 
 const response = z.object({
   transitions: z.array(
@@ -29,10 +41,10 @@ const response = z.object({
       exception_type: z
         .string()
         .nullable()
-        .meta({ description: 'Of the failure that changed it; null on recovery', example: 'TimeoutError' }),
+        .meta({ description: 'Of the first failure of the episode; null on recovery', example: 'TimeoutError' }),
       pull_request: pullSchema
         .nullable()
-        .meta({ description: 'Merged as the commit that failed, if known; null on recovery' }),
+        .meta({ description: 'Merged as the commit of that failure, if known; null on recovery' }),
     }),
   ),
   first_activity_at: common.dateTimeOut.nullable().meta({ description: 'Its oldest retained execution' }),
@@ -75,7 +87,8 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
       });
       const listed = healthTransitions(histories).filter(({ at }) => at >= start && at < end);
       const causes = listed.map(({ health, cause }) => (health === 'healthy' ? undefined : cause?.record));
-      const known = causes.flatMap((cause) => cause ?? []);
+      const beginnings = await beginningsOf(deps, repository, path.test_id, causes, signal);
+      const known = beginnings.flatMap((one) => one ?? []);
       const commits = [...new Set(known.map(({ commit }) => commit))].filter((commit) => commit !== '');
       const [[row], pulls] = await Promise.all([
         deps.clickhouse.select(
@@ -83,7 +96,7 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
           {
             repository_id: repository.id,
             test_id: path.test_id,
-            execution_ids: known.map(({ at }) => at.executionId.toString()),
+            execution_ids: known.map(({ executionId }) => executionId),
           },
           { owner: repository.owner, signal },
         ),
@@ -93,12 +106,12 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
       return {
         body: {
           transitions: listed.map(({ at, health }, i) => {
-            const cause = causes[i];
-            const pull = cause && pulls.get(cause.commit);
+            const first = beginnings[i];
+            const pull = first && pulls.get(first.commit);
             return {
               at: formatMoment(at),
               health_status: health,
-              exception_type: (cause && types.get(cause.at.executionId.toString())) ?? null,
+              exception_type: (first && types.get(first.executionId)) ?? null,
               pull_request: pull ? pullSummary(pull) : null,
             };
           }),
@@ -106,6 +119,32 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
         },
       };
     },
+  });
+}
+
+/**
+ * A flaky test is broken only after failures on several commits in a row: there, the episode began with the first of them.
+ * Everywhere else, one execution decides.
+ */
+async function beginningsOf(
+  { clickhouse }: common.InsightsDeps,
+  { id, owner }: Repository,
+  testId: string,
+  causes: readonly (HealthChangeRecord | undefined)[],
+  signal?: AbortSignal,
+): Promise<(Beginning | undefined)[]> {
+  const last = causes.flatMap((cause) =>
+    cause?.before === 'flaky' && cause.after === 'broken' ? cause.at.executionId.toString() : [],
+  );
+  const asked = { repository_id: id, test_id: testId, execution_ids: last };
+  const rows = last.length === 0 ? [] : await clickhouse.select(failuresInARow, asked, { owner, signal });
+  const firsts = new Map(rows.flatMap((row) => row.ids.map((lastId) => [lastId, row] as const)));
+  return causes.map((cause) => {
+    if (!cause) return undefined;
+    const executionId = cause.at.executionId.toString();
+    // Not found when retention has taken it.
+    const first = firsts.get(executionId);
+    return first ? { executionId: first.first_id, commit: first.first_commit } : { executionId, commit: cause.commit };
   });
 }
 

@@ -82,6 +82,39 @@ test('a run that arrives late rewrites what followed it', async () => {
   ]);
 });
 
+test('name the first of the failures in a row by which a flaky test became broken', async () => {
+  const ofLasting = (one: TestExecution): TestExecution => ({ ...one, name: 'lasts' });
+  const ingest = (one: TestExecution, commit: string) =>
+    insights.fixture.ingest(insights.fixture.run([ofLasting(one)], { commit }));
+  await ingest(failed(30, 'SocketError'), 'l1');
+  await ingest(passed(29), 'l1');
+  // Before the last pass, and not a part of the row.
+  await ingest(failed(28, 'SocketError'), 'l2');
+  await ingest(passed(27), 'l2');
+  await ingest(failed(20, 'RangeError'), 'l3');
+  await ingest(failed(19, 'SyntaxError'), 'l3');
+  await ingest(failed(18, 'TypeError'), 'l4');
+  await ingest(failed(17, 'EvalError'), 'l5');
+  await insights.fixture.stores.postgres.db.insert(pullRequests).values(
+    ['l3', 'l5'].map((mergeCommit, i) => ({
+      repositoryId: insights.fixture.id,
+      number: 20 + i,
+      id: 20 + i,
+      title: 'Last',
+      authorId: 1,
+      authorLogin: 'ann',
+      mergeCommit,
+    })),
+  );
+  const { transitions } = await insights.app.get<Transitions>(
+    insights.fixture.test('lasts', '/health-transitions', { start: iso(at(24 * 40)), end: iso(TEST_NOW) }),
+  );
+  expect(transitions).toMatchObject([
+    { at: iso(at(30)), health_status: 'flaky', exception_type: 'SocketError', pull_request: null },
+    { at: iso(at(17)), health_status: 'broken', exception_type: 'RangeError', pull_request: { number: 20 } },
+  ]);
+});
+
 test('of an unknown test are 404', async () => {
   expect((await insights.app.request(insights.fixture.test('never ran', '/health-transitions'))).status).toBe(404);
 });
