@@ -7,7 +7,7 @@
  */
 import type { PolicyJudge, Step } from './backtest.ts';
 import { isTrouble, type JudgedExecution } from './execution.ts';
-import { foldHealth, type HealthState, healthyState } from './health.ts';
+import { foldHealth, type HealthConstants, type HealthState, healthyState } from './health.ts';
 import type { Trouble } from './infrastructure.ts';
 import { judge } from './judge.ts';
 import { FAILURE_SHARE_DAYS, HEALTH_RECENT_DAYS } from './judgement-constants.ts';
@@ -23,7 +23,7 @@ import { DAY_MS } from './time.ts';
 
 export interface RulesPolicy {
   mode: AutoQuarantineMode;
-  constants: QuarantineConstants;
+  constants: QuarantineConstants & HealthConstants;
   /** Excuse only the failure groups that the quarantine is made for. */
   isNarrowed: boolean;
 }
@@ -46,7 +46,7 @@ export class RulesJudge implements PolicyJudge {
 
   add(step: Step): void {
     const key = JSON.stringify([step.pipelineName, step.jobName]);
-    const identity = this.#identities.get(key) ?? new IdentityRules(step, this.evidence);
+    const identity = this.#identities.get(key) ?? new IdentityRules(step, this.evidence, this.policy.constants);
     this.#identities.set(key, identity);
     identity.add(step.executions);
   }
@@ -100,10 +100,11 @@ class IdentityRules {
   constructor(
     private readonly place: Pick<Step, 'pipelineName' | 'jobName'>,
     private readonly evidence: RulesEvidence,
+    private readonly constants: HealthConstants,
   ) {}
 
   get state(): HealthState {
-    return this.#states.at(-1) ?? healthyState();
+    return this.#states.at(-1) ?? healthyState(this.constants);
   }
 
   get newestAt(): number {
@@ -173,11 +174,12 @@ class IdentityRules {
 
   /** Folds the health again from a position on. */
   #fold(from: number): void {
-    let state = this.#states[from - 1] ?? healthyState();
+    let state = this.#states[from - 1] ?? healthyState(this.constants);
     this.#states.length = from;
     for (const execution of this.#executions.slice(from)) {
       const { executionId } = execution;
-      if (!this.#heldBack.has(executionId)) state = foldHealth(state, execution, this.#flaky.has(executionId));
+      if (!this.#heldBack.has(executionId))
+        state = foldHealth(state, execution, this.#flaky.has(executionId), this.constants);
       this.#states.push(state);
     }
   }

@@ -1,5 +1,6 @@
 /** The policy that a backtest replays, as the API takes it and the report repeats it. */
 import { z } from 'zod';
+import { HEALTH_CONSTANTS, type HealthConstant, type HealthConstants } from './health.ts';
 import { formatMoment, parseMoment } from './moment.ts';
 import {
   AUTO_QUARANTINE_MODES,
@@ -12,8 +13,9 @@ import { DAY_MS } from './time.ts';
 const EXECUTIONS_MAX = 10_000;
 const COMMITS_MAX = 1_000;
 const SPAN_MS_MAX = 30 * DAY_MS;
+const RUNS_MAX = 1_000;
 
-/** Bounds of what the constants may be set to: beyond them, no test would ever be quarantined. */
+/** Bounds of what the constants may be set to: beyond them, no test would ever be quarantined or recover. */
 const whole = (min: number, max: number) => z.int().min(min).max(max).optional();
 const CONSTANTS = {
   QUARANTINE_EXECUTIONS_MIN: whole(1, EXECUTIONS_MAX),
@@ -22,13 +24,20 @@ const CONSTANTS = {
   QUARANTINE_FLAKY_COMMITS_MIN: whole(1, COMMITS_MAX),
   QUARANTINE_BROKEN_COMMITS_MIN: whole(1, COMMITS_MAX),
   QUARANTINE_BROKEN_MS_MIN: whole(0, SPAN_MS_MAX),
-} satisfies Record<QuarantineConstant, z.ZodType>;
+  FLAKY_TO_BROKEN_COMMITS: whole(1, COMMITS_MAX),
+  BROKEN_RECOVERY_RUNS: whole(1, RUNS_MAX),
+  FLAKY_RECOVERY_MS_MIN: whole(0, SPAN_MS_MAX),
+  LUCK_PROBABILITY_MAX: z.number().min(0.001).max(1).optional(),
+  CLEAN_PASSES_MIN: whole(1, EXECUTIONS_MAX),
+  CLEAN_PASSES_MAX: whole(1, EXECUTIONS_MAX),
+} satisfies Record<QuarantineConstant | HealthConstant, z.ZodType>;
 
 const changedConstantsSchema = z.strictObject(CONSTANTS);
 export type ChangedConstants = z.infer<typeof changedConstantsSchema>;
 
-export const constantsOf = (changed: ChangedConstants): QuarantineConstants => ({
+export const constantsOf = (changed: ChangedConstants): QuarantineConstants & HealthConstants => ({
   ...QUARANTINE_CONSTANTS,
+  ...HEALTH_CONSTANTS,
   ...Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined)),
 });
 

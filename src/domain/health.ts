@@ -26,6 +26,18 @@ import {
 import type { Health } from './status.ts';
 import { DAY_MS } from './time.ts';
 
+/** What decides on health, by the names of the constants. Only a backtest changes them. */
+export const HEALTH_CONSTANTS = {
+  FLAKY_TO_BROKEN_COMMITS,
+  BROKEN_RECOVERY_RUNS,
+  FLAKY_RECOVERY_MS_MIN,
+  LUCK_PROBABILITY_MAX,
+  CLEAN_PASSES_MIN,
+  CLEAN_PASSES_MAX,
+} as const;
+export type HealthConstant = keyof typeof HEALTH_CONSTANTS;
+export type HealthConstants = Readonly<Record<HealthConstant, number>>;
+
 /** What the fold remembers between two executions. */
 export interface HealthState {
   health: Health;
@@ -42,13 +54,13 @@ export interface HealthState {
   days: [day: number, executions: number, failures: number][];
 }
 
-export const healthyState = (): HealthState => ({
+export const healthyState = (constants: HealthConstants = HEALTH_CONSTANTS): HealthState => ({
   health: 'healthy',
   passingRuns: [],
   failingCommits: [],
   cleanPasses: 0,
   cleanSince: 0,
-  cleanPassesNeeded: CLEAN_PASSES_MIN,
+  cleanPassesNeeded: constants.CLEAN_PASSES_MIN,
   days: [],
 });
 
@@ -56,21 +68,32 @@ export const healthyState = (): HealthState => ({
  * How many clean passes in a row rule out luck for a test that fails with probability p: the smallest n with
  * (1 − p)^n ≤ {@link LUCK_PROBABILITY_MAX}, within bounds.
  */
-export function cleanPassesNeeded(failures: number, executions: number): number {
+export function cleanPassesNeeded(
+  failures: number,
+  executions: number,
+  constants: HealthConstants = HEALTH_CONSTANTS,
+): number {
   const share = executions === 0 ? 0 : failures / executions;
   const p = Math.min(Math.max(share, FAILURE_SHARE_MIN), FAILURE_SHARE_MAX);
-  const n = Math.ceil(Math.log(LUCK_PROBABILITY_MAX) / Math.log(1 - p));
-  return Math.min(Math.max(n, CLEAN_PASSES_MIN), CLEAN_PASSES_MAX);
+  const n = Math.ceil(Math.log(constants.LUCK_PROBABILITY_MAX) / Math.log(1 - p));
+  return Math.min(Math.max(n, constants.CLEAN_PASSES_MIN), constants.CLEAN_PASSES_MAX);
 }
 
 /** The state after one more execution. `isFlaky` is the verdict on it (flakiness.ts). Does not change `state`. */
-export function foldHealth(state: HealthState, execution: JudgedExecution, isFlaky: boolean): HealthState {
+export function foldHealth(
+  state: HealthState,
+  execution: JudgedExecution,
+  isFlaky: boolean,
+  constants: HealthConstants = HEALTH_CONSTANTS,
+): HealthState {
   if (execution.status === 'skipped') return state;
   const isFailed = execution.status === 'failed';
   const days = countDay(state.days, execution.finishedAt, isFailed || isFlaky);
   const next: HealthState =
-    isFailed || isFlaky ? afterTrouble(state, execution, isFlaky, days) : afterPass(state, execution, days);
-  return { ...next, health: transition(state.health, next, execution, isFlaky) };
+    isFailed || isFlaky
+      ? afterTrouble(state, execution, { isFlaky, days, constants })
+      : afterPass(state, execution, { days, constants });
+  return { ...next, health: transition(state.health, next, execution, { isFlaky, constants }) };
 }
 
 /** The rule by which an execution changed the health, in words: one of the five at the top of this file. */
@@ -86,26 +109,31 @@ export function healthRule(before: Health, after: Health): string {
 function afterTrouble(
   state: HealthState,
   execution: JudgedExecution,
-  isFlaky: boolean,
-  days: HealthState['days'],
+  { isFlaky, days, constants }: { isFlaky: boolean; days: HealthState['days']; constants: HealthConstants },
 ): HealthState {
   const executions = days.reduce((sum, [, all]) => sum + all, 0);
   const failures = days.reduce((sum, [, , bad]) => sum + bad, 0);
   return {
     health: state.health,
     passingRuns: [],
-    failingCommits: isFlaky ? [] : withDistinct(state.failingCommits, execution.commit, FLAKY_TO_BROKEN_COMMITS),
+    failingCommits: isFlaky
+      ? []
+      : withDistinct(state.failingCommits, execution.commit, constants.FLAKY_TO_BROKEN_COMMITS),
     cleanPasses: 0,
     cleanSince: 0,
-    cleanPassesNeeded: cleanPassesNeeded(failures, executions),
+    cleanPassesNeeded: cleanPassesNeeded(failures, executions, constants),
     days,
   };
 }
 
-function afterPass(state: HealthState, execution: JudgedExecution, days: HealthState['days']): HealthState {
+function afterPass(
+  state: HealthState,
+  execution: JudgedExecution,
+  { days, constants }: { days: HealthState['days']; constants: HealthConstants },
+): HealthState {
   return {
     ...state,
-    passingRuns: withDistinct(state.passingRuns, attemptOf(execution), BROKEN_RECOVERY_RUNS),
+    passingRuns: withDistinct(state.passingRuns, attemptOf(execution), constants.BROKEN_RECOVERY_RUNS),
     failingCommits: [],
     cleanPasses: state.cleanPasses + 1,
     cleanSince: state.cleanPasses === 0 ? execution.finishedAt : state.cleanSince,
@@ -113,12 +141,17 @@ function afterPass(state: HealthState, execution: JudgedExecution, days: HealthS
   };
 }
 
-function transition(before: Health, next: HealthState, execution: JudgedExecution, isFlaky: boolean): Health {
+function transition(
+  before: Health,
+  next: HealthState,
+  execution: JudgedExecution,
+  { isFlaky, constants }: { isFlaky: boolean; constants: HealthConstants },
+): Health {
   if (isFlaky) return 'flaky';
   if (before === 'healthy') return execution.status === 'failed' ? 'broken' : 'healthy';
-  if (before === 'broken') return next.passingRuns.length >= BROKEN_RECOVERY_RUNS ? 'healthy' : 'broken';
-  if (next.failingCommits.length >= FLAKY_TO_BROKEN_COMMITS) return 'broken';
-  const isLongEnough = execution.finishedAt - next.cleanSince >= FLAKY_RECOVERY_MS_MIN;
+  if (before === 'broken') return next.passingRuns.length >= constants.BROKEN_RECOVERY_RUNS ? 'healthy' : 'broken';
+  if (next.failingCommits.length >= constants.FLAKY_TO_BROKEN_COMMITS) return 'broken';
+  const isLongEnough = execution.finishedAt - next.cleanSince >= constants.FLAKY_RECOVERY_MS_MIN;
   return next.cleanPasses >= next.cleanPassesNeeded && isLongEnough ? 'healthy' : 'flaky';
 }
 

@@ -14,7 +14,7 @@ import { RulesJudge } from '../../src/domain/backtest-judge.ts';
 import { backtestPolicySchema, constantsOf, parseConstant } from '../../src/domain/backtest-policy.ts';
 import { firstSeenOf, regressionsOf } from '../../src/domain/backtest-regressions.ts';
 import { comparePositions, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
-import { foldHealth, type HealthState, healthyState } from '../../src/domain/health.ts';
+import { foldHealth, HEALTH_CONSTANTS, type HealthState, healthyState } from '../../src/domain/health.ts';
 import type { Trouble } from '../../src/domain/infrastructure.ts';
 import { judge } from '../../src/domain/judge.ts';
 import {
@@ -38,6 +38,10 @@ const CONSTANTS = constantsOf({
   QUARANTINE_FLAKY_COMMITS_MIN: 1,
   QUARANTINE_BROKEN_COMMITS_MIN: 2,
   QUARANTINE_BROKEN_MS_MIN: 0,
+  FLAKY_TO_BROKEN_COMMITS: 2,
+  BROKEN_RECOVERY_RUNS: 1,
+  FLAKY_RECOVERY_MS_MIN: DAY_MS,
+  CLEAN_PASSES_MIN: 2,
 });
 const POLICY = { mode: 'flaky+broken', constants: CONSTANTS, isNarrowed: false } as const;
 
@@ -110,9 +114,9 @@ class WholeJudge implements PolicyJudge {
       const newestAt = ordered.at(-1)?.finishedAt ?? 0;
       if (newestAt <= newest - 14 * DAY_MS) return [];
       const { flaky, heldBack } = judge(ordered, { troubles, fingerprints, isFlakyDetectionEnabled: true });
-      let state: HealthState = healthyState();
+      let state: HealthState = healthyState(CONSTANTS);
       const evidence = ordered.filter(({ executionId }) => !heldBack.has(executionId));
-      for (const one of evidence) state = foldHealth(state, one, flaky.has(one.executionId));
+      for (const one of evidence) state = foldHealth(state, one, flaky.has(one.executionId), CONSTANTS);
       return [{ jobName, ordered, evidence, flaky, state, newest }];
     });
   }
@@ -358,16 +362,18 @@ describe('a regression', () => {
 
 describe('the constants of a policy', () => {
   test('are those of the service unless they are set', () => {
-    expect(constantsOf({})).toEqual(QUARANTINE_CONSTANTS);
+    expect(constantsOf({})).toEqual({ ...QUARANTINE_CONSTANTS, ...HEALTH_CONSTANTS });
     expect(constantsOf(parseConstant('QUARANTINE_FAILURE_SHARE_MIN=0.05'))).toEqual({
       ...QUARANTINE_CONSTANTS,
+      ...HEALTH_CONSTANTS,
       QUARANTINE_FAILURE_SHARE_MIN: 0.05,
     });
   });
 
   test.each([
     ['QUARANTINE_FAILURE_SHARE_MIN', 'Write it as NAME=number'],
-    ['FLAKY_TO_BROKEN_COMMITS=2', 'changes only QUARANTINE_EXECUTIONS_MIN, '],
+    ['TROUBLE_TESTS_MIN=2', 'changes only QUARANTINE_EXECUTIONS_MIN, '],
+    ['CLEAN_PASSES_MIN=0', 'CLEAN_PASSES_MIN: '],
     ['QUARANTINE_FAILURE_SHARE_MIN=2', 'QUARANTINE_FAILURE_SHARE_MIN: '],
     ['QUARANTINE_FLAKY_COMMITS_MIN=0', 'QUARANTINE_FLAKY_COMMITS_MIN: '],
     ['QUARANTINE_EXECUTIONS_MIN=2.5', 'QUARANTINE_EXECUTIONS_MIN: '],
