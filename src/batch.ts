@@ -11,7 +11,8 @@ interface Caller<K, V> {
 
 /**
  * Finds the values of some keys, in their order. It calls `take` once, as late as it can: what arrives before that is
- * read, too. The signal is aborted when no caller waits for the values any more.
+ * read, too; after it has failed, there is nothing to take. The signal is aborted when no caller waits for the values any
+ * more.
  */
 export type Load<K, V> = (take: () => K[], signal: AbortSignal) => Promise<readonly (V | undefined)[]>;
 
@@ -44,7 +45,9 @@ export class Batch<K, V> {
     const running = new AbortController();
     this.#running = running;
     let callers: Caller<K, V>[] | undefined;
+    let hasEnded = false;
     const take = (): K[] => {
+      if (hasEnded) return [];
       callers = this.#waiting.splice(0, this.#sizeMax);
       this.#taken = new Set(callers);
       return callers.map(({ key }) => key);
@@ -53,6 +56,7 @@ export class Batch<K, V> {
       const values = await this.#load(take, running.signal);
       for (const [i, { resolve }] of (callers ?? []).entries()) resolve(values[i]);
     } catch (error) {
+      hasEnded = true;
       for (const { reject } of callers ?? this.#waiting.splice(0, this.#sizeMax)) reject(error);
     }
     this.#taken.clear();

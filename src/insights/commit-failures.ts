@@ -9,6 +9,7 @@ import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
 import { CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
+import type { CommitRuns } from './commit-runs.ts';
 import * as common from './common.ts';
 import { type CommitFailure, type CommitFilters, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
@@ -81,7 +82,11 @@ function exampleCounts(): Record<string, number> {
 
 const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/failures';
 
-export function mountCommitFailures(app: AnyElysia, http: Http, stores: common.InsightsDeps): void {
+export function mountCommitFailures(
+  app: AnyElysia,
+  http: Http,
+  stores: common.InsightsDeps & { commitRuns: CommitRuns },
+): void {
   const deps = { ...stores, commitResults: new CommitResults(stores.clickhouse) };
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',
@@ -140,11 +145,11 @@ function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
     test_name: failure.testName,
     pipeline_name: failure.pipelineName,
     job_name: failure.jobName,
-    branch: run.run_branch || null,
-    pull_request: run.run_pull_request || null,
+    branch: run.branch || null,
+    pull_request: run.pull_request || null,
     run_id: run.run_id,
     run_attempt: run.run_attempt,
-    job_url: run.run_job_url || null,
+    job_url: run.job_url || null,
     failed_at: formatMoment(failure.failedAt),
     failure_id: shown?.id ?? null,
     exception_type: shown?.type ?? null,
@@ -156,8 +161,8 @@ function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
       default_branch_last_failure_at: known ? formatMoment(known.newest.failedAt) : null,
       commit_failures: failure.failures,
       commit_passes: failure.passes,
-      run_failed: run.run_failed,
-      run_passed: run.run_passed,
+      run_failed: run.failed,
+      run_passed: run.passed,
       quarantine_id: failure.quarantine?.id ?? null,
     },
   };

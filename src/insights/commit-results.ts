@@ -1,12 +1,10 @@
-/**
- * What ClickHouse knows of commits: their runs, and the results of the tests that failed in them. Every CI job asks when
- * it ends, and many end together: commits that are asked for at the same time share the statements.
- */
+/** The results on commits of tests that failed there. Commits that are asked for at the same time share the statements. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
+import { type CommitRun, runFields } from './commit-runs.ts';
 
 /** Tests of one commit. */
 export const FAILED_TESTS_MAX = 1_000;
@@ -14,36 +12,8 @@ export const FAILED_TESTS_MAX = 1_000;
 const COMMITS_MAX = 16;
 const MESSAGE_LENGTH_MAX = 1_000;
 
-const runFields = {
-  commit_sha: z.string(),
-  day_number: z.int(),
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  run_id: z.string(),
-  run_attempt: z.int(),
-};
-const commitRuns = defineQuery(
-  'insights/commit_runs',
-  { repository_id: 'UUID', commits: 'Array(String)' },
-  z.object({
-    ...runFields,
-    on_default: z.boolean(),
-    run_branch: z.string(),
-    run_base_ref: z.string(),
-    run_pull_request: z.int(),
-    run_job_url: z.string(),
-    started_ms: z.int(),
-    ended_ms: z.int(),
-    run_passed: z.int(),
-    run_failed: z.int(),
-    tests: z.array(z.string()),
-    trouble: z.string(),
-  }),
-);
-export type CommitRun = z.infer<(typeof commitRuns)['row']>;
-
-const commitFailures = defineQuery(
-  'insights/commit_failures',
+const results = defineQuery(
+  'insights/commit_results',
   {
     repository_id: 'UUID',
     commits: 'Array(String)',
@@ -51,20 +21,37 @@ const commitFailures = defineQuery(
     on_default: 'Array(Bool)',
     start_ms: 'Int64',
     end_ms: 'Int64',
-    message_length: 'UInt32',
   },
   z.object({
     ...runFields,
+    commit_sha: z.string(),
     test_id: z.string(),
     test_name: z.string(),
+    /** Of the execution. */
+    id: z.string(),
     is_failed: z.coerce.boolean(),
     is_quarantined: z.boolean(),
     finished_ms: z.int(),
-    failures: z.array(z.object({ id: z.string(), type: z.string(), message: z.string() })),
   }),
 );
+const failures = defineQuery(
+  'insights/commit_failures',
+  {
+    repository_id: 'UUID',
+    test_ids: 'Array(UUID)',
+    on_default: 'Array(Bool)',
+    starts_ms: 'Array(Int64)',
+    ends_ms: 'Array(Int64)',
+    message_length: 'UInt32',
+  },
+  z.object({ execution: z.string(), id: z.string(), type: z.string(), message: z.string() }),
+);
+
 /** What one test showed in a run. */
-export type CommitResult = z.infer<(typeof commitFailures)['row']>;
+export interface CommitResult extends z.infer<(typeof results)['row']> {
+  /** Each with the id of its failure group. */
+  failures: Pick<z.infer<(typeof failures)['row']>, 'id' | 'type' | 'message'>[];
+}
 
 interface Asked {
   commit: string;
@@ -75,61 +62,87 @@ interface Asked {
 }
 
 export class CommitResults {
-  readonly #runs: RepositoryBatches<string, CommitRun[]>;
   readonly #results: RepositoryBatches<Asked, CommitResult[]>;
 
   constructor(clickhouse: ClickHouse) {
-    this.#runs = new RepositoryBatches(({ id, owner }) => async (take, signal) => {
-      const commits: string[] = [];
-      const valuesOf = () => {
-        commits.push(...take());
-        return { repository_id: id, commits: [...new Set(commits)] };
-      };
-      const rows = await clickhouse.select(commitRuns, valuesOf, { owner, signal });
-      const byCommit = Map.groupBy(rows, ({ commit_sha: commit }) => commit);
-      return commits.map((commit) => byCommit.get(commit));
-    });
-    this.#results = new RepositoryBatches(
+    this.#results = new RepositoryBatches<Asked, CommitResult[]>(
       ({ id, owner }) =>
         async (take, signal) => {
           const asked: Asked[] = [];
-          const valuesOf = () => {
+          const union = once(() => {
             asked.push(...take());
-            return { repository_id: id, ...unionOf(asked), message_length: MESSAGE_LENGTH_MAX };
-          };
-          const rows = await clickhouse.select(commitFailures, valuesOf, { owner, signal });
+            return unionOf(asked);
+          });
+          // When one statement fails, the other one is waited for no more.
+          const failed = new AbortController();
+          const turn = { owner, signal: AbortSignal.any([signal, failed.signal]) };
+          const [rows, causes] = await Promise.all([
+            clickhouse.select(results, () => resultsOf(id, union()), turn),
+            clickhouse.select(failures, () => failuresOf(id, union()), turn),
+          ]).catch((error: unknown) => {
+            failed.abort(error);
+            throw error;
+          });
+          const byExecution = Map.groupBy(causes, ({ execution }) => execution);
           const byCommit = Map.groupBy(rows, ({ commit_sha: commit }) => commit);
           return asked.map(({ commit, testIds }) => {
             const isAsked = new Set(testIds);
-            return byCommit.get(commit)?.filter(({ test_id }) => isAsked.has(test_id));
+            const of = byCommit.get(commit)?.filter(({ test_id }) => isAsked.has(test_id));
+            return of?.map((row) => ({ ...row, failures: byExecution.get(row.id) ?? [] }));
           });
         },
       { sizeMax: COMMITS_MAX },
     );
   }
 
-  /** The attempts of CI jobs on a commit, on any branch. */
-  async runsOf(repository: Repository, commit: string, signal?: AbortSignal): Promise<CommitRun[]> {
-    return (await this.#runs.get(repository, commit, signal)) ?? [];
-  }
-
   /** What some tests showed on a commit, in any of its runs. */
-  async resultsOf(repository: Repository, asked: Asked, signal?: AbortSignal): Promise<CommitResult[]> {
+  async of(repository: Repository, asked: Asked, signal?: AbortSignal): Promise<CommitResult[]> {
     return (await this.#results.get(repository, asked, signal)) ?? [];
   }
 }
 
-function unionOf(asked: readonly Asked[]) {
-  const runs = asked.flatMap((one) => one.runs);
+interface Union {
+  commits: string[];
+  testIds: string[];
+  onDefault: boolean[];
+  /** When each commit ran. */
+  times: { start: number; end: number }[];
+}
+
+function unionOf(asked: readonly Asked[]): Union {
   return {
     commits: [...new Set(asked.map(({ commit }) => commit))],
-    test_ids: [...new Set(asked.flatMap(({ testIds }) => testIds))],
-    on_default: [...new Set(runs.map(({ on_default }) => on_default))],
-    start_ms: Math.min(...runs.map(({ started_ms }) => started_ms)),
-    end_ms: Math.max(...runs.map(({ ended_ms }) => ended_ms)),
+    testIds: [...new Set(asked.flatMap(({ testIds }) => testIds))],
+    onDefault: [...new Set(asked.flatMap(({ runs }) => runs.map(({ on_default }) => on_default)))],
+    times: asked.map(({ runs }) => ({
+      start: Math.min(...runs.map(({ started_ms }) => started_ms)),
+      end: Math.max(...runs.map(({ ended_ms }) => ended_ms)),
+    })),
   };
 }
 
-/** Names a run within its commit. */
-export const runKey = (row: Pick<CommitRun, Exclude<keyof typeof runFields, 'commit_sha'>>): string =>
-  JSON.stringify([row.day_number, row.pipeline_name, row.job_name, row.run_id, row.run_attempt]);
+const resultsOf = (repositoryId: string, { commits, testIds, onDefault, times }: Union) => ({
+  repository_id: repositoryId,
+  commits,
+  test_ids: testIds,
+  on_default: onDefault,
+  start_ms: Math.min(...times.map(({ start }) => start)),
+  end_ms: Math.max(...times.map(({ end }) => end)),
+});
+
+const failuresOf = (repositoryId: string, { testIds, onDefault, times }: Union) => ({
+  repository_id: repositoryId,
+  test_ids: testIds,
+  on_default: onDefault,
+  starts_ms: times.map(({ start }) => start),
+  ends_ms: times.map(({ end }) => end),
+  message_length: MESSAGE_LENGTH_MAX,
+});
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

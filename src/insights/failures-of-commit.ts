@@ -8,7 +8,8 @@ import { onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { type CommitResult, type CommitResults, type CommitRun, FAILED_TESTS_MAX, runKey } from './commit-results.ts';
+import { type CommitResult, type CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
+import { type CommitRun, type CommitRuns, runKey } from './commit-runs.ts';
 import type { InsightsDeps } from './common.ts';
 import { type KnownTest, latest } from './known-tests.ts';
 
@@ -48,23 +49,24 @@ export interface CommitFailures {
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
 export async function readCommitFailures(
-  deps: InsightsDeps & { commitResults: CommitResults },
+  deps: InsightsDeps & { commitRuns: CommitRuns; commitResults: CommitResults },
   repository: Repository,
   { commit, pipelines, jobs, branches, runIds }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
-  const runs = (await deps.commitResults.runsOf(repository, commit, signal)).filter(
+  const runs = (await deps.commitRuns.of(repository, commit, signal)).filter(
     (run) =>
       isAmong(run.pipeline_name, pipelines) &&
       isAmong(run.job_name, jobs) &&
-      isAmong(run.run_branch, branches) &&
+      isAmong(run.branch, branches) &&
       isAmong(run.run_id, runIds),
   );
-  const testIds = [...new Set(runs.flatMap(({ tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
+  const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs: runs.length, failures: [] };
-  const [results, tests, quarantines] = await Promise.all([
-    deps.commitResults.resultsOf(repository, { commit, runs, testIds }, signal),
+  const [results, troubles, tests, quarantines] = await Promise.all([
+    deps.commitResults.of(repository, { commit, runs, testIds }, signal),
+    deps.commitRuns.troublesOf(repository, runs, signal),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
     deps.quarantines.ofTests(repository.id, testIds),
   ]);
@@ -77,10 +79,11 @@ export async function readCommitFailures(
     tests: new Map(testIds.map((id, i) => [id, tests[i]])),
     groups: new Map(groups.map((group) => [groupKey(group), group])),
     quarantines: Map.groupBy(quarantines, ({ testId }) => testId),
-    troubled: new Set(),
+    troubled: new Set(troubles.keys()),
   };
   const byRun = Map.groupBy(results, runKey);
-  for (const [key, run] of found.runs) if (isTroubled(run, byRun.get(key) ?? [], found.tests)) found.troubled.add(key);
+  for (const [key, run] of found.runs)
+    if (!run.on_default && isTroubled(run, byRun.get(key) ?? [], found.tests)) found.troubled.add(key);
   const failures = [...Map.groupBy(results, placeKey).values()].flatMap((of) => judged(of, found) ?? []);
   return { runs: runs.length, failures };
 }
@@ -124,7 +127,7 @@ function judged(
   const shownResult = shown?.result ?? newest;
   const run = runs.get(runKey(shownResult));
   if (!run) return undefined;
-  const branches = [run.run_branch, run.run_base_ref].filter((branch) => branch !== '');
+  const branches = [run.branch, run.base_ref].filter((branch) => branch !== '');
   const covering = (failureId: string | null) =>
     quarantines
       .get(testId)
@@ -154,15 +157,14 @@ function judged(
   };
 }
 
-/** As the evaluation judged it on the default branch; elsewhere by what the failing tests show on the default branch. */
+/** Of a run off the default branch, which the evaluation does not judge: by what the failing tests show there. */
 function isTroubled(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
-  if (run.on_default) return run.trouble !== '' && run.trouble !== 'none';
   const failing = Map.groupBy(
     results.filter(({ is_failed }) => is_failed),
     ({ test_id }) => test_id,
   );
   return isTroubledOffDefault(
-    { startedAt: run.started_ms, passed: run.run_passed, failed: run.run_failed },
+    { startedAt: run.started_ms, passed: run.passed, failed: run.failed },
     [...failing].map(([testId, of]) => {
       const known = (tests.get(testId)?.identities ?? []).map(({ summary }) => summary);
       return {

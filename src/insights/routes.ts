@@ -5,6 +5,7 @@ import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountCommitFailures } from './commit-failures.ts';
+import { CommitRuns } from './commit-runs.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
@@ -46,7 +47,12 @@ const MOUNTED = [
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
-  const deps = { ...stores, knownTests: new KnownTests(stores.db), searches: new FairQueue(SEARCH_SHARES) };
+  const deps = {
+    ...stores,
+    knownTests: new KnownTests(stores.db),
+    commitRuns: new CommitRuns(stores.clickhouse),
+    searches: new FairQueue(SEARCH_SHARES),
+  };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);
   mountExplanation(app, http, deps);
   mountNotOffered(app, http);

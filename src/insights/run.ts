@@ -1,7 +1,7 @@
 /** One run with its CI jobs, and the reports that arrived for it. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { defineQuery } from '../clickhouse/query.ts';
+import type { Trouble } from '../domain/infrastructure.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -9,32 +9,13 @@ import { notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { reportsOfRun } from '../postgres/run-reports.ts';
+import { type CommitRun, type CommitRuns, runKey } from './commit-runs.ts';
 import * as common from './common.ts';
 import { readRunId } from './run-id.ts';
 import { ID_EXAMPLE, runFields, runJson } from './run-json.ts';
 
-const jobRow = z.object({
-  job_name: z.string(),
-  run_attempt: z.int(),
-  run_branch: z.string(),
-  run_base_ref: z.string(),
-  run_pull_request: z.int(),
-  run_job_url: z.string(),
-  is_on_default: z.boolean(),
-  started_ms: z.int(),
-  ended_ms: z.int(),
-  run_passed: z.int(),
-  run_failed: z.int(),
-  run_skipped: z.int(),
-  tests: z.int(),
-  run_trouble: z.string(),
-});
-type JobRow = z.infer<typeof jobRow>;
-const jobsOfRun = defineQuery(
-  'insights/run',
-  { repository_id: 'UUID', commit_sha: 'String', pipeline_name: 'String', run_id: 'String' },
-  jobRow,
-);
+/** More are left out of the answer. */
+const JOBS_MAX = 10_000;
 
 const jobSchema = z.object({
   job_name: common.jobNameOut,
@@ -66,7 +47,7 @@ const response = z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.a
 
 export type RunAnswer = z.output<typeof response>;
 
-export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps & { commitRuns: CommitRuns }): void =>
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/runs/:id', {
     operationId: 'getRun',
     tag: common.TAG,
@@ -87,55 +68,59 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps):
       const name = readRunId(path.id);
       const repository = await deps.repositories.find(path.owner, path.repository);
       if (!name || !repository) throw unknownRun();
-      const [rows, reports] = await Promise.all([
-        deps.clickhouse.select(
-          jobsOfRun,
-          {
-            repository_id: repository.id,
-            commit_sha: name.commit,
-            pipeline_name: name.pipelineName,
-            run_id: name.runId,
-          },
-          { owner: repository.owner, signal },
-        ),
+      const [ofCommit, reports] = await Promise.all([
+        deps.commitRuns.of(repository, name.commit, signal),
         onPostgres(() => reportsOfRun(deps.db, repository.id, name)),
       ]);
+      const rows = ofCommit
+        .filter(({ pipeline_name, run_id }) => pipeline_name === name.pipelineName && run_id === name.runId)
+        .sort(byStart);
       const [first] = rows;
       if (!first) throw unknownRun();
-      const total = (of: (row: JobRow) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
+      const troubles = await deps.commitRuns.troublesOf(repository, rows, signal);
+      const total = (of: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
       const run = runJson({
-        ...first,
         pipeline_name: name.pipelineName,
         run_id: name.runId,
         commit_sha: name.commit,
+        run_branch: first.branch,
+        run_base_ref: first.base_ref,
+        run_pull_request: first.pull_request,
+        is_on_default: first.on_default,
         started_ms: Math.min(...rows.map(({ started_ms }) => started_ms)),
         ended_ms: Math.max(...rows.map(({ ended_ms }) => ended_ms)),
         jobs: new Set(rows.map(({ job_name }) => job_name)).size,
         attempts: Math.max(...rows.map(({ run_attempt }) => run_attempt)),
-        run_passed: total(({ run_passed }) => run_passed),
-        run_failed: total(({ run_failed }) => run_failed),
-        run_skipped: total(({ run_skipped }) => run_skipped),
-        troubled: rows.filter(isTroubled).length,
+        run_passed: total(({ passed }) => passed),
+        run_failed: total(({ failed }) => failed),
+        run_skipped: total(({ skipped }) => skipped),
+        troubled: rows.filter((row) => troubles.has(runKey(row))).length,
       });
-      return { body: { ...run, jobs: rows.map(jobJson), reports: reports.map(reportJson) } };
+      const jobs = rows.slice(0, JOBS_MAX).map((row) => jobJson(row, troubles.get(runKey(row)) ?? 'none'));
+      return { body: { ...run, jobs, reports: reports.map(reportJson) } };
     },
   });
 
 const unknownRun = () => notFound('There is no such run in this repository. Its runs are listed at …/runs.');
 
-const isTroubled = ({ run_trouble }: JobRow): boolean => run_trouble !== '' && run_trouble !== 'none';
+const byStart = (one: CommitRun, other: CommitRun): number =>
+  one.started_ms - other.started_ms ||
+  compareTexts(one.job_name, other.job_name) ||
+  one.run_attempt - other.run_attempt;
 
-const jobJson = (row: JobRow): z.input<typeof jobSchema> => ({
+const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+const jobJson = (row: CommitRun, trouble: Trouble): z.input<typeof jobSchema> => ({
   job_name: row.job_name,
   run_attempt: row.run_attempt,
-  job_url: row.run_job_url || null,
+  job_url: row.job_url || null,
   started_at: formatMoment(row.started_ms),
   ended_at: formatMoment(row.ended_ms),
-  passed: row.run_passed,
-  failed: row.run_failed,
-  skipped: row.run_skipped,
-  failed_tests: row.tests,
-  trouble: row.run_trouble === 'partial' || row.run_trouble === 'total' ? row.run_trouble : 'none',
+  passed: row.passed,
+  failed: row.failed,
+  skipped: row.skipped,
+  failed_tests: row.failed_tests.length,
+  trouble,
 });
 
 const reportJson = (report: Awaited<ReturnType<typeof reportsOfRun>>[number]): z.input<typeof reportSchema> => ({
