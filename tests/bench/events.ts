@@ -1,8 +1,5 @@
 /** The log of a repository with many events: how fast the service counts them over windows of several lengths. */
 import { ownerOf, repositoryName } from './data.ts';
-import { runLoad } from './load.ts';
-import type { Latency } from './quantile.ts';
-import type { Pace } from './reads.ts';
 import type { BenchService } from './service.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,7 +10,7 @@ const DAYS = 90;
 const POLL_MS = 50;
 const PATHS = 500;
 
-const WINDOWS_DAYS = [1, 7, 90] as const;
+export const WINDOWS_DAYS = [1, 7, 90] as const;
 export type WindowDays = (typeof WINDOWS_DAYS)[number];
 
 /** Writes events as changes in the service do, and returns when the log has them. The newest is a minute before `now`. */
@@ -36,17 +33,10 @@ export async function fillLog(service: BenchService, now: number, events: number
     await Bun.sleep(POLL_MS);
 }
 
-/** One client, whose windows all end at another moment. */
-export async function measureCounts(service: BenchService, now: number, pace: Pace): Promise<Map<WindowDays, Latency>> {
-  const measured = new Map<WindowDays, Latency>();
-  for (const days of WINDOWS_DAYS) {
-    const paths = Array.from({ length: PATHS }, (_, i) => {
-      const end = now - i * MINUTE_MS;
-      const window = `received_from=${new Date(end - days * DAY_MS).toISOString()}&received_to=${new Date(end).toISOString()}`;
-      return `/v1/repos/${ownerOf}/${repositoryName(0)}/logs/aggregate?${window}`;
-    });
-    const { origin, authorization } = service;
-    measured.set(days, await runLoad({ kind: 'http', origin, authorization, paths, callers: 1, ...pace }));
-  }
-  return measured;
-}
+/** Windows of some days that all end at another moment. */
+export const countPathsOf = (days: WindowDays, now: number): string[] =>
+  Array.from({ length: PATHS }, (_, i) => {
+    const end = now - i * MINUTE_MS;
+    const window = `received_from=${new Date(end - days * DAY_MS).toISOString()}&received_to=${new Date(end).toISOString()}`;
+    return `/v1/repos/${ownerOf}/${repositoryName(0)}/logs/aggregate?${window}`;
+  });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { atEnd, closeAll } from '../support/at-end.ts';
 import { EVENTS } from './events.ts';
-import { type Figure, growthTableOf, linesOf, tableOf } from './report.ts';
+import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
 import { type RunOptions, runService } from './run.ts';
 
 const { values } = parseArgs({
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     tests: { type: 'string' },
     repositories: { type: 'string' },
     growth: { type: 'boolean', default: false },
+    reads: { type: 'boolean', default: false },
   },
 });
 
@@ -30,6 +31,8 @@ const RUNS_EACH = 3;
 const { quick } = values;
 const common = {
   pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 1, seconds: 6 },
+  judgedPace: quick ? { warmSeconds: 0.1, seconds: 0.5 } : { warmSeconds: 1, seconds: 6 },
+  hasReadsOnly: values.reads,
   events: quick ? EVENTS / 10 : EVENTS,
   watchSeconds: quick ? 8 : 60,
 };
@@ -63,7 +66,7 @@ function optionsOf(executions: number | undefined): RunOptions {
       isEachTest: false,
     },
     timed: timedOf(all),
-    hasFloors: !values.growth,
+    hasFloors: !values.growth && !values.reads,
     hasMaintenance: values.growth,
   };
 }
@@ -105,6 +108,6 @@ if (values.growth) {
   if (!values.json) process.stdout.write(`${growthTableOf(runs)}\n`);
 } else {
   const figures = await run(optionsOf(sizes[0]));
-  if (!values.json) process.stdout.write(`${tableOf(figures)}\n`);
+  if (!values.json) process.stdout.write(`${values.reads ? readsTableOf(figures) : tableOf(figures)}\n`);
   process.stdout.write(`${linesOf(figures)}\n`);
 }

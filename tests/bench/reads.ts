@@ -1,4 +1,5 @@
 /** The reads that are measured: their addresses, each with another test, and how fast the service answers them. */
+import { z } from 'zod';
 import { randomFrom } from '../support/random.ts';
 import { ownerOf } from './data.ts';
 import { runLoad } from './load.ts';
@@ -14,15 +15,11 @@ export type Read = (typeof READS)[number];
 export const PER_TEST = ['details', 'failures', 'exact', 'stats', 'executions'] as const satisfies Read[];
 export type PerTest = (typeof PER_TEST)[number];
 
-/** Those that PostgreSQL alone has no answer to: judgements, and runs of commits. */
-export const JUDGED = ['unhealthy', 'runs', 'commit_failures', 'repository_stats'] as const;
-export type Judged = (typeof JUDGED)[number];
-/** Those that are asked over 64 connections, too. Of the others, two run at a time for an owner. */
-export const JUDGED_AT_ONCE = ['unhealthy', 'runs', 'commit_failures'] as const satisfies Judged[];
-
 export const CONNECTIONS = 64;
 /** No more addresses than this go round. */
 const TESTS_MAX = 20_000;
+/** Of a hundred runs, in each repository. */
+const RUN_PAGES_MAX = 10;
 
 /** A stored test. */
 interface BenchTest {
@@ -39,6 +36,8 @@ export interface Targets {
   patterns: { repository: string; repositoryId: string; pattern: string }[];
   /** With failures. */
   commits: { repository: string; commit: string }[];
+  /** The newest of each repository. */
+  runs: { repository: string; id: string }[];
   window: { start: number; end: number };
 }
 
@@ -68,21 +67,43 @@ export async function targetsOf(service: BenchService, seed: number, now: number
      where t.first_failed_commit <> '' order by 2 limit ${TESTS_MAX}`,
     [],
   );
-  return { tests, failing, patterns, commits, window: { start: now - WINDOW_DAYS * DAY_MS, end: now } };
+  const window = { start: now - WINDOW_DAYS * DAY_MS, end: now };
+  return { tests, failing, patterns, commits, runs: await newestRuns(service, tests), window };
 }
 
+async function newestRuns(service: BenchService, tests: readonly BenchTest[]): Promise<Targets['runs']> {
+  const runs: Targets['runs'] = [];
+  for (const repository of new Set(tests.map((one) => one.repository))) {
+    let path: string | undefined = `${base(repository)}/runs?per_page=100`;
+    for (let page = 0; page < RUN_PAGES_MAX && path; page++) {
+      const response = await service.request(path);
+      if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+      for (const { id } of runList.parse(await response.json()).runs) runs.push({ repository, id });
+      const next: string | undefined = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+      path = next?.slice(new URL(next).origin.length);
+    }
+  }
+  return runs;
+}
+
+const runList = z.object({ runs: z.array(z.object({ id: z.string() })) });
+
+/** The address of a repository. */
+export const base = (repository: string): string => `/v1/ci/${ownerOf}/repositories/${repository}`;
+export const testAddress = ({ repository, testId }: Pick<BenchTest, 'repository' | 'testId'>): string =>
+  `${base(repository)}/tests/${testId}`;
+export const during = ({ start, end }: Targets['window']): string =>
+  `start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`;
+
 /** The addresses of a read. */
-export function pathsOf(read: Read | Judged, { tests, failing, patterns, commits, window }: Targets): string[] {
-  const base = (repository: string): string => `/v1/ci/${ownerOf}/repositories/${repository}`;
+export function pathsOf(read: Read, { tests, failing, patterns, window }: Targets): string[] {
   const search = (repository: string, name: string): string =>
     `${base(repository)}/search/tests?test_name=${encodeURIComponent(name)}`;
-  const test = ({ repository, testId }: BenchTest): string => `${base(repository)}/tests/${testId}`;
-  const during = `start=${new Date(window.start).toISOString()}&end=${new Date(window.end).toISOString()}`;
   switch (read) {
     case 'details':
-      return tests.map(test);
+      return tests.map(testAddress);
     case 'failures':
-      return failing.map((one) => `${test(one)}/failures`);
+      return failing.map((one) => `${testAddress(one)}/failures`);
     case 'exact':
       return tests.map(({ repository, name }) => search(repository, name));
     case 'pattern':
@@ -90,46 +111,28 @@ export function pathsOf(read: Read | Judged, { tests, failing, patterns, commits
     case 'all':
       return [...new Set(tests.map(({ repository }) => search(repository, '*')))];
     case 'stats':
-      return tests.map((one) => `${test(one)}/stats/mean_duration?${during}`);
+      return tests.map((one) => `${testAddress(one)}/stats/mean_duration?${during(window)}`);
     case 'executions':
-      return tests.map((one) => `${test(one)}/executions?${during}`);
-    case 'unhealthy':
-      // Each repository with pages of every size, so that few requests are the same.
-      return sizes(tests, (one, size) => `${base(one)}/search/tests?health_status_exclude=healthy&per_page=${size}`);
-    case 'runs':
-      return sizes(tests, (one, size) => `${base(one)}/runs?${during}&per_page=${size}`);
-    case 'commit_failures':
-      return commits.map(({ repository, commit }) => `${base(repository)}/commits/${commit}/failures`);
-    case 'repository_stats':
-      // Each without another test, because an answer is kept for ten seconds.
-      return tests.map(
-        ({ repository, name }) =>
-          `${base(repository)}/tests/stats/total_tests?test_name_exclude=${encodeURIComponent(name)}`,
-      );
+      return tests.map((one) => `${testAddress(one)}/executions?${during(window)}`);
   }
 }
-
-const sizes = (tests: readonly BenchTest[], path: (repository: string, size: number) => string): string[] =>
-  [...new Set(tests.map(({ repository }) => repository))].flatMap((repository) =>
-    Array.from({ length: 100 }, (_, i) => path(repository, i + 1)),
-  );
 
 export interface Pace {
   warmSeconds: number;
   seconds: number;
 }
 
-export async function measureReads<R extends Read | Judged>(
+/** @param pathsFor the addresses of each read, which go round */
+export async function measureReads<R>(
   service: BenchService,
   reads: readonly R[],
-  targets: Targets,
-  callers: number,
-  pace: Pace,
+  pathsFor: (read: R) => string[],
+  { callers, ...pace }: Pace & { callers: number },
 ): Promise<Map<R, Latency>> {
   const measured = new Map<R, Latency>();
   const { origin, authorization } = service;
   for (const read of reads) {
-    const paths = pathsOf(read, targets);
+    const paths = pathsFor(read);
     measured.set(read, await runLoad({ kind: 'http', origin, authorization, paths, callers, ...pace }));
   }
   return measured;

@@ -68,6 +68,17 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
 
 export const tableOf = (figures: readonly Figure[]): string => markdown(HEAD, figures.map(cellsOf));
 
+/** Every read on one line, as docs/performance.md shows them. */
+export function readsTableOf(figures: readonly Figure[]): string {
+  const cells = new Map(figures.map(({ name, value, unit }) => [name, `${value} ${unit}`]));
+  const reads = [...new Set(figures.flatMap(({ name }) => /^(\w+)\.(?:64_connections|median)$/.exec(name)?.[1] ?? []))];
+  const rows = reads.map((read) => [
+    `\`${read}\``,
+    ...['64_connections', 'median', 'p99'].map((what) => cells.get(`${read}.${what}`) ?? ''),
+  ]);
+  return markdown(['read', '64 connections', 'one client: median', '99th percentile'], rows);
+}
+
 /** The same figures at several sizes, and how the last compares with the one before. */
 export function growthTableOf(runs: ReadonlyMap<number, readonly Figure[]>): string {
   const sizes = [...runs.keys()];

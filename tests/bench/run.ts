@@ -1,7 +1,8 @@
 /** One run: a service on a new folder is filled, measured, and compared with the floors. */
 import { join } from 'node:path';
-import type { DataOptions } from './data.ts';
-import { fillLog, measureCounts } from './events.ts';
+import { measureBacktest } from './backtests.ts';
+import { type DataOptions, repositoryName } from './data.ts';
+import { countPathsOf, fillLog, WINDOWS_DAYS, type WindowDays } from './events.ts';
 import {
   countFigures,
   distinctFigures,
@@ -16,8 +17,19 @@ import {
 } from './figures.ts';
 import { joined, measureBares, measurePostgres } from './floors.ts';
 import { fill, measureIngest, measureVisibility, startSteadyFeed } from './ingest.ts';
+import { allowReruns, JUDGED, JUDGED_AT_ONCE, type Judged, judgedPathsOf } from './judged-reads.ts';
 import { measureMaintenance } from './maintenance.ts';
-import { CONNECTIONS, JUDGED, JUDGED_AT_ONCE, measureReads, type Pace, PER_TEST, READS, targetsOf } from './reads.ts';
+import {
+  CONNECTIONS,
+  measureReads,
+  type Pace,
+  PER_TEST,
+  pathsOf,
+  READS,
+  type Read,
+  type Targets,
+  targetsOf,
+} from './reads.ts';
 import { type Figure, figure, withFloors } from './report.ts';
 import { sampleAnswers } from './same-answers.ts';
 import { BenchService } from './service.ts';
@@ -30,12 +42,16 @@ export interface RunOptions {
   /** Of the executions, those that arrive last and are timed. */
   timed: number;
   pace: Pace;
+  /** Of the reads that are compared with nothing. */
+  judgedPace: Pace;
   /** In the log of one repository. */
   events: number;
   /** How long new tests are watched for. */
   watchSeconds: number;
   /** Whether the floors are measured, too. */
   hasFloors: boolean;
+  /** Whether nothing but reads without other load is measured. */
+  hasReadsOnly: boolean;
   /** Whether a start on the data, `verify` and `rebuild` are measured, too. */
   hasMaintenance: boolean;
 }
@@ -55,24 +71,26 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const ingested = await measureIngest(service, source, { from, to: jobs });
     figures.push(...ingestFigures(ingested, timed));
 
+    await allowReruns(service);
     const targets = await targetsOf(service, source.seed, source.now);
     say(`reads ${targets.tests.length} tests`);
-    const quiet = await measureReads(service, READS, targets, 1, pace);
+    const one = { callers: 1, ...pace };
+    const pathsFor = (read: Read) => pathsOf(read, targets);
+    const quiet = await measureReads(service, READS, pathsFor, one);
     const samples = options.hasFloors ? await sampleAnswers(service, targets) : [];
-    figures.push(...distinctFigures(await measureReads(service, PER_TEST, targets, CONNECTIONS, pace)));
-    const judged = await measureReads(service, JUDGED, targets, 1, pace);
-    figures.push(...judgedFigures(judged, await measureReads(service, JUDGED_AT_ONCE, targets, CONNECTIONS, pace)));
-    figures.push(...oneClientFigures(quiet), ...storedFigures(await storedIn(service, source.executions)));
-
-    say('counts events');
+    const distinct = await measureReads(service, PER_TEST, pathsFor, { callers: CONNECTIONS, ...pace });
+    figures.push(...distinctFigures(distinct), ...oneClientFigures(quiet));
+    figures.push(...storedFigures(await storedIn(service, source.executions)));
     await fillLog(service, source.now, options.events);
-    figures.push(...countFigures(await measureCounts(service, source.now, pace)));
+    say('reads judgements, runs and the log');
+    figures.push(...(await measureJudged(service, targets, options)));
+    if (options.hasReadsOnly) return figures;
 
     say('reads while half of the rate arrives');
     const feed = await startSteadyFeed(service, source, ingested.perSecond / 2);
     try {
       figures.push(...visibleFigures(await measureVisibility(service, options.watchSeconds)));
-      figures.push(...duringIngestFigures(await measureReads(service, READS, targets, 1, pace), quiet));
+      figures.push(...duringIngestFigures(await measureReads(service, READS, pathsFor, one), quiet));
     } finally {
       feed.stop();
     }
@@ -93,6 +111,28 @@ export async function runService(folder: string, options: RunOptions, say: (what
   } finally {
     await service.stop();
   }
+}
+
+async function measureJudged(
+  service: BenchService,
+  targets: Targets,
+  { source, judgedPace }: RunOptions,
+): Promise<Figure[]> {
+  const one = { callers: 1, ...judgedPace };
+  const many = { callers: CONNECTIONS, ...judgedPace };
+  const pathsFor = (read: Judged) => judgedPathsOf(read, targets);
+  const countsFor = (days: WindowDays) => countPathsOf(days, source.now);
+  return [
+    ...judgedFigures(
+      await measureReads(service, JUDGED, pathsFor, one),
+      await measureReads(service, JUDGED_AT_ONCE, pathsFor, many),
+    ),
+    ...countFigures(
+      await measureReads(service, WINDOWS_DAYS, countsFor, one),
+      await measureReads<WindowDays>(service, [1], countsFor, many),
+    ),
+    figure('backtest.of_60_days', await measureBacktest(service, repositoryName(0), source.now), 's'),
+  ];
 }
 
 async function storedIn(service: BenchService, executions: number): Promise<Stored> {
