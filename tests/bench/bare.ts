@@ -13,7 +13,7 @@ export async function measureBare(service: BenchService, path: string, pace: Pac
   app.listen({ hostname: '127.0.0.1', port: 0 });
   const origin = `http://127.0.0.1:${app.server?.port}`;
   try {
-    return await runLoad({ kind: 'http', origin, paths: ['/bare'], callers: CONNECTIONS, ...pace });
+    return await runLoad({ kind: 'http', origin, paths: ['/bare'], callers: CONNECTIONS, isPatient: false, ...pace });
   } finally {
     await app.stop(true);
   }

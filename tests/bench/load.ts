@@ -15,6 +15,8 @@ const httpLoad = z.object({
   origin: z.string(),
   authorization: z.string().optional(),
   paths: z.array(z.string()).min(1),
+  /** Whether an answer of 503 is waited out: an owner with too many reads in the queue. Others end the load. */
+  isPatient: z.boolean(),
 });
 const sqlLoad = z.object({
   kind: z.literal('sql'),
@@ -42,8 +44,10 @@ export async function runLoad(load: Load): Promise<Latency> {
   return JSON.parse(printed) as Latency;
 }
 
-/** Sends the request of this place in the list. */
-type Ask = (place: number) => Promise<void>;
+const REFUSED_PAUSE_MS = 200;
+
+/** Sends the request of this place in the list. False if it was refused. */
+type Ask = (place: number) => Promise<boolean>;
 
 async function httpCallers(load: z.infer<typeof httpLoad>): Promise<Ask[]> {
   const requests = load.paths.map((path) => requestOf(load.origin, path, load.authorization));
@@ -52,7 +56,12 @@ async function httpCallers(load: z.infer<typeof httpLoad>): Promise<Ask[]> {
       const send = await connect(load.origin);
       return async (place: number) => {
         const { status } = await send(requests[place % requests.length] as string);
+        if (status === 503 && load.isPatient) {
+          await Bun.sleep(REFUSED_PAUSE_MS);
+          return false;
+        }
         if (status !== 200) throw new Error(`${load.paths[place % requests.length]} answered ${status}`);
+        return true;
       };
     }),
   );
@@ -68,6 +77,7 @@ function sqlCallers(load: z.infer<typeof sqlLoad>): Ask[] {
     JSON.stringify(
       (await pool.query({ ...load.statement, values: load.values[place % load.values.length] ?? [] })).rows,
     );
+    return true;
   };
   return Array.from({ length: load.callers }, () => ask);
 }
@@ -82,9 +92,9 @@ async function measured(load: Load): Promise<Latency> {
     callers.map(async (ask) => {
       for (let now = performance.now(); now < end; ) {
         const asked = now;
-        await ask(next++);
+        const isAnswered = await ask(next++);
         now = performance.now();
-        if (asked >= begin) times.push(now - asked);
+        if (isAnswered && asked >= begin) times.push(now - asked);
       }
     }),
   );

@@ -127,13 +127,13 @@ export async function measureReads<R>(
   service: BenchService,
   reads: readonly R[],
   pathsFor: (read: R) => string[],
-  { callers, ...pace }: Pace & { callers: number },
+  { callers, isPatient = false, ...pace }: Pace & { callers: number; isPatient?: boolean },
 ): Promise<Map<R, Latency>> {
   const measured = new Map<R, Latency>();
   const { origin, authorization } = service;
   for (const read of reads) {
     const paths = pathsFor(read);
-    measured.set(read, await runLoad({ kind: 'http', origin, authorization, paths, callers, ...pace }));
+    measured.set(read, await runLoad({ kind: 'http', origin, authorization, paths, callers, isPatient, ...pace }));
   }
   return measured;
 }

@@ -119,7 +119,8 @@ async function measureJudged(
   { source, judgedPace }: RunOptions,
 ): Promise<Figure[]> {
   const one = { callers: 1, ...judgedPace };
-  const many = { callers: CONNECTIONS, ...judgedPace };
+  // All of the log is that of one owner.
+  const many = { callers: CONNECTIONS, isPatient: true, ...judgedPace };
   const pathsFor = (read: Judged) => judgedPathsOf(read, targets);
   const countsFor = (days: WindowDays) => countPathsOf(days, source.now);
   return [
