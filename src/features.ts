@@ -11,6 +11,7 @@ import { mountLog } from './events/log.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import type { Parse } from './ingest/parsing/task.ts';
+import { mountReceiptLists } from './ingest/receipts.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
@@ -18,6 +19,7 @@ import { docsPlugin } from './openapi/page.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
 import { mountHealth } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
+import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
@@ -60,6 +62,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
@@ -79,6 +82,7 @@ export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitori
   ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc }),
   ...monitoring.features,
   (app, http) => mountDeadLetters(app, http, deps),
+  (app, http) => mountReceiptLists(app, http, deps.receipts),
   (app, http) => mountWeb(app, http, deps.config.oidc?.issuer),
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,

@@ -53,7 +53,7 @@ export class SessionCredentials implements CredentialSource {
 const PERMITTED: Record<KeyScope, readonly Permission[]> = {
   ci: ['read', 'upload', 'quarantine'],
   view: ['read', 'events'],
-  admin: ['read', 'upload', 'quarantine', 'events'],
+  admin: ['read', 'upload', 'quarantine', 'events', 'administer'],
 };
 
 /**

@@ -37,13 +37,14 @@ const UNSHOWN_ACTOR = 'ghost';
 
 /**
  * Pull access reads, including the event log. Anyone who may push code may also change what the tests of the code are
- * worth.
+ * worth. Settings need a key: the service does not ask the host who its administrators are.
  */
-const NEEDS: Record<Permission, 'pull' | 'push'> = {
+const NEEDS: Record<Permission, 'pull' | 'push' | null> = {
   read: 'pull',
   events: 'pull',
   upload: 'push',
   quarantine: 'push',
+  administer: null,
 };
 
 /** The host gave neither a yes nor a no. The same request may succeed later. */
@@ -153,7 +154,8 @@ export class HostCredentials implements CredentialSource {
 
   async #access(token: string, hash: string, repository: RepositoryName, permission: Permission): Promise<Access> {
     const { owner, name } = repository;
-    const isGranted = (found: HostRepository): boolean => found[NEEDS[permission]];
+    const need = NEEDS[permission];
+    const isGranted = (found: HostRepository): boolean => need !== null && found[need];
     const answer = await this.#repositories.get(
       `${hash} ${owner}/${name}`.toLowerCase(),
       () => this.#ask(() => this.#repositoryOf(token, repository)),

@@ -3,7 +3,6 @@
 import { Command, Option } from 'commander';
 import { formatTable, print, printJson } from '../client/output.ts';
 import { parseOnOff, parsePath, parseWholeWithin } from '../client/parse.ts';
-import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import {
   AUTO_QUARANTINE_MODES,
   type AutoQuarantineMode,
@@ -11,9 +10,10 @@ import {
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import { needsRebuild, type SettingsChange, settingsChangeSchema } from '../domain/repository-settings.ts';
 import { RERUN_PERCENT_MAX } from '../domain/rerun-plan.ts';
 import { UserError } from '../errors.ts';
-import type { Repository, RepositorySettings } from '../postgres/repositories.ts';
+import { columnsOf, type Repository, settingsOf } from '../postgres/repositories.ts';
 import { withPostgres } from './stores.ts';
 
 interface SetOptions {
@@ -68,7 +68,7 @@ const set = (): Command =>
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
-      const settings = settingsOf(options);
+      const change = changeOf(options);
       const { before, after } = await withPostgres(async ({ repositories }) => {
         const before = await repositories.find(owner, name);
         if (!before && !options.create)
@@ -76,14 +76,10 @@ const set = (): Command =>
             `There is no repository ${owner}/${name} yet. Check the name, or add it before its first upload with --create.`,
           );
         const known = before ?? (await repositories.record({ host: options.host, owner, name }));
-        return { before, after: await repositories.set(known, settings, 'ci-insights repos set') };
+        return { before, after: await repositories.set(known, columnsOf(change), 'ci-insights repos set') };
       });
       print(table([after]));
-      const wantsRebuild =
-        before &&
-        ((before.defaultBranch !== null && before.defaultBranch !== after.defaultBranch) ||
-          before.flakyDetectionEnabled !== after.flakyDetectionEnabled);
-      if (wantsRebuild)
+      if (before && needsRebuild(settingsOf(before), settingsOf(after)))
         print(
           'Stored executions follow the old setting until you run `ci-insights rebuild`. New uploads follow the new one.',
         );
@@ -109,23 +105,25 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
-function settingsOf(options: SetOptions): RepositorySettings {
-  const { defaultBranch, flakyDetection, autoQuarantine, quarantineLimit, quarantineWarningDays, reruns } = options;
-  if (defaultBranch !== undefined && (defaultBranch === '' || defaultBranch.length > NAME_LENGTH_MAX))
-    throw new UserError(`A branch name has 1 to ${NAME_LENGTH_MAX} characters.`);
-  const settings: RepositorySettings = {
-    ...(defaultBranch === undefined ? {} : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
-    ...(flakyDetection === undefined ? {} : { flakyDetectionEnabled: flakyDetection }),
-    ...(autoQuarantine === undefined ? {} : { autoQuarantine }),
-    ...(quarantineLimit === undefined ? {} : { quarantineLimit: quarantineLimit === 'off' ? null : quarantineLimit }),
-    ...(quarantineWarningDays === undefined ? {} : { quarantineWarningDays }),
-    ...(reruns === undefined ? {} : { rerunPercent: reruns }),
+/** Throws a {@link UserError} for what the rule of the settings refuses. */
+function changeOf(options: SetOptions): SettingsChange {
+  const { quarantineLimit: limit } = options;
+  const change = {
+    default_branch: options.defaultBranch,
+    flaky_detection_enabled: options.flakyDetection,
+    auto_quarantine: options.autoQuarantine,
+    quarantine_limit: limit === 'off' ? null : limit,
+    quarantine_warning_days: options.quarantineWarningDays,
+    rerun_percent: options.reruns,
   };
-  if (Object.keys(settings).length === 0)
+  if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
       'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days and --reruns.',
     );
-  return settings;
+  const read = settingsChangeSchema.safeParse(change);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UserError(`${issue?.path.join('.').replaceAll('_', ' ')} ${issue?.message}.`);
 }
 
 const table = (repositories: readonly Repository[]): string =>
@@ -159,12 +157,7 @@ const toJson = (repository: Repository) => ({
   host: repository.host,
   owner: repository.owner,
   name: repository.name,
-  default_branch: repository.defaultBranch,
+  ...settingsOf(repository),
   default_branch_source: repository.defaultBranchSource,
-  flaky_detection_enabled: repository.flakyDetectionEnabled,
-  auto_quarantine: repository.autoQuarantine,
-  quarantine_limit: repository.quarantineLimit,
-  quarantine_warning_days: repository.quarantineWarningDays,
-  rerun_percent: repository.rerunPercent,
   created_at: repository.createdAt,
 });

@@ -10,7 +10,7 @@ import { isFromOwnPage, isRead } from './same-origin.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 
 /** What an operation asks for. `events` is the event log, which a CI key may not read. */
-export type Permission = 'read' | 'upload' | 'quarantine' | 'events';
+export type Permission = 'read' | 'upload' | 'quarantine' | 'events' | 'administer';
 
 /** `hidden`: the repository must look as if it did not exist. */
 export type Access = 'granted' | 'forbidden' | 'hidden';
@@ -132,12 +132,14 @@ const DEEDS: Record<Permission, string> = {
   upload: 'upload for this repository',
   quarantine: 'quarantine tests of this repository',
   events: 'read the event log of this repository',
+  administer: 'change the settings of this repository',
 };
 const SUFFICIENT: Record<Permission, string> = {
   read: 'a key for its owner, or a host token that may pull',
   upload: 'a key for its owner with the scope ci or admin, or a host token that may push',
   quarantine: 'a key for its owner with the scope ci or admin, or a host token that may push',
   events: 'a key for its owner with the scope view or admin, or a host token that may pull',
+  administer: 'a key for its owner with the scope admin',
 };
 
 /** Throws unless the credential may do this to the repository. */

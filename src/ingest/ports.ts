@@ -1,5 +1,6 @@
 /** What the gateway needs from the rest of the service: a queue for the work, and the receipts of uploads. */
-import type { Receipt } from '../ledger/receipts.ts';
+import type { Receipt } from '../ledger/receipt.ts';
+import type { ListedReceipt, ReceiptListRequest } from '../ledger/receipt-list.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { PackedJob } from '../queue/producer.ts';
 
@@ -22,4 +23,9 @@ export interface EventsPort {
    * the same job.
    */
   enqueueEvents(jobId: string, job: PrEventsJob): Promise<void>;
+}
+
+export interface ReceiptsPort {
+  /** Uploads of which a chunk was taken by a worker, nearest to the key first. */
+  list(request: ReceiptListRequest): Promise<ListedReceipt[]>;
 }

@@ -5,7 +5,7 @@ import { runKeyOf } from '../domain/identity.ts';
 import type { Executor } from '../postgres/client.ts';
 import { uploadChunks } from '../postgres/schema.ts';
 import type { PreparedChunk } from './prepare.ts';
-import { NOTHING_ON_DEFAULT } from './receipts.ts';
+import { NOTHING_ON_DEFAULT } from './receipt.ts';
 
 /** Not on the default branch, although it is not for a pull request either. */
 const isUnexpectedlyOff = ({ isOnDefaultBranch, origin, executions }: PreparedChunk): boolean =>

@@ -1,20 +1,20 @@
 /**
  * Receipts of uploads, assembled from their chunks: from the ledger once these are written, from the queue before that.
  */
-import { and, eq, getTableColumns, isNotNull, isNull, lt, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, lt } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { mergeRejections, type Rejection } from '../domain/rejections.ts';
-import type { UploadStatus } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { payloadOf } from '../postgres/dead-letters.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { deadLetters, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
+import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
 import type { Producers } from '../queue/producer.ts';
-import { chunkJobId, rejectionSchema, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
+import { chunkJobId, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
 import { bundleJobIds, bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
+import { assembleReceipt, chunkColumns, type Receipt } from './receipt.ts';
+import { type ListedReceipt, listReceipts, type ReceiptListRequest } from './receipt-list.ts';
 
 /** How long a receipt can be read, far longer than any job waits for one. */
 const RECEIPT_DAYS = 30;
@@ -25,22 +25,6 @@ export async function forgetOldReceipts(db: Database, now: number): Promise<void
   await onPostgres(() =>
     db.delete(uploadChunks).where(and(lt(uploadChunks.receivedAt, before), isNotNull(uploadChunks.storedAt))),
   );
-}
-
-/** What became of an upload. Counts are null while part of it is queued. */
-export interface Receipt {
-  id: string;
-  status: UploadStatus;
-  receivedAt: Date;
-  storedAt: Date | null;
-  accepted: number | null;
-  duplicate: number | null;
-  rejected: number;
-  onDefaultBranch: number | null;
-  rejections: Rejection[];
-  warnings: string[];
-  /** Why it failed. */
-  failure: string | null;
 }
 
 export interface ReceiptDeps {
@@ -74,15 +58,17 @@ export class ReceiptStore {
     return queued ?? (await this.#written(owner, name, uploadId));
   }
 
+  /** Uploads of which a chunk was taken by a worker, nearest to the key first. */
+  list(request: ReceiptListRequest): Promise<ListedReceipt[]> {
+    return listReceipts(this.deps, request);
+  }
+
   async #written(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const repository = await this.deps.repositories.find(owner, name);
     if (!repository) return null;
     const [chunks, letters] = await onPostgres(() =>
       Promise.all([
-        this.deps.db
-          .select({ ...getTableColumns(uploadChunks), isWaiting: isWaiting() })
-          .from(uploadChunks)
-          .where(eq(uploadChunks.uploadId, uploadId)),
+        this.deps.db.select(chunkColumns).from(uploadChunks).where(eq(uploadChunks.uploadId, uploadId)),
         this.deps.db
           .select({ reason: deadLetters.reason, createdAt: deadLetters.createdAt })
           .from(deadLetters)
@@ -92,29 +78,7 @@ export class ReceiptStore {
     const own = chunks.filter((chunk) => chunk.repositoryId === repository.id);
     const [first] = own;
     if (!first) return null;
-    const isStored =
-      own.length === first.chunkCount && own.every((chunk) => chunk.storedAt !== null && !chunk.isWaiting);
-    const status = letters.length > 0 ? 'failed' : isStored ? 'stored' : 'queued';
-    const isCounted = status !== 'queued';
-    const sum = (of: (chunk: typeof uploadChunks.$inferSelect) => number): number =>
-      own.reduce((total, chunk) => total + of(chunk), 0);
-    const times = own.map((chunk) => chunk.storedAt?.getTime() ?? 0);
-    const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
-    return {
-      id: uploadId,
-      status,
-      receivedAt: first.receivedAt,
-      storedAt: status === 'stored' ? new Date(Math.max(...times)) : null,
-      accepted: isCounted ? sum((chunk) => chunk.accepted) : null,
-      duplicate: isCounted ? sum((chunk) => chunk.duplicate) : null,
-      rejected: sum((chunk) => chunk.rejected),
-      onDefaultBranch: isCounted ? onDefaultBranch : null,
-      rejections: mergeRejections(own.flatMap((chunk) => z.array(rejectionSchema).parse(chunk.rejections))),
-      warnings: [...new Set(own.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings)))].filter(
-        (warning) => warning !== NOTHING_ON_DEFAULT || (status === 'stored' && onDefaultBranch === 0),
-      ),
-      failure: letters[0]?.reason ?? null,
-    };
+    return assembleReceipt(first, own, letters[0]?.reason ?? null);
   }
 
   /** Of an upload of which no chunk was stored, because all of its jobs are dead letters. */
@@ -187,11 +151,6 @@ const headOf = ({ repository, received_at, rejections, warnings }: TestRunsJob):
   warnings,
 });
 
-/** Whether the block of the chunk is not counted yet, so that some reads do not show it. */
-const isWaiting = () => sql<boolean>`exists (
-  select 1 from ${ingestBlocks} as blocks
-  where blocks.block_id = upload_chunks.block_id and blocks.evaluated_at is null and blocks.counted_at is null)`;
-
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();
 
@@ -208,7 +167,3 @@ function buriedJob(stored: Uint8Array): z.infer<typeof buriedSchema> | undefined
     return undefined;
   }
 }
-
-/** Noted with each such chunk, and shown if there is no other. */
-export const NOTHING_ON_DEFAULT =
-  'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';

@@ -52,53 +52,87 @@ const gauges = {
   ),
 };
 
+interface QueueReading extends QueueBacklog {
+  /** Until the queue is empty; Infinity if it does not get shorter, undefined if it is too early to say. */
+  drainSeconds: number | undefined;
+}
+
+/** What a reading found; undefined where a store did not respond. */
+export interface ServiceReading {
+  stores: Readonly<Record<string, boolean>>;
+  queues: Readonly<Record<string, QueueReading | undefined>>;
+  backlog: Backlog | undefined;
+}
+
+const NOTHING_READ: ServiceReading = { stores: {}, queues: {}, backlog: undefined };
+
 /** Reads the stores into the gauges. Safe to call at every scrape; never throws. */
 export class Sampler {
-  #reading: Promise<void> | undefined;
+  #reading: Promise<ServiceReading> | undefined;
+  #newest = NOTHING_READ;
   #readAt = Number.NEGATIVE_INFINITY;
   readonly #drains = new Map<string, DrainEstimate>();
 
   constructor(private readonly readers: GaugeReaders) {}
 
-  async refresh(): Promise<void> {
-    if (performance.now() - this.#readAt < FRESH_MS) return;
+  /** The newest reading, a few seconds old at most. */
+  async refresh(): Promise<ServiceReading> {
+    if (performance.now() - this.#readAt < FRESH_MS) return this.#newest;
     this.#reading ??= this.#read().finally(() => {
       this.#readAt = performance.now();
       this.#reading = undefined;
     });
-    await this.#reading;
+    this.#newest = await this.#reading;
+    return this.#newest;
   }
 
-  async #read(): Promise<void> {
-    const { probes, queues, backlog } = this.readers;
-    await Promise.all([
-      ...Object.entries(probes).map(async ([store, probe]) =>
-        gauges.storeUp.set({ store }, (await isUp(probe)) ? 1 : 0),
-      ),
-      ...Object.entries(queues).map(async ([queue, read]) => this.#showQueue(queue, await answerOf(read))),
-      answerOf(backlog).then(showBacklog),
+  async #read(): Promise<ServiceReading> {
+    const { probes, queues, backlog: readBacklog } = this.readers;
+    const [stores, read, backlog] = await Promise.all([
+      eachOf(probes, isUp),
+      eachOf(queues, answerOf),
+      answerOf(readBacklog),
     ]);
+    const reading = { stores, queues: mapValues(read, (found, queue) => this.#withDrain(queue, found)), backlog };
+    show(reading);
+    return reading;
   }
 
-  #showQueue(queue: string, backlog: QueueBacklog | undefined): void {
-    showQueue(queue, backlog);
+  #withDrain(queue: string, backlog: QueueBacklog | undefined): QueueReading | undefined {
     const drain = this.#drains.get(queue) ?? new DrainEstimate();
     this.#drains.set(queue, drain);
-    const seconds = backlog && drain.observe(performance.now(), waitingIn(backlog));
-    if (seconds === undefined) gauges.drain.remove({ queue });
-    else gauges.drain.set({ queue }, seconds);
+    return backlog && { ...backlog, drainSeconds: drain.observe(performance.now(), waitingIn(backlog)) };
   }
+}
+
+const mapValues = <T, U>(values: Readonly<Record<string, T>>, of: (value: T, name: string) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, of(value, name)]));
+
+const eachOf = async <T, U>(
+  values: Readonly<Record<string, T>>,
+  of: (value: T) => Promise<U>,
+): Promise<Record<string, U>> =>
+  Object.fromEntries(
+    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await of(value)] as const)),
+  );
+
+function show({ stores, queues, backlog }: ServiceReading): void {
+  for (const [store, isStoreUp] of Object.entries(stores)) gauges.storeUp.set({ store }, isStoreUp ? 1 : 0);
+  for (const [queue, reading] of Object.entries(queues)) showQueue(queue, reading);
+  showBacklog(backlog);
 }
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'];
 
-function showQueue(queue: string, backlog: QueueBacklog | undefined): void {
+function showQueue(queue: string, backlog: QueueReading | undefined): void {
   for (const state of STATES) {
     if (backlog) gauges.jobs.set({ queue, state }, backlog.jobs[state] ?? 0);
     else gauges.jobs.remove({ queue, state });
   }
   if (backlog) gauges.lag.set({ queue }, backlog.lagSeconds);
   else gauges.lag.remove({ queue });
+  if (backlog?.drainSeconds === undefined) gauges.drain.remove({ queue });
+  else gauges.drain.set({ queue }, backlog.drainSeconds);
 }
 
 function showBacklog(reading: Backlog | undefined): void {
@@ -118,5 +152,5 @@ function showBacklog(reading: Backlog | undefined): void {
 }
 
 /** The result, or undefined if the read fails or takes too long. */
-const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
+export const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
   pTimeout(read(), { milliseconds: TIMEOUT_MS, message: false }).catch(() => undefined);

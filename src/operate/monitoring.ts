@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Feature } from '../http/operation.ts';
 import { type Metrics, setBuildInfo } from '../observability/registry.ts';
 import { readBacklog } from '../postgres/backlog.ts';
+import { readStoredRate } from '../postgres/stored-rate.ts';
 import type { Probes } from '../probes.ts';
 import { readQueueBacklog } from '../queue/backlog.ts';
 import { jobKinds } from '../queue/kinds.ts';
@@ -12,6 +13,7 @@ import { mountBoard } from './board/routes.ts';
 import { Sampler } from './gauges.ts';
 import { mountHealth } from './health.ts';
 import { mountMetrics } from './metrics.ts';
+import { mountServiceState } from './service-state.ts';
 
 export interface Monitoring {
   /** What the API's app mounts. */
@@ -38,12 +40,14 @@ export function startMonitoring(
     queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueueBacklog(queue, clock.now())])),
     backlog: () => readBacklog(postgres.db, clock.now()),
   });
-  const metrics: Feature = (app, http) => mountMetrics(app, http, () => sampler.refresh(), others);
+  const metrics: Feature = (app, http) => mountMetrics(app, http, async () => void (await sampler.refresh()), others);
   const health: Feature = (app, http) => mountHealth(app, http, readiness);
   const board: Feature = (app, http) => mountBoard(app, http, keys, opened);
+  const state: Feature = (app, http) =>
+    mountServiceState(app, http, { reading: () => sampler.refresh(), rate: () => readStoredRate(postgres.db) });
   const server = config.metricsPort === undefined ? undefined : listen(deps, config.metricsPort, [health, metrics]);
   return {
-    features: server ? [board] : [metrics, board],
+    features: server ? [state, board] : [metrics, state, board],
     url: server?.server?.url.origin,
     stop: async () => {
       await server?.stop();

@@ -10,25 +10,59 @@ import type { Clock } from '../clock.ts';
 import { DEFAULT_BRANCH_SOURCES, type DefaultBranchSource } from '../domain/default-branch.ts';
 import { type EventActor, type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
-import { type AutoQuarantineMode, autoQuarantineChange } from '../domain/quarantine-rules.ts';
+import {
+  type AutoQuarantineMode,
+  autoQuarantineChange,
+  QUARANTINE_WARNING_DAYS_DEFAULT,
+} from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import type { Settings, SettingsChange } from '../domain/repository-settings.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;
-export type RepositorySettings = Partial<
-  Pick<
-    Repository,
-    | 'defaultBranch'
-    | 'flakyDetectionEnabled'
-    | 'autoQuarantine'
-    | 'quarantineLimit'
-    | 'quarantineWarningDays'
-    | 'rerunPercent'
-  >
+type SettingsColumns = Pick<
+  Repository,
+  | 'defaultBranch'
+  | 'flakyDetectionEnabled'
+  | 'autoQuarantine'
+  | 'quarantineLimit'
+  | 'quarantineWarningDays'
+  | 'rerunPercent'
 >;
+export type RepositorySettings = Partial<SettingsColumns>;
+
+/** The settings of a repository under the names of the API. */
+export const settingsOf = (repository: SettingsColumns): Settings => ({
+  default_branch: repository.defaultBranch,
+  flaky_detection_enabled: repository.flakyDetectionEnabled,
+  auto_quarantine: repository.autoQuarantine,
+  quarantine_limit: repository.quarantineLimit,
+  quarantine_warning_days: repository.quarantineWarningDays,
+  rerun_percent: repository.rerunPercent,
+});
+
+/** Of a repository that was never written to. */
+export const DEFAULT_SETTINGS: Settings = {
+  default_branch: null,
+  flaky_detection_enabled: true,
+  auto_quarantine: 'off',
+  quarantine_limit: null,
+  quarantine_warning_days: QUARANTINE_WARNING_DAYS_DEFAULT,
+  rerun_percent: null,
+};
+
+/** A change under the names of the API. */
+export const columnsOf = (change: SettingsChange): RepositorySettings => ({
+  ...(change.default_branch !== undefined && { defaultBranch: change.default_branch }),
+  ...(change.flaky_detection_enabled !== undefined && { flakyDetectionEnabled: change.flaky_detection_enabled }),
+  ...(change.auto_quarantine !== undefined && { autoQuarantine: change.auto_quarantine }),
+  ...(change.quarantine_limit !== undefined && { quarantineLimit: change.quarantine_limit }),
+  ...(change.quarantine_warning_days !== undefined && { quarantineWarningDays: change.quarantine_warning_days }),
+  ...(change.rerun_percent !== undefined && { rerunPercent: change.rerun_percent }),
+});
 
 export interface RepositoryPath extends RepositoryName {
   host: string;
@@ -134,8 +168,14 @@ export class RepositoryStore {
    * writes its event in the same transaction. A limit of quarantines that is set may be reached again, and is noted then.
    *
    * @param trigger who or what makes the change, for the event
+   * @param actor the same as events name it: a command is an application
    */
-  async set(repository: Repository, settings: RepositorySettings, trigger: string): Promise<Repository> {
+  async set(
+    repository: Repository,
+    settings: RepositorySettings,
+    trigger: string,
+    actor: EventActor = { type: 'application', id: null, name: trigger },
+  ): Promise<Repository> {
     const implied = {
       ...(settings.defaultBranch && { defaultBranchSource: 'setting' as const }),
       ...(settings.quarantineLimit !== undefined && { quarantineLimitReached: false }),
@@ -153,7 +193,11 @@ export class RepositoryStore {
         const change = autoQuarantineChange(before.autoQuarantine, after.autoQuarantine);
         if (change) {
           const now = this.clock.now();
-          const event = autoQuarantineEvent(change, before.autoQuarantine, after.autoQuarantine, trigger, now);
+          const event = autoQuarantineEvent(change, before.autoQuarantine, after.autoQuarantine, {
+            trigger,
+            actor,
+            now,
+          });
           await recordEvents(tx, repository.id, [event], now);
         }
         return after;
@@ -191,18 +235,13 @@ export class RepositoryStore {
   }
 }
 
-/**
- * @param trigger what makes the change: an operator with a command, which is an application as events name it
- */
 function autoQuarantineEvent(
   change: 'enabled' | 'disabled' | 'modified',
   before: AutoQuarantineMode,
   after: AutoQuarantineMode,
-  trigger: string,
-  now: number,
+  { trigger, actor: by, now }: { trigger: string; actor: EventActor; now: number },
 ): NewEvent {
   const at = new Date(now).toISOString();
-  const by: EventActor = { type: 'application', id: null, name: trigger };
   const attributesOf = (mode: AutoQuarantineMode) => ({ ignore_broken_on_default_branch: mode !== 'flaky+broken' });
   const modes = { mode: after, previous_mode: before };
   switch (change) {

@@ -152,6 +152,21 @@ export const identities = schema.table(
   ],
 );
 
+/**
+ * How many tests of a repository are in which health, for the list of repositories. Whatever writes identities raises
+ * `changes` in the same transaction; who reads the list counts again where that differs from `counted`. So a run costs
+ * one small row, and a look at ten thousand repositories counts only those in which something ran since the last look.
+ */
+export const repositoryCounts = schema.table('repository_counts', {
+  repositoryId: uuid('repository_id').primaryKey(),
+  changes: bigint({ mode: 'number' }).notNull(),
+  /** The changes that the numbers below include; 0 before the first count. */
+  counted: bigint({ mode: 'number' }).notNull().default(0),
+  tests: integer().notNull().default(0),
+  flaky: integer().notNull().default(0),
+  broken: integer().notNull().default(0),
+});
+
 /** When the health of an identity changed, and by which execution. Outlives retention, as the health does. */
 export const healthChanges = schema.table(
   'health_changes',
@@ -422,8 +437,12 @@ export const uploadChunks = schema.table(
     index('upload_chunks_block').on(table.blockId),
     // The reports of a run.
     index('upload_chunks_run').on(table.runKey),
-    // By age: receipts are kept for a month.
+    // By age: receipts are kept for a month. The newest of all repositories.
     index('upload_chunks_received').on(table.receivedAt),
+    // The newest of a repository.
+    index('upload_chunks_repository').on(table.repositoryId, table.receivedAt, table.uploadId),
+    // Those with rejected rows, which are rare.
+    index('upload_chunks_rejected').on(table.receivedAt, table.uploadId).where(sql`${table.rejected} > 0`),
   ],
 );
 

@@ -10,6 +10,7 @@ import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
+import { noteChange } from './repository-counts.ts';
 import { failureGroups, healthChanges, healthCheckpoints, identities, tests } from './schema.ts';
 
 /** The series of executions that a health describes. */
@@ -173,6 +174,7 @@ export async function writeIdentities(
   if (records.length === 0) return;
   const metrics = records.map(({ summary, health }) => metricsOf(summary, health));
   await tx.execute(sql`
+    with changed as (${noteChange(repositoryId)})
     insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,
       impact, failed, failed_ppm, last_failed_ms, summary, fold)
     select ${repositoryId}, * from unnest(
@@ -204,6 +206,7 @@ const startOf = (name: string): string =>
 /** Removes the identities of some tests; their checkpoints stay. */
 export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   await tx.execute(sql`
+    with changed as (${noteChange(repositoryId)})
     delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
 }
 
@@ -212,6 +215,7 @@ export async function forgetIdentities(tx: Executor, repositoryId: string, testI
  * retained stay.
  */
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
+  await tx.execute(noteChange(repositoryId));
   await tx.delete(identities).where(eq(identities.repositoryId, repositoryId));
   await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../src/errors.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import { ExportTraceServiceResponseSchema } from '../../src/ingest/otlp/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
-import type { Receipt } from '../../src/ledger/receipts.ts';
+import type { Receipt } from '../../src/ledger/receipt.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { unpack } from '../../src/queue/encoding.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';

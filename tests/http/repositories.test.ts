@@ -1,9 +1,24 @@
 /** The list of repositories: what a credential sees of them, and how their tests are. */
 import { expect, test } from 'bun:test';
-import { at, setUpInsights } from '../support/insights.ts';
+import { sql } from 'drizzle-orm';
+import { recount } from '../../src/postgres/repository-counts.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { openTestApp } from '../support/http.ts';
+import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 
 interface Listed {
-  repositories: { owner: string; repository: string; tests: number; flaky_tests: number; quarantined_tests: number }[];
+  repositories: {
+    owner: string;
+    repository: string;
+    tests: number;
+    flaky_tests: number;
+    broken_tests: number;
+    quarantined_tests: number;
+    failed_executions_by_day: number[];
+    last_run_at: string | null;
+    last_upload_at: string | null;
+    ingest_lag_seconds: number | null;
+  }[];
 }
 
 const insights = setUpInsights(async (fixture) => {
@@ -16,8 +31,10 @@ const insights = setUpInsights(async (fixture) => {
   );
 });
 
+/** With a new app: one keeps the days for some seconds. */
 const listFor = async (token: string): Promise<Listed['repositories']> => {
-  const response = await insights.app.request('/v1/repositories', { token });
+  const app = await openTestApp();
+  const response = await app.request('/v1/repositories', { token });
   expect(response.status).toBe(200);
   return ((await response.json()) as Listed).repositories;
 };
@@ -52,4 +69,97 @@ test('those with the most flaky and broken tests come first', async () => {
   const flaky = listed.map(({ flaky_tests }) => flaky_tests);
   expect(listed.length).toBeGreaterThan(1);
   expect(flaky.at(0)).toBe(Math.max(...flaky));
+});
+
+/** What the list says of one repository. */
+const summaryOf = async ({ repository: { owner, name } }: InsightsFixture) => {
+  const listed = await listFor(await insights.app.makeKey({ owner, repositories: [name] }));
+  return listed[0];
+};
+const numbersOf = async (fixture: InsightsFixture) => {
+  const found = await summaryOf(fixture);
+  return [found?.tests, found?.flaky_tests, found?.broken_tests];
+};
+
+test('what ran since the last look is counted, also where several look at once', async () => {
+  const another = insights.fixture.another();
+  const failed = (name: string) => ({ name, status: 'failed' as const, failures: [{ message: 'no' }] });
+  await another.ingest(another.run([{ name: 'a' }, { name: 'b' }]));
+  expect(await numbersOf(another)).toEqual([2, 0, 0]);
+  await another.ingest(another.run([{ name: 'c' }, { name: 'd', isFlaky: true, failures: [{}] }]));
+  expect(await Promise.all(Array.from({ length: 4 }, () => numbersOf(another)))).toEqual(
+    Array.from({ length: 4 }, () => [4, 1, 0]),
+  );
+  for (let i = 0; i < 3; i++) await another.ingest(another.run([failed('a')]));
+  expect(await numbersOf(another)).toEqual([4, 1, 1]);
+});
+
+test('a count that is kept leaves out nothing that was committed while it was made', async () => {
+  const { db, pool } = insights.app.stores.postgres;
+  const another = insights.fixture.another();
+  await another.ingest(another.run([{ name: 'a' }]));
+  const one = sql`select ${another.id}::uuid`;
+  const writer = await pool.connect();
+  try {
+    await writer.query('begin');
+    await writer.query('update ci_insights.repository_counts set changes = changes + 1 where repository_id = $1', [
+      another.id,
+    ]);
+    await writer.query(
+      `insert into ci_insights.identities (repository_id, test_id, pipeline_name, job_name, name_start, executions, health,
+         summary, fold) values ($1, $2, 'CI', 'unit', 'b', 1, 'broken', '', '')`,
+      [another.id, crypto.randomUUID()],
+    );
+    // It neither waits for the writer, nor sees what that has not committed.
+    expect((await recount(db, one)).get(another.id)).toEqual({ tests: 1, flaky: 0, broken: 0 });
+    await writer.query('commit');
+  } finally {
+    writer.release();
+  }
+  expect((await recount(db, one)).get(another.id)).toEqual({ tests: 2, flaky: 0, broken: 1 });
+  expect((await recount(db, one)).size).toBe(0);
+  await pool.query(`delete from ci_insights.identities where repository_id = $1 and name_start = 'b'`, [another.id]);
+});
+
+test('the failures of each day, the newest run and the lag of the newest upload are those of the other reads', async () => {
+  const another = insights.fixture.another();
+  const failed = (hoursAgo: number) => ({ name: 'a', at: at(hoursAgo), status: 'failed' as const, failures: [{}] });
+  await another.ingest(
+    another.run([failed(24 * 12), failed(24 * 12 + 1)]),
+    another.run([failed(26)]),
+    another.run([{ name: 'a', at: at(2) }]),
+    another.run([{ name: 'a', at: at(24 * 20), status: 'failed', failures: [{}] }]),
+    // On another branch: it is the newest run, and no failure of the repository.
+    another.run([{ name: 'a', at: at(1), status: 'failed', failures: [{}] }], { branch: 'feature' }),
+  );
+  const found = await summaryOf(another);
+  const series = await insights.app.get<{ value: number; value_over_time: { value: number }[] }>(
+    `${another.base}/tests/stats/failed_executions`,
+  );
+  expect(found?.failed_executions_by_day).toEqual(series.value_over_time.map(({ value }) => value));
+  expect(series.value).toBe(3);
+  expect(found).toMatchObject({ last_run_at: iso(at(1)), last_upload_at: iso(TEST_NOW), ingest_lag_seconds: 0 });
+
+  // Received a minute before it was stored.
+  const { clock } = insights.app.stores;
+  const late = another.run([{ name: 'a' }]);
+  clock.set(TEST_NOW + 60_000);
+  try {
+    await another.ingest(late);
+  } finally {
+    clock.set(TEST_NOW);
+  }
+  expect(await summaryOf(another)).toMatchObject({ ingest_lag_seconds: 60 });
+});
+
+test('a repository in which nothing ran lately has no failures, no run and no upload', async () => {
+  const another = insights.fixture.another();
+  await insights.app.stores.repositories.record(another.repository);
+  expect(await summaryOf(another)).toMatchObject({
+    tests: 0,
+    failed_executions_by_day: Array.from({ length: 14 }, () => 0),
+    last_run_at: null,
+    last_upload_at: null,
+    ingest_lag_seconds: null,
+  });
 });

@@ -7,8 +7,8 @@ import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 /**
- * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`: on the repository of
- * the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `key`: any
+ * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`, `administer`: on the
+ * repository of the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `key`: any
  * key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404 or 405
  * for everyone.
  */
@@ -22,6 +22,7 @@ type Rule =
   | 'upload'
   | 'quarantine'
   | 'events'
+  | 'administer'
   | 'board'
   | 'signature'
   | 'nothing';
@@ -57,6 +58,8 @@ const ROWS: Record<string, Rule> = {
   'DELETE /v1/sessions/:session_id': 'operator',
   'GET /v1/dead-letters': 'operator',
   'POST /v1/dead-letters/:dead_letter_id/replay': 'operator',
+  'GET /v1/service': 'operator',
+  'GET /v1/uploads': 'operator',
   'GET /v1/keys': 'operator',
   'POST /v1/keys': 'operator',
   'DELETE /v1/keys/:key_id': 'operator',
@@ -69,7 +72,10 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/playwright`]: 'upload',
   [`POST ${REPOSITORY}/go-test`]: 'upload',
   [`POST ${REPOSITORY}/trx`]: 'upload',
+  [`GET ${REPOSITORY}/uploads`]: 'upload',
   [`GET ${REPOSITORY}/uploads/:upload_id`]: 'upload',
+  [`GET ${REPOSITORY}/settings`]: 'read',
+  [`PATCH ${REPOSITORY}/settings`]: 'administer',
   [`GET ${REPOSITORY}/search/tests`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/stats/:stat`]: 'read',
@@ -236,6 +242,7 @@ function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (credential.endsWith('another owner')) return 'refused';
   if (credential.endsWith('another repository')) return 'hidden';
   if (rule === 'events' && credential.startsWith('ci ')) return 'refused';
+  if (rule === 'administer' && !credential.startsWith('admin ')) return 'refused';
   if ((rule === 'upload' || rule === 'quarantine') && credential.startsWith('view ')) return 'refused';
   return 'open';
 }
@@ -291,7 +298,7 @@ test('the document says of every operation whether it needs a credential, as its
     }),
   );
   expect(documented.length).toBeGreaterThan(20);
-  const needing = ['credential', 'operator', 'key', 'session', 'read', 'upload', 'quarantine', 'events'];
+  const needing = ['credential', 'operator', 'key', 'session', 'read', 'upload', 'quarantine', 'events', 'administer'];
   for (const [route, rule, isNeeded] of documented)
     expect([route, rule, isNeeded]).toEqual([route, rule, needing.includes(String(rule))]);
 });

@@ -1,0 +1,75 @@
+/**
+ * What may be set of a repository: one rule for the API and the command line. The names are those of the API.
+ */
+import { z } from 'zod';
+import { shortBranch } from './default-branch.ts';
+import { NAME_LENGTH_MAX } from './limits.ts';
+import { AUTO_QUARANTINE_MODES, QUARANTINE_LIMIT_MAX, QUARANTINE_WARNING_DAYS_MAX } from './quarantine-rules.ts';
+import { RERUN_PERCENT_MAX } from './rerun-plan.ts';
+import { textProblem } from './text.ts';
+
+const whole = (min: number, max: number, elsewhere = '') => {
+  const error = `must be a whole number from ${min} to ${max}${elsewhere}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+};
+
+const branch = z
+  .string({ error: 'must be the name of a branch' })
+  .transform(shortBranch)
+  .superRefine((value, context) => {
+    const problem = textProblem(value, 1, NAME_LENGTH_MAX);
+    if (problem) context.addIssue({ code: 'custom', message: problem.reason, params: { type: problem.type } });
+  });
+
+/** Each setting with its bounds. */
+const SETTINGS = {
+  default_branch: branch.meta({
+    description: 'The branch that insights cover; overrides what the host and uploads say',
+    example: 'main',
+  }),
+  flaky_detection_enabled: z.boolean({ error: 'must be true or false' }).meta({
+    description: 'Whether executions may be judged flaky',
+    example: true,
+  }),
+  auto_quarantine: z
+    .enum(AUTO_QUARANTINE_MODES, { error: `must be one of ${AUTO_QUARANTINE_MODES.join(', ')}` })
+    .meta({ description: 'Which tests are quarantined automatically', example: 'flaky' }),
+  quarantine_limit: whole(1, QUARANTINE_LIMIT_MAX, ', or null for no limit')
+    .nullable()
+    .meta({ description: 'How many quarantines stop automatic ones; null: no limit', example: 20 }),
+  quarantine_warning_days: whole(0, QUARANTINE_WARNING_DAYS_MAX).meta({
+    description: 'How many days before its end a quarantine is announced to end; 0: never',
+    example: 3,
+  }),
+  rerun_percent: whole(1, RERUN_PERCENT_MAX, ', or null for none').nullable().meta({
+    description: 'How much longer test runners may take to run new and unhealthy tests again; null: not at all',
+    example: null,
+  }),
+} as const;
+
+/** A change of some settings; what it leaves out stays as it is. */
+export const settingsChangeSchema = z
+  .object(SETTINGS)
+  .partial()
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: `names no setting. Send at least one of ${Object.keys(SETTINGS).join(', ')}`,
+  });
+export type SettingsChange = z.infer<typeof settingsChangeSchema>;
+
+/** The settings of a repository, as they are. */
+export const settingsSchema = z.object({
+  ...SETTINGS,
+  default_branch: z
+    .string()
+    .nullable()
+    .meta({ description: 'The branch that insights cover; null while it is not known', example: 'main' }),
+});
+export type Settings = z.infer<typeof settingsSchema>;
+
+/** What decides how executions are stored and judged when they arrive. */
+type Judging = Pick<Settings, 'default_branch' | 'flaky_detection_enabled'>;
+
+/** Whether stored executions follow the settings before until they are rebuilt. */
+export const needsRebuild = (before: Judging, after: Judging): boolean =>
+  (before.default_branch !== null && before.default_branch !== after.default_branch) ||
+  before.flaky_detection_enabled !== after.flaky_detection_enabled;
