@@ -51,15 +51,33 @@ const signedRoute = createRoute({
   },
 });
 
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const flag = (value: unknown): true | undefined => (value === 'true' || value === true ? true : undefined);
+const oneOf = <const T extends string>(value: unknown, values: readonly T[]): T | undefined =>
+  values.find((one) => one === value);
+/** Leaves out what is not set, so that addresses stay short. */
+const set = <T extends object>(values: T): Partial<T> => {
+  const given: Partial<T> = { ...values };
+  for (const name in given) if (given[name] === undefined) delete given[name];
+  return given;
+};
+
 const homeRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/',
+  validateSearch: (search) => set({ q: text(search.q) }),
   component: lazyRouteComponent(() => import('./pages/repositories.tsx'), 'Repositories'),
 });
 
 const operationsRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/operations',
+  validateSearch: (search) =>
+    set({
+      view: oneOf(search.view, ['uploads', 'settings', 'access']),
+      repository: text(search.repository),
+      rejected: flag(search.rejected),
+    }),
   component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'Operations'),
 });
 
@@ -72,17 +90,6 @@ const repositoryHomeRoute = createRoute({
     throw redirect({ to: '/$owner/$repository/tests', params });
   },
 });
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const flag = (value: unknown): true | undefined => (value === 'true' || value === true ? true : undefined);
-const oneOf = <const T extends string>(value: unknown, values: readonly T[]): T | undefined =>
-  values.find((one) => one === value);
-/** Leaves out what is not set, so that addresses stay short. */
-const set = <T extends object>(values: T): Partial<T> => {
-  const given: Partial<T> = { ...values };
-  for (const name in given) if (given[name] === undefined) delete given[name];
-  return given;
-};
 
 const SORTS = ['health_status', 'failed_executions_count', 'last_failure_at', 'executions_count', 'test_name'] as const;
 const testsRoute = createRoute({

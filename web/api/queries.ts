@@ -5,6 +5,7 @@ import type { CredentialInUse, SessionList } from '../../src/access/sessions.ts'
 import type { Explanation } from '../../src/evaluation/explanation.ts';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
+import type { UploadList } from '../../src/ingest/receipts.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
@@ -17,6 +18,12 @@ import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
 import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
+import type {
+  ChangedSettings,
+  RepositorySettingsAnswer,
+  SettingsChange,
+} from '../../src/operate/repository-settings.ts';
+import type { ServiceState } from '../../src/operate/service-state.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ask, get, Problem, pathOf, type Query } from './client.ts';
 
@@ -188,6 +195,32 @@ export const deadLettersQuery = queryOptions({
   queryFn: ({ signal }) => get<DeadLetterList>('/dead-letters', {}, signal),
 });
 export const replayDeadLetter = (id: string) => ask<undefined>('POST', pathOf`/dead-letters/${id}/replay`);
+
+export const serviceStateQuery = queryOptions({
+  queryKey: ['service state'],
+  queryFn: ({ signal }) => get<ServiceState>('/service', {}, signal),
+});
+
+/** Of one repository, or of all. */
+export const uploadsQuery = (path: RepositoryPath | undefined, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['uploads', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<UploadList>('GET', `${path ? insights(path) : ''}/uploads`, {
+        query: { ...query, cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const settingsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['settings', path],
+    queryFn: ({ signal }) => get<RepositorySettingsAnswer>(`${insights(path)}/settings`, {}, signal),
+  });
+export const changeSettings = (path: RepositoryPath, body: SettingsChange) =>
+  ask<ChangedSettings>('PATCH', `${insights(path)}/settings`, { body });
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],

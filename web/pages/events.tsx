@@ -5,10 +5,12 @@ import { type ReactNode, useMemo } from 'react';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
 import { eventCountsQuery, logQuery, type RepositoryPath } from '../api/queries.ts';
+import { Bars } from '../ui/bars.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount, formatLocal } from '../ui/format.ts';
+import { PagedList } from '../ui/paged-list.tsx';
 import { Pull } from '../ui/pull.tsx';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -89,30 +91,20 @@ export function Events() {
       </div>
       <div className="card overflow-hidden">
         {counts && counts.total > 0 && <Histogram counts={counts} />}
-        {found.isPending && <Loading rows={10} />}
-        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
-        {found.isSuccess && events.length === 0 && (
-          <Empty title="Nothing happened in this window">
-            <p>The log has what webhooks and producers send, and every change of quarantines and settings.</p>
-          </Empty>
-        )}
-        <ol>
-          {events.map((event) => (
+        <PagedList
+          found={found}
+          rows={events}
+          older="Older events"
+          empty={
+            <Empty title="Nothing happened in this window">
+              <p>The log has what webhooks and producers send, and every change of quarantines and settings.</p>
+            </Empty>
+          }
+        >
+          {(event) => (
             <Row key={event.id} path={path} event={event} onPull={(number) => change({ pull: String(number) })} />
-          ))}
-        </ol>
-        {found.hasNextPage && (
-          <div className="flex justify-center border-t border-line p-3">
-            <button
-              type="button"
-              className="button"
-              disabled={found.isFetching}
-              onClick={() => void found.fetchNextPage()}
-            >
-              {found.isFetchingNextPage ? 'Loading …' : 'Older events'}
-            </button>
-          </div>
-        )}
+          )}
+        </PagedList>
       </div>
     </>
   );
@@ -129,26 +121,18 @@ function optionsOf(
   return [[undefined, every], ...(isListed ? [] : [[chosen, chosen] as [string, string]]), ...options];
 }
 
-function Histogram({ counts: { total, histogram } }: { counts: EventCounts }) {
-  const most = Math.max(...histogram.map(({ count }) => count));
-  return (
-    <div className="border-b border-line px-4 py-3">
-      <p className="mb-2 text-xs text-soft">
-        {formatCount(total)} {total === 1 ? 'event' : 'events'}
-      </p>
-      <div className="flex h-12 items-end gap-px" role="img" aria-label={`${total} events over time`}>
-        {histogram.map(({ start, count }) => (
-          <div
-            key={start}
-            className={`flex-1 rounded-t-sm ${count > 0 ? 'min-h-0.5 bg-accent' : 'h-px bg-line'}`}
-            style={count > 0 ? { height: `${(100 * count) / most}%` } : {}}
-            title={`${formatLocal(start)}: ${formatCount(count)}`}
-          />
-        ))}
-      </div>
-    </div>
-  );
-}
+const Histogram = ({ counts: { total, histogram } }: { counts: EventCounts }) => (
+  <div className="border-b border-line px-4 py-3">
+    <p className="mb-2 text-xs text-soft">
+      {formatCount(total)} {total === 1 ? 'event' : 'events'}
+    </p>
+    <Bars
+      bars={histogram.map(({ start, count }) => ({ count, title: `${formatLocal(start)}: ${formatCount(count)}` }))}
+      label={`${total} events over time`}
+      className="h-12 w-full text-accent"
+    />
+  </div>
+);
 
 interface RowProps {
   path: RepositoryPath;

@@ -1,100 +1,168 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
 /** All repositories, those with the most trouble first. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import { repositoriesQuery } from '../api/queries.ts';
-import { formatCount } from '../ui/format.ts';
+import { Bars } from '../ui/bars.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
+import { VirtualRows } from '../ui/virtual-rows.tsx';
 
+const route = getRouteApi('/signed/');
 type Repository = RepositoryList['repositories'][number];
 
+/** With fewer, there is nothing to find. */
+const SEARCHED_MIN = 8;
+
 export function Repositories() {
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   useTitle('Repositories');
   const { data, error, refetch, isPending } = useQuery({ ...repositoriesQuery, refetchInterval: 15_000 });
-  const [text, setText] = useState('');
-  const found = data?.repositories.filter(({ owner, repository }) =>
-    `${owner}/${repository}`.toLowerCase().includes(text.toLowerCase()),
+  const onSearch = useCallback(
+    (text: string) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
+    [navigate],
   );
+  const all = data?.repositories ?? [];
+  const found = all.filter((one) => pathOf(one).toLowerCase().includes(q.toLowerCase()));
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-3">
-        <h1 className="text-lg font-semibold">Repositories</h1>
-        {data && data.repositories.length > 8 && (
-          <input
-            type="search"
-            aria-label="Find a repository"
-            placeholder="Find a repository"
-            className="field ml-auto w-64"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+        <h1 className="mr-auto text-lg font-semibold">Repositories</h1>
+        {(all.length > SEARCHED_MIN || q !== '') && (
+          <SearchField label="Find a repository" placeholder="Find a repository" value={q} onSearch={onSearch} />
         )}
       </div>
       <div className="card overflow-hidden">
         {isPending && <Loading />}
         {error && <Failed error={error} reset={() => void refetch()} />}
-        {found && found.length > 0 && <Table repositories={found} />}
-        {data?.repositories.length === 0 && (
+        {found.length > 0 && <Rows repositories={found} />}
+        {data && all.length === 0 && (
           <Empty title="No repository has sent results yet">
             <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
             <OpenRepository />
           </Empty>
         )}
-        {found?.length === 0 && data !== undefined && data.repositories.length > 0 && (
-          <Empty title={`No repository has “${text}” in its name`} />
-        )}
+        {all.length > 0 && found.length === 0 && <Empty title={`No repository has “${q}” in its name`} />}
       </div>
     </>
   );
 }
 
-function Table({ repositories }: { repositories: readonly Repository[] }) {
+const ROW_PX = 48;
+const GRID =
+  'grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_3.5rem_3.5rem] sm:grid-cols-[minmax(0,1fr)_3.5rem_3.5rem_7rem] lg:grid-cols-[minmax(0,1fr)_5rem_4.5rem_4.5rem_9rem_6rem_6.5rem_5rem]';
+const WIDE = 'max-lg:hidden';
+const COLUMNS = [
+  ['Repository', ''],
+  ['Tests', `text-right ${WIDE}`],
+  ['Broken', 'text-right'],
+  ['Flaky', 'text-right'],
+  ['Failed in 14 days', 'max-sm:hidden'],
+  ['Quarantined', `text-right ${WIDE}`],
+  ['Last run', `text-right ${WIDE}`],
+  ['Ingest lag', `text-right ${WIDE}`],
+] as const;
+
+const pathOf = ({ owner, repository }: Repository): string => `${owner}/${repository}`;
+
+const Rows = ({ repositories }: { repositories: readonly Repository[] }) => (
+  <VirtualRows
+    label="Repositories"
+    columns={COLUMNS}
+    grid={GRID}
+    rowPx={ROW_PX}
+    count={repositories.length}
+    keyOf={(index) => (repositories[index] ? pathOf(repositories[index]) : '')}
+  >
+    {(index) => repositories[index] && <Cells one={repositories[index]} />}
+  </VirtualRows>
+);
+
+function Cells({ one }: { one: Repository }) {
   return (
-    <div className="overflow-x-auto">
-      <table className="w-full text-left tabular-nums">
-        <thead className="border-b border-line text-xs text-soft">
-          <tr>
-            <th className="px-4 py-2 font-medium">Repository</th>
-            {['Tests', 'Broken', 'Flaky', 'Quarantined', 'Recovered'].map((name) => (
-              <th key={name} className="px-4 py-2 text-right font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {repositories.map((one) => (
-            <tr key={`${one.owner}/${one.repository}`} className="border-b border-line last:border-0 hover:bg-raised">
-              <td className="px-4 py-2.5">
-                <Link
-                  to="/$owner/$repository/tests"
-                  params={{ owner: one.owner, repository: one.repository }}
-                  className="font-medium"
-                >
-                  {one.owner}/{one.repository}
-                </Link>
-                <span className="ml-2 text-xs text-soft">{one.default_branch}</span>
-              </td>
-              <Count value={one.tests} />
-              <Count value={one.broken_tests} colour="text-broken" />
-              <Count value={one.flaky_tests} colour="text-flaky" />
-              <Count value={one.quarantined_tests} />
-              <Count value={one.recovered_tests} colour="text-healthy" />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <div role="cell" className="min-w-0">
+        <Link
+          to="/$owner/$repository/tests"
+          params={{ owner: one.owner, repository: one.repository }}
+          className="block truncate font-medium text-ink"
+        >
+          {pathOf(one)}
+        </Link>
+        <span className="block truncate text-xs text-soft">
+          {one.default_branch ?? 'no default branch yet'}
+          {one.last_run_at !== null && (
+            <span className="lg:hidden">
+              {' · ran '}
+              <Time at={one.last_run_at} />
+            </span>
+          )}
+        </span>
+      </div>
+      <Count value={one.tests} colour="" className={WIDE} />
+      <Count value={one.broken_tests} colour="text-broken" />
+      <Count value={one.flaky_tests} colour="text-flaky" />
+      <div role="cell" className="max-sm:hidden">
+        <Failures days={one.failed_executions_by_day} />
+      </div>
+      <div role="cell" className={`text-right tabular-nums ${WIDE}`}>
+        {formatCount(one.quarantined_tests)}
+        {one.recovered_tests > 0 && (
+          <span className="block text-xs text-healthy">{formatCount(one.recovered_tests)} recovered</span>
+        )}
+      </div>
+      <Cell>{one.last_run_at === null ? 'not in 14 days' : <Time at={one.last_run_at} />}</Cell>
+      <Cell>{one.ingest_lag_seconds === null ? '–' : formatSeconds(one.ingest_lag_seconds)}</Cell>
+    </>
   );
 }
 
-const Count = ({ value, colour = '' }: { value: number; colour?: string }) => (
-  <td className={`px-4 py-2.5 text-right ${value === 0 ? 'text-soft' : `font-medium ${colour}`}`}>
-    {formatCount(value)}
-  </td>
+const Cell = ({ children }: { children: ReactNode }) => (
+  <div role="cell" className={`text-right text-soft tabular-nums ${WIDE}`}>
+    {children}
+  </div>
 );
+
+interface CountProps {
+  value: number;
+  /** Unless there is none. */
+  colour: string;
+  className?: string;
+}
+
+const Count = ({ value, colour, className = '' }: CountProps) => (
+  <div
+    role="cell"
+    className={`text-right tabular-nums ${value === 0 ? 'text-soft' : `font-medium ${colour}`} ${className}`}
+  >
+    {formatCount(value)}
+  </div>
+);
+
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const DAY_MS = 86_400_000;
+
+function Failures({ days }: { days: readonly number[] }) {
+  const today = Date.now();
+  const bars = days.map((count, i) => ({
+    count,
+    title: `${DAY.format(today - (days.length - 1 - i) * DAY_MS)}: ${formatCount(count)}`,
+  }));
+  const total = days.reduce((sum, count) => sum + count, 0);
+  return (
+    <Bars
+      bars={bars}
+      label={`${formatCount(total)} failed executions in ${days.length} days`}
+      className="h-7 w-full text-broken"
+    />
+  );
+}
 
 function OpenRepository() {
   const [name, setName] = useState('');

@@ -5,9 +5,10 @@ import { useCallback } from 'react';
 import type { RunList } from '../../src/insights/runs.ts';
 import { type RepositoryPath, runsQuery } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
+import { PagedList } from '../ui/paged-list.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -36,30 +37,18 @@ export function Runs() {
         <SearchField label="Branch" placeholder="Every branch" value={branch ?? ''} onSearch={onSearch} />
       </div>
       <div className="card overflow-hidden">
-        {found.isPending && <Loading rows={10} />}
-        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
-        {found.isSuccess && runs.length === 0 && (
-          <Empty title={branch === undefined ? 'Nothing has run' : `Nothing ran on ${branch}`}>
-            <p>Runs appear when their first report has arrived. Branches are exact names.</p>
-          </Empty>
-        )}
-        <ol>
-          {runs.map((run) => (
-            <Row key={run.id} path={path} run={run} />
-          ))}
-        </ol>
-        {found.hasNextPage && (
-          <div className="flex justify-center border-t border-line p-3">
-            <button
-              type="button"
-              className="button"
-              disabled={found.isFetching}
-              onClick={() => void found.fetchNextPage()}
-            >
-              {found.isFetchingNextPage ? 'Loading …' : 'Older runs'}
-            </button>
-          </div>
-        )}
+        <PagedList
+          found={found}
+          rows={runs}
+          older="Older runs"
+          empty={
+            <Empty title={branch === undefined ? 'Nothing has run' : `Nothing ran on ${branch}`}>
+              <p>Runs appear when their first report has arrived. Branches are exact names.</p>
+            </Empty>
+          }
+        >
+          {(run) => <Row key={run.id} path={path} run={run} />}
+        </PagedList>
       </div>
     </>
   );

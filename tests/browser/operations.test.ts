@@ -1,0 +1,188 @@
+/** What operators see in a real browser: the state of the service, uploads, settings, and many repositories. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
+import { at, setUpInsights } from '../support/insights.ts';
+import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
+
+const REASON = 'the test name is <b>longer</b> than 10000 characters';
+const OWNER = 'many-repositories';
+const REPOSITORIES = 10_000;
+
+const insights = setUpInsights(async (fixture) => {
+  const rejections = [{ reason: REASON, count: 2, examples: ['<img src=x onerror="document.title=1">'] }];
+  await fixture.ingest(fixture.run([{ name: 'a', at: at(30), status: 'failed', failures: [{ message: 'no' }] }]), {
+    ...fixture.run([{ name: 'a', at: at(2) }]),
+    rejections,
+  });
+});
+
+let service: ServiceApp;
+let origin: string;
+let name: string;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  service = await openServiceApp();
+  origin = `http://127.0.0.1:${service.port}`;
+  const { repository } = insights.fixture;
+  name = `${repository.owner}/${repository.name}`;
+  await service.stores.postgres.pool.query(
+    `insert into ci_insights.repositories (id, host, owner, name, default_branch, created_at)
+     select gen_random_uuid(), 'github.com', $1, 'repository-' || lpad(n::text, 5, '0'), 'main', now()
+     from generate_series(1, $2::int) as n`,
+    [OWNER, REPOSITORIES],
+  );
+});
+afterAll(async () => {
+  await service?.stores.postgres.pool.query('delete from ci_insights.repositories where owner = $1', [OWNER]);
+  await service?.stop();
+});
+
+/** Runs with a page of an admin, and fails if a script failed or the policy refused something. */
+async function on(options: Parameters<typeof visit>[1], run: (visit: Visit) => Promise<void>): Promise<void> {
+  const opened = await visit(origin, { key: service.adminToken, ...options });
+  try {
+    await run(opened);
+    expect(opened.errors).toEqual([]);
+  } finally {
+    await opened.context.close();
+  }
+}
+
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+
+describe.skipIf(!hasBrowser)('operators', () => {
+  test('see how fast results are stored, how far behind that is, and what waits, without a reload', async () => {
+    await on({}, async ({ page, open }) => {
+      await open('/operations');
+      const ingestion = page.getByRole('region', { name: 'Ingestion' });
+      await ingestion.getByText('Behind by').waitFor();
+      await ingestion.getByRole('img', { name: /executions stored, minute by minute/ }).waitFor();
+      await page.getByRole('row', { name: /^test-runs 0 / }).waitFor();
+      const later = page.waitForResponse(/\/v1\/service$/);
+      expect((await later).status()).toBe(200);
+    });
+  }, 30_000);
+
+  test('find the uploads in which rows were rejected, with the reasons, by a link', async () => {
+    await on({}, async ({ page, open }) => {
+      await open('/operations?view=uploads');
+      await page.getByLabel('Only with rejected rows').check();
+      await page.waitForURL(/rejected=true/);
+      await page.getByLabel('Repository').fill(name);
+      await page.waitForURL(/repository=/);
+      await page.reload();
+      const upload = page.locator('summary', { hasText: name });
+      await upload.getByText('2 rejected').waitFor();
+      await upload.click();
+      await page.getByText(REASON).waitFor();
+      await page.getByText('<img src=x onerror="document.title=1">').waitFor();
+      expect(await page.locator('main img, main b').count()).toBe(0);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  }, 30_000);
+
+  test('change settings of a repository, and are told what that needs', async () => {
+    await on({}, async ({ page, open }) => {
+      await open('/operations?view=settings');
+      await page.getByLabel('Repository').fill(name);
+      const form = page.getByRole('form', { name: `Settings of ${name}` });
+      await form.getByLabel('Automatic quarantine').selectOption('flaky');
+      await form.getByLabel('Quarantine limit').fill('20');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByRole('status').getByText('Saved.').waitFor();
+      expect(await form.getByText('ci-insights rebuild').count()).toBe(0);
+      await form.getByLabel('Default branch').fill('trunk');
+      await page.keyboard.press('Enter');
+      await form.getByText('ci-insights rebuild').waitFor();
+      await page.reload();
+      expect(await form.getByLabel('Quarantine limit').inputValue()).toBe('20');
+      expect(await form.getByLabel('Default branch').inputValue()).toBe('trunk');
+      await form.getByText('Set by an operator.').waitFor();
+    });
+    const { owner, name: repository } = insights.fixture.repository;
+    expect(await service.get(`/v1/ci/${owner}/repositories/${repository}/settings`)).toMatchObject({
+      auto_quarantine: 'flaky',
+      quarantine_limit: 20,
+      default_branch: 'trunk',
+    });
+  }, 30_000);
+
+  test('read what is wrong, in every view, and try again', async () => {
+    await on({}, async ({ page, open }) => {
+      const isAsked = /\/v1\/(service|uploads|repositories|keys|sessions)(\?|$)/;
+      const problem = { type: 'about:blank', title: 'Service unavailable', status: 503, detail: 'PostgreSQL is away.' };
+      await page.route(isAsked, (route) =>
+        route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+      );
+      for (const view of ['', '?view=uploads', '?view=settings', '?view=access']) {
+        await open(`/operations${view}`);
+        await page.getByRole('alert').getByText('PostgreSQL is away.').first().waitFor();
+      }
+      await page.unroute(isAsked);
+      await page.getByRole('button', { name: 'Try again' }).first().click();
+      await page
+        .getByRole('button', { name: /^Revoke / })
+        .first()
+        .waitFor();
+    });
+  }, 60_000);
+
+  test.each([
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' as const }],
+    ['on a phone', PHONE],
+  ])(
+    'have nothing in any view that axe objects to or that is too wide, %s',
+    async (_, options) => {
+      await on({ reducedMotion: 'reduce', ...options }, async ({ page, open }) => {
+        for (const path of [
+          '',
+          '/operations',
+          '/operations?view=uploads',
+          `/operations?view=settings&repository=${name}`,
+          '/operations?view=access',
+        ]) {
+          await open(path);
+          expect([path, await violationsOn(page)]).toEqual([path, []]);
+          const isWithin = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+          expect([path, isWithin]).toEqual([path, true]);
+        }
+      });
+    },
+    60_000,
+  );
+});
+
+describe.skipIf(!hasBrowser)('the list of repositories', () => {
+  test('shows what failed by day, the newest run and the lag, and leads to the repository', async () => {
+    const { owner, name: repository } = insights.fixture.repository;
+    const key = await service.makeKey({ owner, repositories: [repository], scope: 'view' });
+    await on({ key }, async ({ page, open }) => {
+      await open('');
+      const row = page.getByRole('row', { name: new RegExp(`^${name}`) });
+      await row.getByRole('img', { name: '1 failed executions in 14 days' }).waitFor();
+      expect(await row.getByRole('cell').allTextContents()).toContain('0 s');
+      expect(await row.locator('time').first().getAttribute('datetime')).toBe(new Date(at(2)).toISOString());
+      await row.getByRole('link').click();
+      await page.waitForURL(new RegExp(`/app/${name}/tests`));
+    });
+  }, 30_000);
+
+  test(`of ${REPOSITORIES} repositories has only those in view, and finds one by its name in the address`, async () => {
+    const key = await service.makeKey({ owner: OWNER, scope: 'view' });
+    await on({ key }, async ({ page, open }) => {
+      await open('');
+      await page.getByRole('link', { name: `${OWNER}/repository-00001` }).waitFor();
+      expect(await page.locator('[data-index]').count()).toBeLessThan(60);
+      await page.mouse.wheel(0, 48 * 5_000);
+      await page.getByRole('link', { name: `${OWNER}/repository-05000` }).waitFor();
+      expect(await page.locator('[data-index]').count()).toBeLessThan(60);
+      await page.getByLabel('Find a repository').fill('09999');
+      await page.getByRole('link', { name: `${OWNER}/repository-09999` }).waitFor();
+      await page.waitForURL(/q=09999/);
+      await page.reload();
+      await page.getByRole('link', { name: `${OWNER}/repository-09999` }).waitFor();
+      expect(await page.locator('[data-index]').count()).toBe(1);
+    });
+  }, 30_000);
+});

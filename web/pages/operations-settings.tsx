@@ -1,0 +1,193 @@
+/** The settings of a repository: what `ci-insights repos set` changes. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
+import { changeSettings, type RepositoryPath, repositoriesQuery, settingsQuery } from '../api/queries.ts';
+import { Field } from '../ui/field.tsx';
+import { repositoryIn } from '../ui/repository-text.ts';
+import { SearchField } from '../ui/search-field.tsx';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+
+const route = getRouteApi('/signed/operations');
+/** More names than one reads; the field finds the others. */
+const NAMES_MAX = 50;
+
+export function Settings() {
+  const { repository } = route.useSearch();
+  const navigate = route.useNavigate();
+  const path = repositoryIn(repository);
+  const onSearch = useCallback(
+    (text: string) =>
+      void navigate({ search: (before) => ({ ...before, repository: text || undefined }), replace: true }),
+    [navigate],
+  );
+  return (
+    <>
+      <div className="mb-3 flex">
+        <SearchField label="Repository" placeholder="owner/name" value={repository ?? ''} onSearch={onSearch} />
+      </div>
+      <div className="card">
+        {path ? <Form key={`${path.owner}/${path.repository}`} path={path} /> : <Names part={repository ?? ''} />}
+      </div>
+    </>
+  );
+}
+
+/** What the field may mean. */
+function Names({ part }: { part: string }) {
+  const { data, error, refetch, isPending } = useQuery(repositoriesQuery);
+  if (isPending) return <Loading />;
+  if (error) return <Failed error={error} reset={() => void refetch()} />;
+  const names = data.repositories
+    .map(({ owner, repository }) => `${owner}/${repository}`)
+    .filter((name) => name.toLowerCase().includes(part.toLowerCase()))
+    .sort();
+  if (names.length === 0)
+    return (
+      <Empty title={part === '' ? 'No repository has sent results yet' : `No repository has “${part}” in its name`}>
+        <p>Write owner/name to set up a repository before its first report.</p>
+      </Empty>
+    );
+  return (
+    <ul>
+      {names.slice(0, NAMES_MAX).map((name) => (
+        <li key={name} className="border-b border-line px-4 py-2 last:border-0">
+          <Link to="/operations" search={{ view: 'settings', repository: name }}>
+            {name}
+          </Link>
+        </li>
+      ))}
+      {names.length > NAMES_MAX && <li className="px-4 py-2 text-soft">and {names.length - NAMES_MAX} more</li>}
+    </ul>
+  );
+}
+
+const SOURCES: Record<NonNullable<RepositorySettingsAnswer['default_branch_source']>, string> = {
+  guess: 'The first of main and master that appeared.',
+  payload: 'Uploads say so.',
+  host: 'The repository host says so.',
+  setting: 'Set by an operator.',
+};
+
+function Form({ path }: { path: RepositoryPath }) {
+  const { data, error, refetch, isPending } = useQuery(settingsQuery(path));
+  const client = useQueryClient();
+  const saving = useMutation({
+    mutationFn: (change: SettingsChange) => changeSettings(path, change),
+    onSuccess: ({ body: { needs_rebuild: _, ...settings } }) =>
+      client.setQueryData(settingsQuery(path).queryKey, settings),
+  });
+  if (isPending) return <Loading />;
+  if (error) return <Failed error={error} reset={() => void refetch()} />;
+  return (
+    <form
+      aria-label={`Settings of ${path.owner}/${path.repository}`}
+      // What was saved is what the fields begin with.
+      key={JSON.stringify(data)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const change = changeIn(new FormData(event.currentTarget), data);
+        if (Object.keys(change).length > 0) saving.mutate(change);
+      }}
+    >
+      <div className="grid gap-x-8 gap-y-4 px-4 py-4 sm:grid-cols-2">
+        <Field
+          label="Default branch"
+          hint={data.default_branch_source === null ? 'Not known yet.' : SOURCES[data.default_branch_source]}
+        >
+          <input name="default_branch" maxLength={255} className="field" defaultValue={data.default_branch ?? ''} />
+        </Field>
+        <Field label="Flaky detection" hint="Off: no execution is judged flaky.">
+          <select name="flaky_detection_enabled" className="field" defaultValue={String(data.flaky_detection_enabled)}>
+            <option value="true">on</option>
+            <option value="false">off</option>
+          </select>
+        </Field>
+        <Field label="Automatic quarantine" hint="Of tests with enough evidence.">
+          <select name="auto_quarantine" className="field" defaultValue={data.auto_quarantine}>
+            <option value="off">off</option>
+            <option value="flaky">of flaky tests</option>
+            <option value="flaky+broken">of flaky and broken tests</option>
+          </select>
+        </Field>
+        <Field label="Quarantine limit" hint="With so many quarantines, automatic ones stop. Empty: no limit.">
+          <input
+            name="quarantine_limit"
+            type="number"
+            min={1}
+            max={100_000}
+            className="field"
+            defaultValue={data.quarantine_limit ?? ''}
+          />
+        </Field>
+        <Field
+          label="Expiry warning, in days"
+          hint="How long before its end a quarantine is announced to end. 0: never."
+        >
+          <input
+            name="quarantine_warning_days"
+            type="number"
+            min={0}
+            max={90}
+            required
+            className="field"
+            defaultValue={data.quarantine_warning_days}
+          />
+        </Field>
+        <Field label="Reruns, in percent" hint="Time for running new and unhealthy tests again. Empty: none.">
+          <input
+            name="rerun_percent"
+            type="number"
+            min={1}
+            max={100}
+            className="field"
+            defaultValue={data.rerun_percent ?? ''}
+          />
+        </Field>
+      </div>
+      <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
+        <button type="submit" className="button button-primary" disabled={saving.isPending}>
+          {saving.isPending ? 'Saving …' : 'Save'}
+        </button>
+        {saving.error && (
+          <p role="alert" className="text-broken">
+            {saving.error.message}
+          </p>
+        )}
+        {saving.data && (
+          <p role="status">
+            Saved.
+            {saving.data.body.needs_rebuild && (
+              <>
+                {' '}
+                Stored executions follow the old setting until you run <code>ci-insights rebuild</code>. New uploads
+                follow the new one.
+              </>
+            )}
+          </p>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** What was changed in the form. An emptied default branch stays as it is: there is no way to forget it. */
+function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsChange {
+  const textOf = (name: string): string => String(form.get(name) ?? '').trim();
+  const numberOf = (name: string): number | null => (textOf(name) === '' ? null : Number(textOf(name)));
+  const after: SettingsChange = {
+    default_branch: textOf('default_branch') || (before.default_branch ?? undefined),
+    flaky_detection_enabled: textOf('flaky_detection_enabled') === 'true',
+    auto_quarantine: MODES.find((mode) => mode === textOf('auto_quarantine')) ?? before.auto_quarantine,
+    quarantine_limit: numberOf('quarantine_limit'),
+    quarantine_warning_days: numberOf('quarantine_warning_days') ?? before.quarantine_warning_days,
+    rerun_percent: numberOf('rerun_percent'),
+  };
+  const changed = Object.entries(after).filter(
+    ([name, value]) => value !== undefined && value !== before[name as keyof SettingsChange],
+  );
+  return Object.fromEntries(changed);
+}
+
+const MODES = ['off', 'flaky', 'flaky+broken'] as const;

@@ -1,0 +1,44 @@
+/** Counts over time as bars, each with what it says on hover. */
+
+interface BarsProps {
+  bars: readonly { count: number; title: string }[];
+  /** What the bars say together, for those who do not see them. */
+  label: string;
+  /** Their size and colour. */
+  className: string;
+}
+
+/** Of the height: what is not nothing can be seen beside what is much. */
+const HEIGHT_MIN = 0.06;
+const BASELINE = 0.03;
+
+export function Bars({ bars, label, className }: BarsProps) {
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${Math.max(1, bars.length)} 1`}
+      preserveAspectRatio="none"
+      className={className}
+    >
+      {bars.map(({ count, title }, i) => {
+        const height = count === 0 ? BASELINE : Math.max(HEIGHT_MIN, count / most);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
+          <g key={i}>
+            <title>{title}</title>
+            <rect x={i} y={0} width={1} height={1} fill="transparent" />
+            <rect
+              x={i + 0.1}
+              y={1 - height}
+              width={0.8}
+              height={height}
+              className={count === 0 ? 'fill-line' : 'fill-current'}
+            />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

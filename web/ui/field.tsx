@@ -1,0 +1,20 @@
+/** A control of a form with its name above it. */
+import type { ReactNode } from 'react';
+
+interface FieldProps {
+  label: string;
+  /** What the value means, below it. */
+  hint?: string;
+  children: ReactNode;
+}
+
+export const Field = ({ label, hint, children }: FieldProps) => (
+  <div className="flex flex-col gap-1">
+    {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is what it is given */}
+    <label className="flex flex-col gap-1">
+      <span className="text-xs text-soft">{label}</span>
+      {children}
+    </label>
+    {hint !== undefined && <p className="text-xs text-soft">{hint}</p>}
+  </div>
+);
