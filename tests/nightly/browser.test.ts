@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('every page of the web application', () => {
 
   test('shows operators keys and sessions, which they make and end', async () => {
     await on({}, async ({ page, open }) => {
-      await open('/operations');
+      await open('/operations?view=access');
       await page.getByLabel('Name').fill('made in a browser');
       await page.getByLabel('Owner').fill('acme');
       await page.getByRole('button', { name: 'Make a key' }).click();
