@@ -153,6 +153,7 @@ const quarantinesRoute = createRoute({
       q: text(search.q),
       source: oneOf(search.source, ['manual', 'auto']),
       recovered: flag(search.recovered),
+      group: oneOf(search.group, ['owner', 'end']),
     }),
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });

@@ -49,6 +49,8 @@ const response = z.object({
     .meta({ description: `False if there are more quarantines than can be counted (${EFFECTS_MAX})`, example: true }),
 });
 
+export type QuarantineEffects = z.output<typeof response>;
+
 export const mountQuarantineEffects = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/quarantine-effects', {
     operationId: 'getQuarantineEffects',

@@ -70,6 +70,13 @@ describe.skipIf(!hasBrowser)('the web application', () => {
 
   test('leads from "CI is red" to a quarantine and its event, with the keyboard alone', async () => {
     await on({}, async ({ page, open }) => {
+      // CI is red on a pull request: which test?
+      await open(`${base}/pulls/7`);
+      const verdicts = page.getByRole('region', { name: 'Newest commit' });
+      await verdicts.getByRole('link', { name: NAME }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: NAME }).waitFor();
+      // The same test, found by its name.
       await open(`${base}/tests`);
       await page.keyboard.press('/');
       await page.keyboard.type('sums [a');
@@ -99,7 +106,8 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.keyboard.type('rounds at midnight');
       await page.keyboard.press('Tab');
       await page.keyboard.type('release/*');
-      await page.keyboard.press('Tab');
+      // Past the pipeline and CI job, and which failures.
+      for (let i = 0; i < 3; i++) await page.keyboard.press('Tab');
       await page.keyboard.type('team-checkout');
       await page.keyboard.press('Enter');
       await page.getByText('On release/*').waitFor();

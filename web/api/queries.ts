@@ -11,6 +11,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
+import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
@@ -167,6 +168,13 @@ export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
       get<QuarantineListAnswer>(`${insights(path)}/quarantines`, { test_id: testId, narrowed: 'include' }, signal),
   });
 
+export const effectsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['quarantine effects', path],
+    queryFn: ({ signal }) => get<QuarantineEffects>(`${insights(path)}/quarantine-effects`, {}, signal),
+    staleTime: 60_000,
+  });
+
 export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>
   infiniteQueryOptions({
     queryKey: ['log', owner, repository, query],
@@ -246,6 +254,8 @@ export interface QuarantineTerms {
   expires_at?: string | null;
   owner?: string | null;
   ticket_url?: string | null;
+  pipeline_name?: string | null;
+  job_name?: string | null;
   failure_ids?: string[] | null;
 }
 export interface NewQuarantine extends QuarantineTerms {

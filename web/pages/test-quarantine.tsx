@@ -2,7 +2,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
+import { effectsQuery, failuresQuery, quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
+import { EffectText } from '../ui/effect.tsx';
+import { Excused } from '../ui/excused.tsx';
 import { Terms } from '../ui/terms.tsx';
 import { Time } from '../ui/time.tsx';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
@@ -36,24 +38,36 @@ export function TestQuarantine({ path, testName }: { path: TestPath; testName: s
 
 function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Quarantine; mayChange: boolean }) {
   const client = useQueryClient();
+  const { data: failures } = useQuery(failuresQuery(path));
+  const { data: counted } = useQuery(effectsQuery({ owner: path.owner, repository: path.repository }));
+  const effect = counted?.effects.find(({ quarantine_id: id }) => id === quarantine.id);
   const releasing = useMutation({
     mutationFn: () => release(path, quarantine.id),
     onSettled: () => client.invalidateQueries({ queryKey: ['quarantines'] }),
   });
+  const { branch, pipeline_name: pipeline, job_name: job, failure_ids: failureIds } = quarantine;
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2.5">
-      <span className="font-medium">{quarantine.branch === null ? 'On every branch' : `On ${quarantine.branch}`}</span>
-      <span className="min-w-0 flex-1 break-words text-soft">
-        {quarantine.reason}
-        <Terms quarantine={quarantine} />
-      </span>
+    <div className="flex flex-wrap items-start gap-x-3 gap-y-1 border-t border-line px-4 py-2.5">
+      <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1">
+        <p className="font-medium break-words">{quarantine.reason}</p>
+        <Excused
+          branch={branch}
+          pipeline={pipeline}
+          job={job}
+          failureIds={failureIds}
+          groups={failures?.failures ?? []}
+        />
+        <p className="flex min-h-4 flex-wrap gap-x-3 text-xs text-soft">
+          <span>
+            {quarantine.source === 'auto' ? 'automatic' : 'made'} <Time at={quarantine.created_at} />
+          </span>
+          <Terms quarantine={quarantine} />
+          {effect && <EffectText effect={effect} />}
+        </p>
+      </div>
       {quarantine.is_recovered && (
         <span className="rounded-full bg-healthy-soft px-2 py-0.5 text-xs font-medium text-healthy">recovered</span>
       )}
-      <span className="text-xs text-soft">
-        {quarantine.source === 'auto' ? 'automatic, ' : ''}
-        <Time at={quarantine.created_at} />
-      </span>
       {mayChange && (
         <button type="button" className="button h-7" disabled={releasing.isPending} onClick={() => releasing.mutate()}>
           {releasing.isPending ? 'Releasing …' : 'Release'}

@@ -16,7 +16,7 @@ type Verdict = Failure['verdict'];
 const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string }> = {
   new: {
     title: 'New',
-    meaning: 'The default branch has not failed like this: look at these first.',
+    meaning: 'The default branch does not fail like this: look at these first.',
     colour: 'bg-broken-soft text-broken',
   },
   broken: {

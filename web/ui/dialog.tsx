@@ -7,10 +7,16 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** Open as long as it is rendered. */
+/** Open as long as it is rendered. Afterwards the focus is where it was before. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   return (
     <dialog
       ref={element}

@@ -1,0 +1,192 @@
+/** Quarantines in a real browser: what they are narrowed to, and the board. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { QuarantineStore } from '../../src/postgres/quarantines.ts';
+import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
+import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { at, setUpInsights } from '../support/insights.ts';
+import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
+
+const NAME = 'cart > sums';
+const failing = (name: string, hoursAgo: number, message: string) => ({
+  name,
+  at: at(hoursAgo),
+  status: 'failed' as const,
+  failures: [{ type: 'Error', message }],
+});
+const insights = setUpInsights(async (fixture) => {
+  await fixture.ingest(
+    fixture.run([failing(NAME, 9, 'timed out')]),
+    fixture.run([failing(NAME, 8, 'no such key')], { job_name: 'e2e' }),
+    fixture.run(['one', 'two', 'three'].map((name) => failing(name, 7, 'timed out'))),
+  );
+});
+
+let service: ServiceApp;
+let store: QuarantineStore;
+let origin: string;
+let base: string;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  service = await openServiceApp();
+  store = new QuarantineStore(service.stores.postgres.db, service.stores.clock);
+  origin = `http://127.0.0.1:${service.port}`;
+  const { owner, name } = insights.fixture.repository;
+  base = `/${owner}/${name}`;
+});
+afterAll(() => service?.stop());
+
+/** Runs with a page of an admin, and fails if a script failed or the policy refused something. */
+async function on(options: Parameters<typeof visit>[1], run: (visit: Visit) => Promise<void>): Promise<void> {
+  const opened = await visit(origin, { key: service.adminToken, ...options });
+  try {
+    await run(opened);
+    expect(opened.errors).toEqual([]);
+  } finally {
+    await opened.context.close();
+  }
+}
+
+const listed = async () =>
+  (await insights.app.get<QuarantineListAnswer>(`${insights.fixture.base}/quarantines?narrowed=include`))
+    .quarantined_tests;
+
+async function releaseAll(): Promise<void> {
+  const { id: repositoryId } = insights.fixture;
+  for (const { id } of (await store.snapshot(repositoryId)).quarantines)
+    await store.remove(repositoryId, id, { name: 'ann', actor: null });
+}
+
+describe.skipIf(!hasBrowser)('quarantines', () => {
+  test('are narrowed to a CI job and failure groups, and the page says what is excused', async () => {
+    await on({}, async ({ page, open }) => {
+      await open(`${base}/tests?q=${encodeURIComponent(NAME)}`);
+      await page.getByRole('link', { name: NAME }).first().press('Enter');
+      await page.getByRole('button', { name: 'Quarantine …' }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      const excused = dialog.getByRole('status', { name: 'What it excuses' });
+      await excused.getByText('every failure in every pipeline and CI job, on every branch.').waitFor();
+      await dialog.getByLabel('Why').fill('slow mail server');
+      await dialog.getByLabel('Branch or pattern').fill('release/*');
+      await dialog.getByLabel('Where').selectOption('CI · e2e');
+      await dialog.getByLabel('Only some failure groups').press('Space');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.getByRole('alert').getByText('Choose at least one failure group').waitFor();
+      await dialog.getByRole('checkbox', { name: 'no such key' }).press('Space');
+      await excused.getByText('1 failure group in the CI job e2e of CI, on release/*:').waitFor();
+      await excused.getByText('Every other failure of the test still counts').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await dialog.getByLabel('Until').selectOption('It is released');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      const section = page.getByRole('region', { name: 'Quarantine' });
+      await section.getByText('Error: no such key').waitFor();
+      await section.getByText('excused nothing yet').waitFor();
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Quarantine …');
+      expect(await listed()).toMatchObject([
+        { reason: 'slow mail server', branch: 'release/*', pipeline_name: 'CI', job_name: 'e2e', expires_at: null },
+      ]);
+      expect((await listed())[0]?.failure_ids).toHaveLength(1);
+
+      await page.getByRole('button', { name: 'Quarantine …' }).press('Enter');
+      await dialog.getByLabel('Why').fill('again');
+      await dialog.getByLabel('Until').selectOption('It is released');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await section.getByText('every failure in every pipeline').waitFor();
+      await page.getByRole('button', { name: 'Quarantine …' }).press('Enter');
+      await dialog.getByLabel('Why').fill('once more');
+      await dialog.getByLabel('Until').selectOption('It is released');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.getByRole('alert').getByText('or release that one first').waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await section.getByRole('button', { name: 'Release' }).first().press('Enter');
+      await section.getByText('slow mail server').waitFor({ state: 'detached' });
+    });
+    await releaseAll();
+  }, 60_000);
+
+  test('are on a board by owner and end, recovered ones first, with what each has excused', async () => {
+    const { fixture } = insights;
+    const by = { name: 'ann', actor: null };
+    const quarantine = async (testName: string, terms: object = {}) =>
+      (await store.create(fixture.id, { testName, reason: `${testName} is slow`, branch: null, ...terms }, by))?.id ??
+      '';
+    fixture.stores.clock.set(at(48));
+    await quarantine('one', { owner: 'team-b', expiresAt: new Date(at(-12)) });
+    await quarantine('two', { owner: 'team-a', expiresAt: new Date(at(-24 * 20)) });
+    const recovered = await quarantine('three', { owner: 'team-a' });
+    await quarantine('never ran');
+    fixture.stores.clock.set(TEST_NOW);
+    await store.setRecovered(fixture.id, [{ id: recovered, isRecovered: true }]);
+
+    await on({}, async ({ page, open }) => {
+      const titles = () => page.getByRole('heading', { level: 2 }).allTextContents();
+      await open(`${base}/quarantines`);
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+      expect(await titles()).toEqual(['Recovered: they could be released 1', 'Not recovered 3']);
+      const first = page.getByRole('listitem').filter({ hasText: 'one is slow' });
+      await first.getByText('excused 1 failure, spared 1 of 1 red run').waitFor();
+      await first.getByText('2 days ago').waitFor();
+      await page.getByRole('listitem').filter({ hasText: 'never ran' }).getByText('excused nothing yet').waitFor();
+      await page.getByLabel('Grouped').selectOption('By owner');
+      await page.waitForURL(/group=owner/);
+      expect(await titles()).toEqual(['Recovered: they could be released 1', 'team-a 1', 'team-b 1', 'Has no owner 1']);
+      await page.reload();
+      await page.getByLabel('Grouped').selectOption('By end');
+      await page.getByRole('heading', { name: 'Ends within a day 1' }).waitFor();
+      expect(await titles()).toEqual([
+        'Recovered: they could be released 1',
+        'Ends within a day 1',
+        'Ends within 30 days 1',
+        'Has no end 1',
+      ]);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  }, 60_000);
+
+  test('are extended and released together; those that were refused stay chosen, with the reason', async () => {
+    await on({}, async ({ page, open }) => {
+      await open(`${base}/quarantines`);
+      await page.getByLabel('Choose all of “Not recovered”').press('Space');
+      // PostgreSQL compares ends with its own clock.
+      await page.clock.setFixedTime(Date.now());
+      await page.getByLabel('Extended until').selectOption('To 30 days from now');
+      await page.getByRole('button', { name: 'Extend 3' }).press('Enter');
+      await page.getByRole('status').getByText('Extended 3.').waitFor();
+      const ends = (await listed())
+        .filter(({ is_recovered: is }) => !is)
+        .map(({ expires_at: end }) => Date.parse(end ?? ''));
+      expect(ends).toHaveLength(3);
+      for (const end of ends) expect(end).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+
+      const refused = (await listed()).find(({ test_name: name }) => name === 'two')?.id;
+      await page.route(`**/quarantines/${refused}`, (route) => route.abort());
+      await page.getByLabel('Choose all of “Recovered: they could be released”').press('Space');
+      await page.getByLabel('Choose all of “Not recovered”').press('Space');
+      await page.getByRole('button', { name: 'Release 4' }).press('Enter');
+      await page.getByRole('status').getByText('Released 3.').waitFor();
+      await page.getByText('two: The service does not answer.').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.unroute(`**/quarantines/${refused}`);
+      await page.getByRole('button', { name: 'Release 1' }).press('Enter');
+      await page.getByText('Nothing is quarantined').waitFor();
+    });
+    expect(await listed()).toEqual([]);
+  }, 60_000);
+
+  test('are shown to those who may only look, without what would change them', async () => {
+    await store.create(
+      insights.fixture.id,
+      { testName: NAME, reason: 'slow', branch: null },
+      { name: 'ann', actor: null },
+    );
+    await on({ key: await service.makeKey({ scope: 'view' }) }, async ({ page, open }) => {
+      await open(`${base}/quarantines`);
+      await page.getByRole('link', { name: NAME }).waitFor();
+      expect(await page.getByRole('checkbox').count()).toBe(1);
+      expect(await page.getByRole('button', { name: /Release|Extend/ }).count()).toBe(0);
+    });
+    await releaseAll();
+  });
+});

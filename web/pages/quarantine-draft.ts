@@ -1,0 +1,58 @@
+/** What the form of a quarantine says, before it is sent. */
+import type { NewQuarantine } from '../api/queries.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface Draft {
+  branch: string | null;
+  pipeline: string | null;
+  job: string | null;
+  /** Null: every failure. */
+  failureIds: string[] | null;
+}
+
+export const EVERYTHING: Draft = { branch: null, pipeline: null, job: null, failureIds: null };
+
+/** A pipeline, or a CI job of it, as the value of an option. */
+export const placeValue = (pipeline: string, job?: string): string =>
+  JSON.stringify(job === undefined ? [pipeline] : [pipeline, job]);
+
+const textOf = (form: FormData, name: string): string | null => String(form.get(name) ?? '').trim() || null;
+
+function placeOf(form: FormData): Pick<Draft, 'pipeline' | 'job'> {
+  const value = textOf(form, 'place');
+  const [pipeline = null, job = null]: (string | undefined)[] = value === null ? [] : JSON.parse(value);
+  return { pipeline, job };
+}
+
+export const draftOf = (form: FormData): Draft => ({
+  branch: textOf(form, 'branch'),
+  ...placeOf(form),
+  failureIds: form.get('which') === 'some' ? form.getAll('failure').map(String) : null,
+});
+
+/** The end of the day that was chosen, in the reader's zone, or so many days from now. */
+function endOf(form: FormData): string | null {
+  const days = textOf(form, 'days');
+  if (days === null) return null;
+  if (days !== 'day') return new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+  const day = textOf(form, 'day');
+  return day === null ? null : new Date(`${day}T23:59:59`).toISOString();
+}
+
+/** @returns what is sent, or what is missing, in words */
+export function quarantineOf(form: FormData, testName: string): NewQuarantine | string {
+  const { branch, pipeline, job, failureIds } = draftOf(form);
+  if (failureIds?.length === 0) return 'Choose at least one failure group, or every failure.';
+  return {
+    test_name: testName,
+    reason: String(form.get('reason') ?? ''),
+    branch,
+    owner: textOf(form, 'owner'),
+    ticket_url: textOf(form, 'ticket'),
+    expires_at: endOf(form),
+    pipeline_name: pipeline,
+    job_name: job,
+    failure_ids: failureIds,
+  };
+}

@@ -1,0 +1,79 @@
+/** To what a quarantine is narrowed: a pipeline or CI job, and failure groups. */
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { TestFailures } from '../../src/insights/failures.ts';
+import { executionsQuery, type TestPath } from '../api/queries.ts';
+import { formatCount } from '../ui/format.ts';
+import { Time } from '../ui/time.tsx';
+import { placeValue } from './quarantine-draft.ts';
+
+/** How long ago a test may have run in a place that is offered. */
+const PLACES_MS = 90 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export function PlaceField({ path }: { path: TestPath }) {
+  const window = useMemo(() => {
+    const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
+    return { start: new Date(end - PLACES_MS).toISOString(), end: new Date(end).toISOString() };
+  }, []);
+  const { data } = useQuery(executionsQuery(path, window));
+  const byPipeline = Map.groupBy(data?.executions ?? [], ({ pipeline_name: pipeline }) => pipeline);
+  return (
+    <label className="flex flex-col gap-1.5 font-medium">
+      Where
+      <select name="place" className="field font-normal" defaultValue="">
+        <option value="">In every pipeline and CI job</option>
+        {[...byPipeline].map(([pipeline, places]) => (
+          <optgroup key={pipeline} label={pipeline}>
+            <option value={placeValue(pipeline)}>{pipeline}, every CI job</option>
+            {places.map(({ job_name: job }) => (
+              <option key={job} value={placeValue(pipeline, job)}>
+                {pipeline} · {job}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface WhichFailuresProps {
+  groups: TestFailures['failures'];
+  /** Whether failure groups are chosen, instead of every failure. */
+  isChoosing: boolean;
+}
+
+export const WhichFailures = ({ groups, isChoosing }: WhichFailuresProps) => (
+  <fieldset className="flex flex-col gap-1.5">
+    <legend className="mb-1.5 font-medium">Which failures</legend>
+    <label className="flex items-center gap-2">
+      <input type="radio" name="which" value="every" defaultChecked className="size-4 accent-accent" />
+      Every failure
+    </label>
+    <label className="flex items-center gap-2">
+      <input type="radio" name="which" value="some" disabled={groups.length === 0} className="size-4 accent-accent" />
+      Only some failure groups
+      {groups.length === 0 && <span className="text-xs text-soft">it has not failed on the default branch</span>}
+    </label>
+    {isChoosing && (
+      <ul className="max-h-52 overflow-auto rounded-md border border-line">
+        {groups.map((group) => (
+          <li key={group.id} className="border-b border-line last:border-0">
+            <label className="flex items-start gap-2 px-3 py-2 hover:bg-raised">
+              <input type="checkbox" name="failure" value={group.id} className="mt-0.5 size-4 shrink-0 accent-accent" />
+              <span className="min-w-0 flex-1">
+                <span className="block truncate font-medium">{group.exception_type}</span>
+                <span className="line-clamp-2 break-words text-soft">{group.exception_message}</span>
+              </span>
+              <span className="shrink-0 text-right text-xs text-soft">
+                <span className="block tabular-nums">{formatCount(group.failure_count)}×</span>
+                <Time at={group.last_failure_at} />
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    )}
+  </fieldset>
+);
