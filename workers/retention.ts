@@ -17,6 +17,7 @@ import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
+import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
@@ -79,6 +80,7 @@ export class Retention {
       );
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     await forgetOldReceipts(db, clock.now());
+    await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     return expired;

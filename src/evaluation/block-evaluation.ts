@@ -7,6 +7,7 @@ import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
+import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
 import { evaluate, type Judgements } from './evaluate.ts';
 import type { IdentityState } from './health.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
@@ -32,12 +33,14 @@ interface Reading {
   /** The blocks of the pass: whether the state of the tests counts them already. */
   isCounted: Map<number, boolean>;
   touched: Touched;
+  commits: TouchedCommits;
   /** The blocks that are left for another pass. */
   left: readonly number[];
 }
 
 export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
+  readonly #recorder: CommitRecorder;
 
   /**
    * @param isStopped whether the process stops: then a pass ends early with {@link Stopped}.
@@ -49,6 +52,7 @@ export class BlockEvaluation {
     private readonly bytesMax = PASS_BYTES_MAX,
   ) {
     this.#deps = deps;
+    this.#recorder = new CommitRecorder(deps);
   }
 
   /**
@@ -63,21 +67,22 @@ export class BlockEvaluation {
    * Evaluates the first of these blocks, and returns the others.
    *
    * The state of the tests and the mark that a block is counted are one transaction. Verdicts follow it into ClickHouse,
-   * then quarantines, which ask for them. All of that under the locks of the repositories, so that no other process
+   * then quarantines, which ask for them, and the records of commits. All of that under the locks of the repositories, so that no other process
    * judges from verdicts that are still on their way.
    */
   async #pass(blockIds: readonly number[]): Promise<readonly number[]> {
     const { db, blocks } = this.#deps;
-    const { isCounted, touched, left } = await this.#read(blockIds);
+    const { isCounted, touched, commits, left } = await this.#read(blockIds);
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
         // In order of id: all processes lock alike.
-        const repositoryIds = [...touched.keys()].sort();
+        const repositoryIds = [...new Set([...touched.keys(), ...commits.keys()])].sort();
         for (const id of repositoryIds) await lockEvaluation(locks, id);
         const version = await drawVersion(db);
         const judged = await db.transaction((tx) => this.#count(tx, isCounted, touched));
         if (judged === undefined) return false;
         for (const [repositoryId, judgements] of judged) await this.#write(repositoryId, judgements, version);
+        await this.#recorder.refresh(commits);
         return true;
       }),
     );
@@ -100,7 +105,8 @@ export class BlockEvaluation {
       isCounted.set(blockId, block.isCounted);
       (block.isCounted ? again : fresh).add(block.lines);
     }
-    return { isCounted, touched: touchedBy(fresh, again), left: blockIds.slice(taken) };
+    const commits = commitsIn([fresh, again]);
+    return { isCounted, touched: touchedBy(fresh, again), commits, left: blockIds.slice(taken) };
   }
 
   /** Undefined if another process has evaluated any of these blocks meanwhile. */
@@ -157,6 +163,17 @@ export class BlockEvaluation {
       await judgeQuarantines({ repositoryId, mode, quarantines, evidence }, statesOf(known.values()));
     }
   }
+}
+
+function commitsIn(news: readonly News[]): TouchedCommits {
+  const all = new Map<string, Map<string, boolean>>();
+  for (const { commits } of news)
+    for (const [repositoryId, of] of commits) {
+      const known = all.get(repositoryId) ?? new Map<string, boolean>();
+      all.set(repositoryId, known);
+      for (const [commit, hasFailed] of of) known.set(commit, hasFailed || (known.get(commit) ?? false));
+    }
+  return all;
 }
 
 /** Every identity that has a health. */

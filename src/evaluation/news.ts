@@ -77,10 +77,13 @@ const EXECUTION_BYTES = 32;
 const IDENTITY_BYTES = 400;
 const TEST_BYTES = 500;
 const FAILURE_GROUP_BYTES = 400;
+const COMMIT_BYTES = 200;
 
 export class News {
   /** By repository id, then by test id. */
   readonly repositories = new Map<string, Map<string, TestEntry>>();
+  /** By repository id, then by commit, on any branch: whether a test failed. Without those that are unknown. */
+  readonly commits = new Map<string, Map<string, boolean>>();
   /** About what it takes in memory. */
   bytes = 0;
   readonly #columns = new ExecutionColumns();
@@ -89,7 +92,17 @@ export class News {
 
   /** Adds what a block brings. Throws when the lines are not those of a block. */
   add(lines: string): void {
-    for (const line of readLines(lines)) if (line.on_default) this.#addLine(line);
+    for (const line of readLines(lines)) {
+      this.#addCommit(line);
+      if (line.on_default) this.#addLine(line);
+    }
+  }
+
+  #addCommit({ repository_id: repositoryId, commit_sha: commit, e_status: statuses }: Line): void {
+    if (commit === '') return;
+    const commits = entryOf(this.commits, repositoryId, () => new Map<string, boolean>());
+    if (!commits.has(commit)) this.bytes += COMMIT_BYTES;
+    commits.set(commit, (commits.get(commit) ?? false) || statuses.includes('failed'));
   }
 
   #addLine(line: Line): void {

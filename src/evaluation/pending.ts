@@ -3,6 +3,7 @@ import { asc, eq, isNull } from 'drizzle-orm';
 import { linesOf } from '../ledger/blocks.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
+import { commitKey } from './commit-record.ts';
 import { News, namesIn } from './news.ts';
 
 /** Since when a test is to be judged, in milliseconds since the epoch, by repository id, then by test id. */
@@ -12,6 +13,8 @@ export interface Pending {
   blocks: number;
   /** What is to be judged. */
   tests: PendingTests;
+  /** By {@link commitKey}. */
+  commits: ReadonlySet<string>;
   /** Ids of the tests and runs in blocks that are not stored, or only in some of the tables. */
   arriving: ReadonlySet<string>;
 }
@@ -26,6 +29,7 @@ export async function readPending(db: Database): Promise<Pending> {
       .orderBy(asc(ingestBlocks.blockId)),
   );
   const tests: PendingTests = new Map();
+  const commits = new Set<string>();
   const arriving = new Set<string>();
   for (const { blockId } of blocks) {
     const [block] = await onPostgres(() =>
@@ -37,15 +41,17 @@ export async function readPending(db: Database): Promise<Pending> {
     // Evaluated meanwhile.
     if (!block?.body) continue;
     const lines = await linesOf(block.body);
-    addPending(tests, lines);
+    const news = new News();
+    news.add(lines);
+    addPending(tests, news);
+    for (const [repositoryId, of] of news.commits)
+      for (const commit of of.keys()) commits.add(commitKey({ repositoryId, commit }));
     if (block.storedAt === null) for (const name of namesIn(lines)) arriving.add(name);
   }
-  return { blocks: blocks.length, tests, arriving };
+  return { blocks: blocks.length, tests, commits, arriving };
 }
 
-function addPending(pending: PendingTests, lines: string): void {
-  const news = new News();
-  news.add(lines);
+function addPending(pending: PendingTests, news: News): void {
   for (const [repositoryId, tests] of news.repositories) {
     const known = pending.get(repositoryId) ?? new Map<string, number>();
     pending.set(repositoryId, known);

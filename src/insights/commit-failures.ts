@@ -8,8 +8,7 @@ import { HEALTHS } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
-import { CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
-import type { CommitRuns } from './commit-runs.ts';
+import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { type CommitFailure, type CommitFilters, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
@@ -85,9 +84,8 @@ const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/fail
 export function mountCommitFailures(
   app: AnyElysia,
   http: Http,
-  stores: common.InsightsDeps & { commitRuns: CommitRuns },
+  deps: common.InsightsDeps & { commits: Commits },
 ): void {
-  const deps = { ...stores, commitResults: new CommitResults(stores.clickhouse) };
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',
     tag: common.TAG,

@@ -4,12 +4,12 @@ import { totalsOf } from '../domain/failure-group.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
+import { type CommitResult, type CommitRun, runKey } from '../evaluation/commit-record.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { type CommitResult, type CommitResults, FAILED_TESTS_MAX } from './commit-results.ts';
-import { type CommitRun, type CommitRuns, runKey } from './commit-runs.ts';
+import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { type KnownTest, latest } from './known-tests.ts';
 
@@ -49,13 +49,14 @@ export interface CommitFailures {
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
 export async function readCommitFailures(
-  deps: InsightsDeps & { commitRuns: CommitRuns; commitResults: CommitResults },
+  deps: InsightsDeps & { commits: Commits },
   repository: Repository,
   { commit, pipelines, jobs, branches, runIds }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
-  const runs = (await deps.commitRuns.of(repository, commit, signal)).filter(
+  const known = await deps.commits.find(repository, commit, signal);
+  const runs = known.runs.filter(
     (run) =>
       isAmong(run.pipeline_name, pipelines) &&
       isAmong(run.job_name, jobs) &&
@@ -65,8 +66,8 @@ export async function readCommitFailures(
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs: runs.length, failures: [] };
   const [results, troubles, tests, quarantines] = await Promise.all([
-    deps.commitResults.of(repository, { commit, runs, testIds }, signal),
-    deps.commitRuns.troublesOf(repository, runs, signal),
+    deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
+    deps.commits.troublesOf(repository, runs, signal),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
     deps.quarantines.ofTests(repository.id, testIds),
   ]);

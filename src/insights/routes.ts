@@ -5,7 +5,7 @@ import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountCommitFailures } from './commit-failures.ts';
-import { CommitRuns } from './commit-runs.ts';
+import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
@@ -50,7 +50,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
   const deps = {
     ...stores,
     knownTests: new KnownTests(stores.db),
-    commitRuns: new CommitRuns(stores.clickhouse),
+    commits: new Commits(stores.db, stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),
   };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);

@@ -4,12 +4,13 @@ import { z } from 'zod';
 import type { Trouble } from '../domain/infrastructure.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { type CommitRun, runKey } from '../evaluation/commit-record.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { reportsOfRun } from '../postgres/run-reports.ts';
-import { type CommitRun, type CommitRuns, runKey } from './commit-runs.ts';
+import type { Commits } from './commits.ts';
 import * as common from './common.ts';
 import { readRunId } from './run-id.ts';
 import { ID_EXAMPLE, runFields, runJson } from './run-json.ts';
@@ -47,7 +48,7 @@ const response = z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.a
 
 export type RunAnswer = z.output<typeof response>;
 
-export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps & { commitRuns: CommitRuns }): void =>
+export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps & { commits: Commits }): void =>
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/runs/:id', {
     operationId: 'getRun',
     tag: common.TAG,
@@ -69,15 +70,15 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
       const repository = await deps.repositories.find(path.owner, path.repository);
       if (!name || !repository) throw unknownRun();
       const [ofCommit, reports] = await Promise.all([
-        deps.commitRuns.of(repository, name.commit, signal),
+        deps.commits.find(repository, name.commit, signal),
         onPostgres(() => reportsOfRun(deps.db, repository.id, name)),
       ]);
-      const rows = ofCommit
+      const rows = ofCommit.runs
         .filter(({ pipeline_name, run_id }) => pipeline_name === name.pipelineName && run_id === name.runId)
         .sort(byStart);
       const [first] = rows;
       if (!first) throw unknownRun();
-      const troubles = await deps.commitRuns.troublesOf(repository, rows, signal);
+      const troubles = await deps.commits.troublesOf(repository, rows, signal);
       const total = (of: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
       const run = runJson({
         pipeline_name: name.pipelineName,

@@ -19,6 +19,7 @@ import { RunStore } from '../evaluation/run-store.ts';
 import { rejudgeRuns } from '../evaluation/troubles.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -86,6 +87,8 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
         await rederive({ ...deps, db: deps.postgres.db }, group, { isFlakyDetectionEnabled, retainedSince });
         tests += group.testIds.length;
       }
+      // They follow again from what arrives; until then, the commits are read from ClickHouse.
+      await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);
       return { moved, tests, regrouped };
     }),

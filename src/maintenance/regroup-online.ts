@@ -21,6 +21,7 @@ import type { TestGroup } from '../evaluation/all-tests.ts';
 import { oldestRetained, rederive } from '../evaluation/rederive.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { movesOf, nextPending, settlePending } from '../postgres/former-groups.ts';
 import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, repositories, tests, upgrades } from '../postgres/schema.ts';
@@ -82,6 +83,8 @@ export async function regroupOnline(deps: RegroupOnlineDeps, isStopped: () => bo
         sql`select pg_try_advisory_xact_lock(${REGROUP_LOCK}) as locked`,
       );
       if (!rows[0]?.locked) return false;
+      // Another process may have been cut off before it did so.
+      await forgetOutdatedCommits(db);
       let texts = 0;
       for (const month of await monthsOfFailures(deps.clickhouse)) {
         if (isStopped()) return false;

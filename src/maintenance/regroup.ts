@@ -10,6 +10,7 @@ import { NIL_ID, scope, scopeOf } from '../clickhouse/scope.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
 import { failureIdOf } from '../domain/identity.ts';
 import type { Database } from '../postgres/client.ts';
+import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { type FormerGroup, recordFormerGroups } from '../postgres/former-groups.ts';
 import { dropTable, replacePartitions } from './partitions.ts';
 
@@ -145,9 +146,10 @@ export async function regroupMonth(
     texts += found.length;
   }
   if (texts > 0)
-    await whileNothingIsStored(() =>
-      replacePartitions(clickhouse, 'failures', 'partitions', regroupedFailures({ month })),
-    );
+    await whileNothingIsStored(async () => {
+      await replacePartitions(clickhouse, 'failures', 'partitions', regroupedFailures({ month }));
+      await forgetOutdatedCommits(db);
+    });
   await dropTable(clickhouse, REGROUP);
   return texts;
 }

@@ -16,6 +16,7 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
+import { commitDifferences } from './verify-commits.ts';
 import { compareLedger, type LedgerComparison, type LedgerDeps } from './verify-ledger.ts';
 
 const DIFFERENCES_SHOWN_MAX = 20;
@@ -130,6 +131,10 @@ export async function lookAt(
       repositoryId,
       executionsAtOnce,
     }),
+  );
+  differences.set(
+    'commits: records as the executions say',
+    await commitDifferences({ clickhouse, db: postgres.db }, pending.commits, repositoryId),
   );
   return {
     differences,

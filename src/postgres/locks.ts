@@ -11,6 +11,8 @@ export const LEDGER_LOCK = 0x6c656467;
 export const REBUILD_LOCK = 0x72656275;
 /** "eval", with the hash of a repository's id: one evaluation of a repository at a time. */
 export const EVALUATION_LOCK = 0x6576616c;
+/** "comm": what keeps records of commits shares this lock; what makes them outdated holds it alone to remove them. */
+export const COMMIT_RECORDS_LOCK = 0x636f6d6d;
 /** "evnt": one relay at a time sends events to ClickHouse. */
 export const RELAY_LOCK = 0x65766e74;
 /** "reti": one process at a time drops the months that have left. */

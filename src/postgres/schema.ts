@@ -194,6 +194,27 @@ export const healthChanges = schema.table(
 );
 
 /**
+ * The runs of a commit on which a test failed, and the results of these tests, as one text (src/evaluation/commit-record.ts):
+ * every CI job asks for them, and ClickHouse takes longer to plan the statements than PostgreSQL to find a row. Follows from
+ * what ClickHouse has, so a row may be missing: then that is asked.
+ */
+export const commitRecords = schema.table(
+  'commit_records',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    /** When its first execution finished; milliseconds since the epoch. */
+    firstMs: bigint('first_ms', { mode: 'number' }).notNull(),
+    record: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.commitSha] }),
+    // Retention removes the oldest.
+    index('commit_records_first_ms').on(table.firstMs),
+  ],
+);
+
+/**
  * Where the fold of an identity continues when something arrives behind its end: from a checkpoint some hours or days
  * back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run
  * rewrites.

@@ -1,6 +1,8 @@
 /** Verdicts on the failed tests of commits, from runs that a producer would send, on pull requests and the default branch. */
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { and, eq } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { commitRecords } from '../../src/postgres/schema.ts';
 import { linksOf } from '../support/http.ts';
 import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
@@ -230,5 +232,58 @@ describe('the list', () => {
       failures: [],
     });
     expect(await failuresOf('commit-1')).toMatchObject({ runs: 1, total: 0 });
+  });
+});
+
+describe('the record of a commit', () => {
+  const recordsOf = async () => {
+    const { db } = insights.app.stores.postgres;
+    const rows = await db.select().from(commitRecords).where(eq(commitRecords.repositoryId, insights.fixture.id));
+    return new Map(rows.map(({ commitSha, record }) => [commitSha, record]));
+  };
+  const forget = (commit: string) =>
+    insights.app.stores.postgres.db
+      .delete(commitRecords)
+      .where(and(eq(commitRecords.repositoryId, insights.fixture.id), eq(commitRecords.commitSha, commit)));
+  /** Everything that is read of it. */
+  const answersOf = async (commit: string) => {
+    const { runs } = await insights.app.get<{ runs: { id: string }[] }>(
+      `${insights.fixture.base}/runs?commit_sha=${commit}`,
+    );
+    return Promise.all([
+      ...['?per_page=100', '?job_name=e2e', '?branch=main', '?verdict=new'].map((query) => failuresOf(commit, query)),
+      ...runs.map(({ id }) => insights.app.get(`${insights.fixture.base}/runs/${id}`)),
+    ]);
+  };
+
+  test('is kept where a test failed, on any branch, and nowhere else', async () => {
+    const commits = ['m1', 'm2', 'm3', 'm4', 'pr1', 'pr2', 'pr3', 'pr4'];
+    expect([...(await recordsOf()).keys()].sort()).toEqual(commits);
+  });
+
+  test('follows whatever arrives later: passes, other failures, the same again', async () => {
+    const commit = 'later';
+    const ingest = (executions: TestExecution[], attempt: number, job_name = 'unit') =>
+      insights.fixture.ingest(
+        insights.fixture.run(executions, { ...pull, commit, run_id: 'later', run_attempt: attempt, job_name }),
+      );
+    await ingest([passing('steady', 9)], 1);
+    expect((await recordsOf()).has(commit)).toBe(false);
+    await ingest([failing('steady', 'no', 8)], 2);
+    expect((await failuresOf(commit)).failures).toMatchObject([{ evidence: { commit_failures: 1, commit_passes: 1 } }]);
+    await ingest([passing('steady', 7)], 3);
+    await ingest([failing('flaky', 'timed out', 7)], 1, 'e2e');
+    const found = await failuresOf(commit);
+    expect(found).toMatchObject({ runs: 4, total: 2 });
+    const steady = found.failures.find((one) => one.test_name === 'steady');
+    expect(steady?.evidence).toMatchObject({ commit_failures: 1, commit_passes: 2 });
+  });
+
+  test('changes no answer: without it, ClickHouse gives the same', async () => {
+    for (const commit of ['m1', 'm4', 'pr1', 'pr3', 'pr4', 'later']) {
+      const recorded = await answersOf(commit);
+      await forget(commit);
+      expect(await answersOf(commit)).toEqual(recorded);
+    }
   });
 });

@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import type { GroupOf } from '../../src/maintenance/regroup.ts';
 import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts';
-import { identities, tests } from '../../src/postgres/schema.ts';
+import { commitRecords, identities, tests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -58,6 +58,18 @@ test('damaged tables are whole again', async () => {
   await stores.postgres.db.update(tests).set({ firstFailedAt: null });
   await expect(driver.verify()).rejects.toThrow();
   await rebuild(stores);
+  await driver.verify();
+});
+
+test('a record of a commit that is outdated is found, and a rebuild removes it', async () => {
+  const { stores, driver } = ingest;
+  const { db } = stores.postgres;
+  await driver.ingest(runAt(1, '1', { a: 'failed' }), runAt(1, '2', { b: 'failed' }));
+  const [record] = await db.select().from(commitRecords);
+  await db.update(commitRecords).set({ record: JSON.stringify([[], []]) });
+  await expect(driver.verify()).rejects.toThrow(`the record of commit ${record?.commitSha}`);
+  await rebuild(stores);
+  expect(await db.select().from(commitRecords)).toEqual([]);
   await driver.verify();
 });
 
