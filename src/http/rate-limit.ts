@@ -1,6 +1,6 @@
 /**
  * How many requests a credential may send, as operations ask for it and as clients are told: in the header fields of
- * draft-ietf-httpapi-ratelimit-headers-10.
+ * draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { HttpProblem } from './problems.ts';
 

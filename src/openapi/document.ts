@@ -111,7 +111,7 @@ const COMMON_HEADERS = {
 const RATE_LIMIT_HEADERS = {
   'ratelimit-policy': {
     description:
-      'Only if the service limits requests: how many (`q`) a credential may send in so many seconds (`w`). As in draft-ietf-httpapi-ratelimit-headers-10.',
+      'Only if the service limits requests: how many (`q`) a credential may send in so many seconds (`w`). As in draft-ietf-httpapi-ratelimit-headers-11.',
     schema: { type: 'string', example: '"key";q=600;w=60' },
   },
   ratelimit: {
