@@ -10,6 +10,9 @@ import { evaluationVersion, nextValueOf } from '../postgres/schema.ts';
 /** Held until the end of the transaction. */
 export async function lockEvaluation(tx: Executor, repositoryId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${EVALUATION_LOCK}, hashtext(${repositoryId}))`);
+  // A session keeps the snapshot of its last statement with parameters until the next one. While it waits under the
+  // lock, PostgreSQL could clean up nothing that others delete, and every fetch of a job would step over it.
+  await tx.execute(sql`select 1`);
 }
 
 /**

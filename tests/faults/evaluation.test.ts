@@ -1,7 +1,9 @@
 /** An evaluation that is interrupted at any of its writes is completed by evaluating the same again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { BlockEvaluation, Stopped } from '../../src/evaluation/block-evaluation.ts';
+import { lockEvaluation } from '../../src/evaluation/lock.ts';
 import { TESTS_MAX } from '../../src/evaluation/run-store.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
@@ -164,4 +166,15 @@ test('blocks that one pass has no memory for are counted by the next, each once'
   expect(await heldBackOf(stores, repository)).toHaveLength(NAMES.length);
   const report = await verify(stores, id);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+});
+
+test('a lock that an evaluation holds keeps PostgreSQL from cleaning up nothing', async () => {
+  const { db, pool } = stores.postgres;
+  const { id } = await stores.repositories.record(uniqueRepository());
+  await db.transaction(async (tx) => {
+    const { rows: own } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+    await lockEvaluation(tx, id);
+    const { rows } = await pool.query('select backend_xmin from pg_stat_activity where pid = $1', [own[0]?.pid]);
+    expect(rows).toEqual([{ backend_xmin: null }]);
+  });
 });
