@@ -39,9 +39,3 @@ export function processTree(root: number): ProcessFigures[] {
   for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
   return tree;
 }
-
-/** Without PostgreSQL, whose processes share most of their memory. */
-export const residentBytesOf = (root: number): number =>
-  processTree(root)
-    .filter(({ command }) => !command.includes('postgres'))
-    .reduce((sum, { residentBytes }) => sum + residentBytes, 0);

@@ -1,6 +1,6 @@
 /** Load on a running service: uploaders that send and retry, while others read. */
+import { type ProcessKind, totalOf, watchMemory } from '../bench/memory.ts';
 import { packedReport } from './packed-report.ts';
-import { residentBytesOf } from './process-tree.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 export interface Overload {
@@ -32,7 +32,8 @@ export interface OverloadFigures {
   quarantines: Felt;
   liveness: Felt;
   reads: Felt;
-  residentMebibytesMax: number;
+  /** Of the service, with PostgreSQL, when it took most: together, and each kind of its processes. */
+  mebibytes: { together: number } & Partial<Record<ProcessKind, number>>;
   /** From the last acceptance until every accepted report was stored. */
   drainSeconds: number;
   /** Executions that were not stored in the end. */
@@ -65,10 +66,7 @@ export async function overload(
   await stored(service, Number.POSITIVE_INFINITY, ((await (await report(calm, 0)).json()) as { url: string }).url);
 
   let isLoaded = true;
-  let residentBytesMax = 0;
-  const memory = setInterval(() => {
-    residentBytesMax = Math.max(residentBytesMax, residentBytesOf(service.pid));
-  }, 500);
+  const stopWatching = watchMemory(service.pid);
   const readers = Promise.all([
     felt(service, `${calm}/quarantines?branch=main`, READS_PER_SECOND.quarantines, () => isLoaded),
     felt(service, '/healthz/live', READS_PER_SECOND.liveness, () => isLoaded),
@@ -113,7 +111,8 @@ export async function overload(
     }
   };
   await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, check));
-  clearInterval(memory);
+  const most = stopWatching();
+  const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
   return {
     accepted: receipts.length,
     refused,
@@ -122,7 +121,10 @@ export async function overload(
     quarantines,
     liveness,
     reads,
-    residentMebibytesMax: Math.round(residentBytesMax / 1024 ** 2),
+    mebibytes: {
+      together: mebibytes(totalOf(most)),
+      ...Object.fromEntries(Object.entries(most).map(([kind, bytes]) => [kind, mebibytes(bytes)])),
+    },
     drainSeconds: (performance.now() - drainFrom) / 1_000,
     missing: receipts.length * tests - accepted,
   };
