@@ -28,8 +28,9 @@ export interface Backlog {
 export interface Sample {
   /** Since the service was ready. */
   seconds: number;
+  /** Chunks that are not done. */
   waiting: number;
-  /** What the metric says; undefined: nothing yet. */
+  /** What the metric says, which is read every five seconds; undefined: nothing yet. */
   drainSeconds: number | undefined;
   /** Bytes of each kind of process. */
   memory: Memory;
@@ -37,7 +38,7 @@ export interface Sample {
 
 export interface BacklogFigures {
   fillSeconds: number;
-  /** Until the queue was empty, and until everything was evaluated. */
+  /** Until every chunk was done, and until everything was evaluated. */
   drainSeconds: number;
   evaluatedSeconds: number;
   chunksPerSecond: number;
@@ -46,8 +47,8 @@ export interface BacklogFigures {
   samples: Sample[];
   /** Sentences of `doctor` about the queue, with the seconds that the rest then took. */
   doctor: { said: string; took: number }[];
-  /** What the metric said divided by what the rest took: the quarter of the samples that is furthest below and above. */
-  estimate: { low: number; median: number; high: number };
+  /** Each reading of the metric divided by what the rest took: how many, and their quartiles. */
+  estimate: { readings: number; low: number; median: number; high: number };
   liveness: Felt;
   quarantines: Felt;
   reads: Felt;
@@ -56,7 +57,7 @@ export interface BacklogFigures {
 const REPOSITORIES = 20;
 const RUNS_OF_TESTS = 50;
 const ADDED_AT_ONCE = 500;
-const SAMPLE_MS = 2_000;
+const SAMPLE_MS = 1_000;
 const DOCTOR_MS = 15_000;
 const CALM = '/v1/ci/calm/repositories/shop';
 
@@ -175,10 +176,10 @@ async function drain(service: ServiceProcess, { folder, redisUrl, chunks, second
   while (!isEmpty && elapsed() < secondsMax) {
     const seconds = elapsed();
     const text = await (await service.request('/metrics')).text();
-    const waiting = ['waiting', 'active', 'delayed'].reduce((sum, state) => sum + jobsIn(text, state), 0);
+    const waiting = chunks - (figureOf(text, 'ci_insights_jobs_total{queue="test-runs",outcome="done"}') ?? 0);
     const said = figureOf(text, 'ci_insights_queue_drain_seconds{queue="test-runs"}');
     samples.push({ seconds, waiting, drainSeconds: said, memory: memoryOf(service.pid) });
-    isEmpty = samples.length > 1 && waiting === 0 && text.includes('ci_insights_queue_jobs{queue="test-runs"');
+    isEmpty = waiting === 0;
     if (!isEmpty) await Bun.sleep(SAMPLE_MS);
   }
   if (!isEmpty) throw new Error(`of ${chunks} chunks, ${samples.at(-1)?.waiting} wait after ${secondsMax} s`);
@@ -192,6 +193,7 @@ async function drain(service: ServiceProcess, { folder, redisUrl, chunks, second
   const [liveness, quarantines, reads] = await readers;
   await doctors;
   const ratios = samples
+    .filter(({ drainSeconds: said }, i) => said !== samples[i - 1]?.drainSeconds)
     .filter(({ drainSeconds: said = Number.POSITIVE_INFINITY, waiting }) => waiting > 0 && said < 1e9)
     .map(({ seconds, drainSeconds: said = 0 }) => said / Math.max(drainSeconds - seconds, 1))
     .sort((a, b) => a - b);
@@ -203,7 +205,7 @@ async function drain(service: ServiceProcess, { folder, redisUrl, chunks, second
     doctor: asked
       .filter((one) => one.at < drainSeconds)
       .map((one) => ({ said: one.said, took: drainSeconds - one.at })),
-    estimate: { low: at(0.25), median: at(0.5), high: at(0.75) },
+    estimate: { readings: ratios.length, low: at(0.25), median: at(0.5), high: at(0.75) },
     liveness,
     quarantines,
     reads,
@@ -214,9 +216,6 @@ function figureOf(text: string, name: string): number | undefined {
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1).replace('+Inf', 'Infinity'));
 }
-
-const jobsIn = (text: string, state: string): number =>
-  figureOf(text, `ci_insights_queue_jobs{queue="test-runs",state="${state}"}`) ?? 0;
 
 const metric = async (service: ServiceProcess, name: string): Promise<number> =>
   figureOf(await (await service.request('/metrics')).text(), name) ?? 0;
