@@ -44,47 +44,60 @@ const LOCK_MS = 30_000;
 /** The same where all others wait for that job. */
 const ORDERED_LOCK_MS = 10_000;
 
+const RETRY_MS = 1_000;
+
 const workerOptions = ({ concurrency, isOrdered }: Pace) => ({
   concurrency: isOrdered ? 1 : concurrency,
   lockDuration: isOrdered ? ORDERED_LOCK_MS : LOCK_MS,
   stalledInterval: (isOrdered ? ORDERED_LOCK_MS : LOCK_MS) / 2,
   // Workers that keep dying must not turn good jobs into failed ones: thanks to claims, repeating a job is harmless.
   maxStalledCount: 1_000,
+  // After trouble with the connection. BullMQ's own 15 s would hold up every job in hand.
+  runRetryDelay: RETRY_MS,
   settings: { backoffStrategy: backoffMs },
 });
 
 export async function openPostgresQueues(url: string, onError: QueueErrorListener): Promise<QueueBackend> {
-  // BullMQ calls its functions by unqualified names, so the connections search its schema.
+  const producer = openPool(url, onError);
+  // What a worker writes need not survive a power loss: a job whose end is forgotten is repeated, which is harmless.
+  const consumer = openPool(url, onError, '-c synchronous_commit=off');
+  const classes = withBackend(createPostgresBackend);
+  return {
+    kind: 'postgres',
+    redis: undefined,
+    queue: (name) => listening(new classes.Queue(name, { connection: producer }) as unknown as Queue, onError),
+    worker: (name, run, pace) =>
+      listening(
+        new classes.Worker(name, run, { connection: consumer, ...workerOptions(pace) }) as unknown as Worker,
+        onError,
+      ),
+    ping: async () => {
+      try {
+        await producer.query('select 1');
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: async () => {
+      await Promise.all([producer.end(), consumer.end()]);
+    },
+  };
+}
+
+/** Opens connections as they are needed. BullMQ calls its functions by unqualified names, so they search its schema. */
+function openPool(url: string, onError: QueueErrorListener, settings = '') {
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
-    options: `-c search_path=${DEFAULT_SCHEMA}`,
+    options: `-c search_path=${DEFAULT_SCHEMA} ${settings}`,
   });
   pool.on('error', onError);
   // Every queue and worker adds its listener.
   pool.setMaxListeners(0);
   // BullMQ declares a pool's notifications slightly differently from pg; at run time it makes this check itself.
   if (!isPgPool(pool)) throw new TypeError('BullMQ does not accept pg.Pool as a pool');
-  const classes = withBackend(createPostgresBackend);
-  return {
-    kind: 'postgres',
-    redis: undefined,
-    queue: (name) => listening(new classes.Queue(name, { connection: pool }) as unknown as Queue, onError),
-    worker: (name, run, pace) =>
-      listening(
-        new classes.Worker(name, run, { connection: pool, ...workerOptions(pace) }) as unknown as Worker,
-        onError,
-      ),
-    ping: async () => {
-      try {
-        await pool.query('select 1');
-        return true;
-      } catch {
-        return false;
-      }
-    },
-    close: () => pool.end(),
-  };
+  return pool;
 }
 
 /** Creates or upgrades BullMQ's schema; safe to repeat and to run concurrently. */
