@@ -15,6 +15,7 @@ import type { QueueBackend } from '../src/queue/backend.ts';
 import { type Unpacked, unpack } from '../src/queue/encoding.ts';
 import type { JobKind } from '../src/queue/job-kind.ts';
 import { countJobs } from './job-metrics.ts';
+import { JobsInHand } from './jobs-in-hand.ts';
 
 export interface ReceivedJob {
   id: string;
@@ -55,30 +56,14 @@ export const consume =
       kind.name,
       (job) => {
         const traced = { id: idOf(job), parent: job.opts.telemetry?.metadata, attempt: attemptOf(job) };
-        return inSpan(`process ${kind.name}`, consumerSpan(kind, traced), () => run(deps, kind, handler, job, hold));
+        return inSpan(`process ${kind.name}`, consumerSpan(kind, traced), () => run(deps, kind, handler, job, inHand));
       },
       kind,
     );
-    const hold = holderOf(kind, worker);
+    const inHand = new JobsInHand(kind, worker);
     countJobs(worker, kind.name, deps.log);
     return worker;
   };
-
-/** Unpacked jobs of up to so many bytes are small together. */
-const SMALL_BYTES_MAX = 8 * 1024 * 1024;
-
-/** Lets the worker hold more jobs while they are small. Call it with the bytes of a job, and the result at its end. */
-function holderOf({ concurrency, concurrencySmall }: JobKind, worker: Worker) {
-  let held = 0;
-  const change = (bytes: number): void => {
-    held += bytes;
-    if (concurrencySmall !== undefined) worker.concurrency = held > SMALL_BYTES_MAX ? concurrency : concurrencySmall;
-  };
-  return (bytes: number): (() => void) => {
-    change(bytes);
-    return () => change(-bytes);
-  };
-}
 
 interface Traced {
   id: string;
@@ -104,15 +89,20 @@ async function run<S extends z.ZodType>(
   kind: JobKind<S>,
   handler: Handler<S>,
   job: Job,
-  hold: (bytes: number) => () => void,
+  inHand: JobsInHand,
 ): Promise<void> {
   const received = { id: idOf(job), attempt: attemptOf(job) };
-  const unpacked = unpackJob(job.data);
-  if ('buried' in unpacked) return bury(deps, kind, { id: received.id, data: job.data }, unpacked);
-  const { payload, bytes } = unpacked;
-  const release = hold(bytes);
-  const outcome = await outcomeOf(kind, handler, payload, { ...received, bytes }).finally(release);
-  if (outcome) await bury(deps, kind, { id: received.id, data: job.data, payload }, outcome);
+  const room = await inHand.room(job.data);
+  try {
+    const unpacked = unpackJob(job.data);
+    if ('buried' in unpacked) return await bury(deps, kind, { id: received.id, data: job.data }, unpacked);
+    const { payload, bytes } = unpacked;
+    room.takes(bytes);
+    const outcome = await outcomeOf(kind, handler, payload, { ...received, bytes });
+    if (outcome) await bury(deps, kind, { id: received.id, data: job.data, payload }, outcome);
+  } finally {
+    room.leave();
+  }
 }
 
 const idOf = (job: Job): string => job.id ?? 'unknown';

@@ -18,6 +18,16 @@ export function compressText(json: string): Compressed {
   return { v: 1, enc: 'zstd', b: zstdCompressSync(json).toString('base64') };
 }
 
+/** How much larger packed payloads usually are as JSON. */
+const EXPANSION = 8;
+const packedSchema = z.object({ b: z.string() });
+
+/** About how many bytes a payload is as JSON, without unpacking it. */
+export function roughBytes(data: unknown): number {
+  const packed = packedSchema.safeParse(data);
+  return packed.success ? packed.data.b.length * EXPANSION : JSON.stringify(data ?? null).length;
+}
+
 export interface Unpacked {
   /** The payload, unchecked. */
   payload: unknown;

@@ -26,7 +26,7 @@ export interface JobKind<S extends z.ZodType = z.ZodType, N extends string = str
   readonly attempts: number;
   /** How many jobs one worker holds at a time. */
   readonly concurrency: number;
-  /** How many while they are small together; {@link concurrency} unless given. */
+  /** How many while they are small together (workers/jobs-in-hand.ts); {@link concurrency} unless given. */
   readonly concurrencySmall?: number;
   /** Only the service itself makes such jobs: their schema is not published. */
   readonly isInternal: boolean;
