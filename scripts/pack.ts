@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { bundleProgram } from '../src/download/bundle.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 
@@ -33,13 +34,14 @@ export async function pack(name: string, folder: string): Promise<string> {
   try {
     const root = readManifest(ROOT);
     const manifest: Manifest = { ...readManifest(source), version: root.version };
-    const code = await bundle(entry, WITH_DEPENDENCIES.includes(name));
+    const isProgram = manifest.bin !== undefined;
+    const code = await (isProgram ? bundleProgram(entry) : bundleLibrary(entry, WITH_DEPENDENCIES.includes(name)));
     mkdirSync(join(staging, 'dist'));
     writeFileSync(join(staging, 'dist/index.mjs'), code);
     const dependencies = dependenciesOf(code, root.dependencies ?? {});
     if (Object.keys(dependencies).length > 0) manifest.dependencies = dependencies;
     // In the repository they are the sources.
-    if (manifest.bin !== undefined) manifest.bin = { 'ci-insights': 'dist/index.mjs' };
+    if (isProgram) manifest.bin = { 'ci-insights': 'dist/index.mjs' };
     if (manifest.exports !== undefined) {
       const types = `./dist/types/${declarations(entry, join(staging, 'dist/types'))}`;
       manifest.exports = { '.': { types, default: './dist/index.mjs' } };
@@ -57,7 +59,7 @@ export async function pack(name: string, folder: string): Promise<string> {
   }
 }
 
-async function bundle(entry: string, hasDependencies: boolean): Promise<string> {
+async function bundleLibrary(entry: string, hasDependencies: boolean): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: 'node',

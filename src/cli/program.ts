@@ -14,14 +14,14 @@ import { serveCommand } from './serve.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
-export const buildProgram = (wrapped: readonly string[] = []) =>
+export const buildProgram = async (wrapped: readonly string[] = []) =>
   programOf('Self-hosted pull-request event log, CI test insights and test quarantine', [
     serveCommand(),
     workerCommand(),
     migrateCommand(),
     keysCommand(),
     reposCommand(),
-    ...jobCommands(wrapped),
+    ...(await jobCommands(wrapped)),
     rebuildCommand(),
     verifyCommand(),
     explainCommand(),
@@ -31,8 +31,8 @@ export const buildProgram = (wrapped: readonly string[] = []) =>
   ]);
 
 /** Runs a command line (without the program's name) and returns the exit code. Never throws. */
-export function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { own, wrapped } = splitWrapped(args);
   // Past what the service may have put in the place of `process.stderr`.
-  return runProgram(buildProgram(wrapped), own, (error) => standardError.write(`${sentenceOf(error)}\n`));
+  return runProgram(await buildProgram(wrapped), own, (error) => standardError.write(`${sentenceOf(error)}\n`));
 }

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
-import { HttpsProxyAgent } from 'https-proxy-agent';
+import type { HttpsProxyAgent } from 'https-proxy-agent';
 import { getProxyForUrl } from 'proxy-from-env';
 
 export interface HttpRequest {
@@ -31,10 +31,10 @@ class RequestTimeout extends Error {
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Any status is an answer. Throws an error named `RequestTimeout`, or the error of the connection. */
-export function sendRequest(url: URL, { method, headers, body, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
+export async function sendRequest(url: URL, { method, headers, body, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
+  const agent = await proxyAgent(url);
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;
-    const agent = proxyAgent(url);
     const sent = request(url, {
       method,
       headers: { ...headers, ...(body && { 'content-length': String(body.byteLength) }) },
@@ -69,9 +69,10 @@ export function sendRequest(url: URL, { method, headers, body, timeoutMs }: Http
 
 const agents = new Map<string, HttpsProxyAgent<string>>();
 
-function proxyAgent(url: URL): HttpsProxyAgent<string> | undefined {
+async function proxyAgent(url: URL): Promise<HttpsProxyAgent<string> | undefined> {
   const proxy = getProxyForUrl(url.href);
   if (!proxy) return undefined;
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
   const known = agents.get(proxy) ?? new HttpsProxyAgent(proxy);
   agents.set(proxy, known);
   return known;

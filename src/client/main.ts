@@ -2,4 +2,4 @@
 /** The entry of the file that CI jobs download (`/cli/ci-insights.mjs`). Connections that are kept open end with it. */
 import { runClient } from './program.ts';
 
-process.exit(await runClient(process.argv.slice(2)));
+void runClient(process.argv.slice(2)).then((code) => process.exit(code));

@@ -48,10 +48,11 @@ export function printable(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ').replace(/\p{Cc}/gu, '?');
 }
 
+/** `1,000`, of a whole number. `toLocaleString` would load the data of every language, which takes Node 15 ms. */
+export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
 /** `1 report`, `2 reports`, `1,000 reports`. */
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
-}
+export const count = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 /** To the second, in UTC; `-` for never. */
 export function formatTime(time: Date | null): string {

@@ -2,27 +2,31 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../../package.json' with { type: 'json' };
 import { UserError } from '../errors.ts';
-import { logsCommand } from './commands/logs.ts';
-import { quarantineCommand } from './commands/quarantine.ts';
-import { testsCommand } from './commands/tests.ts';
-import { whyCommand } from './commands/why.ts';
-import { gateCommand } from './gate/command.ts';
 import { printError } from './output.ts';
-import { pushCommand } from './push.ts';
-import { ServiceError } from './service.ts';
+import { ServiceError } from './service-error.ts';
 
 /** Wrong usage; a command that fails exits with 1. */
 const EXIT_USAGE = 2;
 
 /** What CI jobs run. They need a service and its key, and nothing of it on this machine. */
-export const jobCommands = (wrapped: readonly string[]): Command[] => [
-  pushCommand(),
-  gateCommand(wrapped),
-  quarantineCommand(),
-  testsCommand(),
-  logsCommand(),
-  whyCommand(),
-];
+const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Promise<Command>>> = {
+  push: async () => (await import('./push.ts')).pushCommand(),
+  gate: async (wrapped) => (await import('./gate/command.ts')).gateCommand(wrapped),
+  quarantine: async () => (await import('./commands/quarantine.ts')).quarantineCommand(),
+  tests: async () => (await import('./commands/tests.ts')).testsCommand(),
+  logs: async () => (await import('./commands/logs.ts')).logsCommand(),
+  why: async () => (await import('./commands/why.ts')).whyCommand(),
+};
+
+/** @param wrapped the command of the job, for `gate` */
+export const jobCommands = (wrapped: readonly string[], names = Object.keys(JOB_COMMANDS)): Promise<Command[]> =>
+  Promise.all(names.flatMap((name) => JOB_COMMANDS[name]?.(wrapped) ?? []));
+
+/** Loading a command takes longer than most of what it does, so only those that a command line can mean are loaded. */
+function namesMeant([first = '']: readonly string[]): string[] | undefined {
+  if (first === '--version' || first === '-V') return [];
+  return Object.hasOwn(JOB_COMMANDS, first) ? [first] : undefined;
+}
 
 /**
  * Splits `gate junit reports -- npm test` at the dashes: what follows is the command of the job, with options
@@ -34,9 +38,10 @@ export function splitWrapped(args: readonly string[]): { own: readonly string[];
 }
 
 /** The `ci-insights` of CI jobs. */
-export function runClient(args: readonly string[]): Promise<number> {
+export async function runClient(args: readonly string[]): Promise<number> {
   const { own, wrapped } = splitWrapped(args);
-  const program = programOf('Sends test results from CI jobs, and asks about them', jobCommands(wrapped));
+  const commands = await jobCommands(wrapped, namesMeant(own));
+  const program = programOf('Sends test results from CI jobs, and asks about them', commands);
   return runProgram(program, own, (error) => printError(sentenceOf(error)));
 }
 

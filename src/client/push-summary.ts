@@ -1,5 +1,5 @@
 /** What a push prints at the end. */
-import { count, printable } from './output.ts';
+import { count, grouped, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
 /** Whether everything was accepted: no file failed, and no row was rejected. */
@@ -17,8 +17,8 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
       sum((result) => result.accepted),
       'execution',
     )} accepted`,
-    `${sum((result) => result.duplicate).toLocaleString('en-US')} duplicate`,
-    `${sum((result) => result.rejected).toLocaleString('en-US')} rejected`,
+    `${grouped(sum((result) => result.duplicate))} duplicate`,
+    `${grouped(sum((result) => result.rejected))} rejected`,
   ];
   return [
     `${count(accepted.length, 'report')} of ${results.length} uploaded: ${counts.join(', ')}.`,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
 import type { HttpAnswer, HttpRequest } from './http.ts';
+import { ServiceError } from './service-error.ts';
 
 export interface Connection {
   /** Without a trailing slash. */
@@ -23,24 +24,6 @@ const BACKOFF_MS_MAX = 30_000;
 /** A service that asks for a longer wait will not be back within a CI job. */
 const RETRY_AFTER_MS_MAX = 60_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-
-/**
- * A request that got no useful answer; the message is a sentence and never holds the key.
- *
- * @property isRefusal whether the service has decided: the same request will not succeed later
- * @property status of the last answer, if there was one
- */
-export class ServiceError extends Error {
-  override name = 'ServiceError';
-  constructor(
-    message: string,
-    readonly isRefusal: boolean,
-    readonly status?: number,
-    cause?: unknown,
-  ) {
-    super(message, { cause });
-  }
-}
 
 export interface ServiceRequest {
   method?: HttpRequest['method'];
@@ -121,7 +104,7 @@ export class Service {
     const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, this.remainingMs);
     if (timeoutMs <= 0) return new OutOfTime(`there was no time left to ask ${this.url}`, false);
     try {
-      // Node takes 20 ms to load its HTTP client, which a command that asks nothing does not need.
+      // Node takes 20 ms to load what it has for HTTP and TLS, which a command that asks nothing does not need.
       const { sendRequest } = await import('./http.ts');
       const http = await sendRequest(new URL(this.address(path)), {
         method,

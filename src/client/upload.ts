@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import type { Receipt, Repository } from './repository.ts';
-import { ServiceError } from './service.ts';
+import { ServiceError } from './service-error.ts';
 
 export interface UploadResult {
   file: string;

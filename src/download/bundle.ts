@@ -14,9 +14,28 @@ const ENTRY = fileURLToPath(new URL('../client/main.ts', import.meta.url));
 
 /** Takes about 50 ms, in threads of the bundler. The same sources give the same bytes in every process. */
 export async function bundleClient(): Promise<ClientFile> {
-  const { outputs } = await Bun.build({ entrypoints: [ENTRY], target: 'node', format: 'esm', minify: true });
-  const [output] = outputs;
-  if (!output || outputs.length !== 1) throw new Error(`the client became ${outputs.length} files`);
-  const text = await output.text();
+  const text = await bundleProgram(ENTRY);
   return { version, bytes: new Blob([text]), sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/**
+ * `@bun` tells Bun that nothing has to be transpiled, which takes 40 ms. The bundle is CommonJS in an ES module: what is
+ * imported dynamically is loaded when it is reached, and so are the modules of Node that only that part imports. Those of
+ * a bundle of ES modules are all loaded at the start.
+ */
+const BANNER = `// @bun
+import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+
+/** A program in one file that starts quickly. */
+export async function bundleProgram(entry: string): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [entry],
+    target: 'node',
+    format: 'cjs',
+    minify: true,
+    banner: BANNER,
+  });
+  const [output] = outputs;
+  if (!output || outputs.length !== 1) throw new Error(`${entry} became ${outputs.length} files`);
+  return output.text();
 }

@@ -20,7 +20,8 @@ export interface ReportFormat {
   readonly example: { readonly file: string; readonly text: string };
   /**
    * Reads a body into `report`, piece by piece. Throws InvalidUpload if the body is in another format. If it is cut
-   * short, what was complete is kept, with a warning.
+   * short, what was complete is kept, with a warning. The parser is loaded with the first body: a client that only
+   * sends reports starts without it.
    */
   parse(body: Uint8Array, report: Report): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** The names around a test (suites, describe blocks), as far as they are part of its key and of its name. */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { PLACE_LENGTH_MAX } from '../domain/limits.ts';
 
 /** From the outermost to the innermost. Part of keys, so how it is made never changes. */
@@ -13,5 +13,7 @@ export type NamePath = readonly string[];
 export function pathWithin(path: NamePath, name: string): NamePath {
   const longer = [...path, name];
   const length = longer.reduce((sum, one) => sum + one.length, 0);
-  return length <= PLACE_LENGTH_MAX ? longer : [`sha256:${hash('sha256', JSON.stringify(longer), 'hex')}`];
+  return length <= PLACE_LENGTH_MAX
+    ? longer
+    : [`sha256:${createHash('sha256').update(JSON.stringify(longer)).digest('hex')}`];
 }

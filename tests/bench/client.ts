@@ -19,15 +19,28 @@ const folder = mkdtempSync(join(tmpdir(), 'ci-insights-client-'));
 const file = join(folder, 'ci-insights.mjs');
 writeFileSync(file, await (await bundleClient()).bytes.bytes());
 writeFileSync(join(folder, 'unit.xml'), junit.example.text);
+writeFileSync(
+  join(folder, 'failed.xml'),
+  '<testsuite name="cart"><testcase classname="Cart" name="adds"><failure message="expected 1"/></testcase></testsuite>',
+);
 const CASES: Record<string, { args: string[]; code: number }> = {
   'the runtime alone': { args: ['-e', '0'], code: 0 },
   '`--version`': { args: [file, '--version'], code: 0 },
   '`gate` without a report': { args: [file, 'gate', 'junit', 'none', ...RUN], code: 1 },
   '`push` of a report': { args: [file, 'push', 'junit', 'unit.xml', ...RUN], code: 0 },
+  '`gate` of a failed test': { args: [file, 'gate', 'junit', 'failed.xml', ...RUN, '--commit', '1f3a9c2'], code: 1 },
 };
 
 const stored = { id: '1', status: 'stored', executions: 1, accepted: 1 };
-const service = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(stored, { status: 202 }) });
+const answers: Record<string, object> = { quarantines: { quarantined_tests: [] }, failures: { failures: [] } };
+const service = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: ({ url }) => {
+    const answer = answers[new URL(url).pathname.split('/').at(-1) ?? ''];
+    return answer ? Response.json(answer) : Response.json(stored, { status: 202 });
+  },
+});
 const env = { PATH: process.env.PATH, CI_INSIGHTS_URL: service.url.origin, CI_INSIGHTS_TOKEN: 'cii_bench' };
 
 /** Milliseconds on the clock, and of processor time. */

@@ -36,6 +36,26 @@ test('the file is one script of at most 500 KB, with its version, its checksum a
   expect([other.status, await other.text()]).toEqual([404, expect.stringContaining(`/cli/${version}/ci-insights.mjs`)]);
 });
 
+test('it loads what Node has for HTTP and TLS when it asks the service, and no sooner', async () => {
+  const file = await clientFile();
+  const folder = makeFolder('loaded');
+  const preload = join(folder, 'loaded.cjs');
+  writeFileSync(preload, "process.on('exit', () => require('node:fs').writeSync(2, process.moduleLoadList.join()));");
+  const loadedBy = async (...args: string[]): Promise<string[]> => {
+    const env = { ...machine(), CI_INSIGHTS_URL: 'http://127.0.0.1:9', CI_INSIGHTS_TOKEN: 'cii_any' };
+    const { stderr } = await run(['node', '--require', preload, file, ...args], { cwd: folder, env });
+    return ['http', 'tls', 'zlib'].filter((name) => stderr.split(',').includes(`NativeModule ${name}`));
+  };
+  try {
+    expect(await loadedBy('--version')).toEqual([]);
+    const job = ['--repo', 'acme/shop', '--pipeline', 'CI', '--job', 'unit', '--run-id', '1'];
+    expect(await loadedBy('gate', 'junit', 'none', ...job)).toEqual(['zlib']);
+    expect(await loadedBy('tests', '--repo', 'acme/shop', '--timeout', '1')).toEqual(['http', 'tls']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 describe.each(RUNTIMES)('on %s', (runtime) => {
   test('it adds less than 100 ms of processor time to the start of the runtime', async () => {
     const file = await clientFile();

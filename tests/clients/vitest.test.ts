@@ -56,6 +56,9 @@ describe('Cart', () => {
 });
 `;
 
+/** Also to the job that runs: the plugin does not say which that is. */
+const NARROWED = [{ failure_ids: [crypto.randomUUID()] }, { job_name: 'unit' }, { pipeline_name: 'CI' }];
+
 async function conclusionsOf(repository: string, count: number): Promise<Record<string, Details>> {
   const service = await sharedService();
   const base = `/v1/ci/acme/repositories/${repository}`;
@@ -97,11 +100,39 @@ describeClient?.('@mergifyio/vitest', () => {
     await service.quarantine(repository, 'Cart > sums [a, b] with 10% tax');
     expect((await vitest()).code).toBe(0);
   });
+
+  test('a quarantine that is narrowed, which the plugin cannot know, excuses nothing', async () => {
+    const repository = freshRepository('vitest');
+    const service = await sharedService();
+    const cwd = folder ?? '';
+    writeFileSync(join(cwd, 'vitest.config.ts'), CONFIG);
+    writeFileSync(join(cwd, 'cart.test.ts'), SUITE);
+    const names = ['Cart > rejects *negative* amounts?', 'Cart > sums [a, b] with 10% tax'];
+    for (const name of names)
+      for (const scope of NARROWED) await service.quarantine(repository, name, { branch: 'main', ...scope });
+    const node = join(cwd, 'node_modules', NODE, 'bin/node');
+    const ran = await run([node, join(cwd, 'node_modules/vitest/vitest.mjs'), 'run'], {
+      cwd,
+      env: jobEnvironment(service, { repository }),
+    });
+    expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('2 failed')]);
+  });
 });
 
 const describeRecorded = reason === undefined ? undefined : describe;
 describeRecorded?.('recorded uploads of @mergifyio/vitest', () => {
   const DAY = 'start=2026-11-21T00:00:00Z&end=2026-11-22T00:00:00Z';
+
+  test('the names that it asks for, by branch alone, hold none whose quarantine is narrowed', async () => {
+    const repository = freshRepository('vitest');
+    const service = await sharedService();
+    for (const scope of NARROWED)
+      await service.quarantine(repository, 'Cart > rejects *negative* amounts?', { branch: 'main', ...scope });
+    await service.quarantine(repository, 'Cart > adds an item', { branch: 'main' });
+    const path = `/v1/ci/acme/repositories/${repository}/quarantines?branch=main&per_page=100`;
+    const { quarantined_tests: listed } = await service.get<{ quarantined_tests: { test_name: string }[] }>(path);
+    expect(listed.map(({ test_name }) => test_name)).toEqual(['Cart > adds an item']);
+  });
 
   test('arrive on both paths, in chunks, and count once when resent', async () => {
     const repository = freshRepository('vitest');

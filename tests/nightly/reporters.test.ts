@@ -168,6 +168,27 @@ describe.skipIf(folder === undefined).each(RUNS)('the reporter of $name', ({ nam
     expect((await namesIn(other, 5)).map(({ test_name }) => test_name).sort()).toEqual(titles.map(nameOf).sort());
   });
 
+  test('a quarantine that is narrowed counts in its own job, and for none if it is for some failures only', async () => {
+    const repository = freshRepository(name);
+    const elsewhere = [
+      { job_name: 'integration' },
+      { pipeline_name: 'Nightly' },
+      { failure_ids: [crypto.randomUUID()] },
+    ];
+    for (const scope of elsewhere) await service.quarantine(repository, nameOf('sums <a> & "b"'), scope);
+    await service.quarantine(repository, nameOf('rounds'), { pipeline_name: 'CI', job_name: 'unit' });
+    const ran = await start({
+      ...jobEnvironment(service, { repository }),
+      CI_INSIGHTS_URL: service.origin,
+      CI_INSIGHTS_TOKEN: service.token,
+    });
+    expect(ran.printed.match(/ci-insights: .*/g)).toEqual([
+      `ci-insights: quarantined  ${nameOf('rounds')}`,
+      'ci-insights: 1 failed test of 2 quarantined.',
+    ]);
+    expect(ran.code).toBe(1);
+  });
+
   test('without a key, or without the service, the tests run as ever', async () => {
     const without = await start({ CI: 'true' });
     expect([without.code, without.printed]).toEqual([

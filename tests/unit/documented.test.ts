@@ -26,8 +26,8 @@ test('docs/configuration.md lists every variable that the service and the client
   expect(listed.sort()).toEqual(variables.sort());
 });
 
-test('docs/configuration.md lists every command', () => {
-  const commands = buildProgram().commands.map((command) => command.name());
+test('docs/configuration.md lists every command', async () => {
+  const commands = (await buildProgram()).commands.map((command) => command.name());
   for (const command of commands) expect(CONFIGURATION).toMatch(new RegExp(`^\\| .*\`${command}[ \`].* \\|`, 'm'));
 });
 

@@ -1,4 +1,5 @@
 /** Why the service gave a verdict, in a sentence for people. Pure. */
+import { grouped } from '../output.ts';
 import type { CommitFailure } from '../repository.ts';
 
 /** Null if the evidence says nothing about the verdict. */
@@ -14,7 +15,7 @@ export function evidenceSentence({ verdict, evidence }: CommitFailure): string |
           : `it failed like this on the default branch, last on ${day}, but is ${evidence.health_status} there now`;
     case 'known_flaky':
     case 'broken':
-      return `it failed like this on the default branch ${times === 1 ? 'once' : `${times.toLocaleString('en-US')} times`}, last on ${day}`;
+      return `it failed like this on the default branch ${times === 1 ? 'once' : `${grouped(times)} times`}, last on ${day}`;
     case 'infrastructure':
       return `${evidence.run_failed} of ${evidence.run_failed + evidence.run_passed} tests of its run failed`;
     default:

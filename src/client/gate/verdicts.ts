@@ -1,6 +1,6 @@
 /** What the service says about the failed tests of a job. */
 import type { Repository } from '../repository.ts';
-import { ServiceError } from '../service.ts';
+import { ServiceError } from '../service-error.ts';
 import type { RunTarget } from '../target.ts';
 import type { Verdict } from './decision.ts';
 import { evidenceSentence } from './evidence.ts';

@@ -1,6 +1,6 @@
 /** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { printable } from '../output.ts';
+import { grouped, printable } from '../output.ts';
 import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */
@@ -16,7 +16,7 @@ export function markdownOf(result: GateResult): string {
     '',
     countSentence(result),
     ...(rows.length > 0 ? ['', '| verdict | test | failure |', '|---|---|---|', ...rows] : []),
-    ...(more > 0 ? ['', `${more.toLocaleString('en-US')} more are in the log of the job.`] : []),
+    ...(more > 0 ? ['', `${grouped(more)} more are in the log of the job.`] : []),
     ...[...troubles, ...notices].flatMap((sentence) => ['', `> ${escaped(sentence)}`]),
     '',
   ].join('\n');

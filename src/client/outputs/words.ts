@@ -1,7 +1,7 @@
 /** The words of every output of `gate`. Pure. */
 import type { Reason, Verdict } from '../gate/decision.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { count, printable } from '../output.ts';
+import { count, grouped, printable } from '../output.ts';
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   new: 'new',
@@ -28,8 +28,8 @@ export function countSentence({ tests, failures }: GateResult): string {
   const words = Object.entries(VERDICT_WORDS)
     .map(([verdict, word]) => ({ word, times: failures.filter((test) => test.verdict === verdict).length }))
     .filter(({ times }) => times > 0)
-    .map(({ word, times }) => `${times.toLocaleString('en-US')} ${word}`);
-  return `${failures.length.toLocaleString('en-US')} of ${count(tests, 'test')} failed: ${words.join(', ')}.`;
+    .map(({ word, times }) => `${grouped(times)} ${word}`);
+  return `${grouped(failures.length)} of ${count(tests, 'test')} failed: ${words.join(', ')}.`;
 }
 
 export function resultSentence({ decision, failures }: GateResult): string {

@@ -1,8 +1,5 @@
 /** The output of `go test -json`. */
-import { InvalidUpload } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
-import { readEvents } from './events.ts';
-import { GoReport } from './report.ts';
 
 export const goTest: ReportFormat = {
   name: 'go-test',
@@ -26,11 +23,5 @@ export const goTest: ReportFormat = {
       .map((event) => `${JSON.stringify(event)}\n`)
       .join(''),
   },
-  parse: async (body, report) => {
-    const go = new GoReport(report);
-    const { eventCount, cutAtLine } = await readEvents(body, (event) => go.read(event), report);
-    if (eventCount === 0)
-      throw new InvalidUpload('The body is not a `go test -json` report: it holds no event. Was -json left out?');
-    go.finish(cutAtLine);
-  },
+  parse: async (body, report) => (await import('./read.ts')).readGoTest(body, report),
 };

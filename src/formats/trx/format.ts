@@ -1,13 +1,9 @@
 /** TRX, the test results of Visual Studio and .NET. */
 import type { ReportFormat } from '../format.ts';
-import { readXml } from '../xml.ts';
-import { TrxHandler } from './handler.ts';
-
-const TRX = { title: 'TRX', roots: ['TestRun'], nameAttributes: ['testName', 'className', 'name'] } as const;
 
 export const trx: ReportFormat = {
   name: 'trx',
-  title: TRX.title,
+  title: 'TRX',
   description: 'Visual Studio writes them, and .NET with `dotnet test --logger trx`.',
   globs: ['**/*.trx'],
   mediaTypes: ['application/xml', 'text/xml'],
@@ -15,9 +11,5 @@ export const trx: ReportFormat = {
     file: 'results.trx',
     text: '<TestRun xmlns="http://microsoft.com/schemas/VisualStudio/TeamTest/2010"><Results><UnitTestResult executionId="8d8c1d9c-1d5e-4d6f-9c1a-5a0f8d7c6b51" testId="b1f5a3f0-2f0e-4a55-8e3f-0d6a7c9b8e11" testName="Adds" outcome="Passed" startTime="2026-11-21T09:30:00.0000000+00:00" endTime="2026-11-21T09:30:00.0120000+00:00" duration="00:00:00.0120000"/></Results><TestDefinitions><UnitTest name="Adds" id="b1f5a3f0-2f0e-4a55-8e3f-0d6a7c9b8e11"><TestMethod className="Shop.CartTests" name="Adds"/></UnitTest></TestDefinitions></TestRun>',
   },
-  parse: async (body, report) => {
-    const handler = new TrxHandler(report);
-    const breakage = await readXml(body, TRX, handler);
-    handler.finish(breakage);
-  },
+  parse: async (body, report) => (await import('./read.ts')).readTrx(body, report),
 };

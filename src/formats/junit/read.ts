@@ -1,0 +1,15 @@
+/** The parser of JUnit XML. */
+import type { ReportFormat } from '../format.ts';
+import { readXml } from '../xml.ts';
+import { JunitHandler } from './handler.ts';
+
+const JUNIT_XML = {
+  title: 'JUnit XML',
+  roots: ['testsuites', 'testsuite'],
+  nameAttributes: ['name', 'classname'],
+} as const;
+
+export const readJunit: ReportFormat['parse'] = async (body, report) => {
+  const breakage = await readXml(body, JUNIT_XML, new JunitHandler(report));
+  if (breakage !== null) report.warnOfBreak(breakage);
+};
