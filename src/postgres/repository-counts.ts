@@ -11,14 +11,13 @@ export interface TestCounts {
   broken: number;
 }
 
+const staleRow = z.object({ repository_id: z.string(), changes: z.coerce.number() });
 const countedRow = z.object({
   repository_id: z.string(),
-  changes: z.coerce.number(),
   tests: z.coerce.number(),
   flaky: z.coerce.number(),
   broken: z.coerce.number(),
 });
-type Counted = z.infer<typeof countedRow>;
 
 /** Part of whatever writes identities of a repository, in the same transaction. */
 export const noteChange = (repositoryId: string): SQL => sql`
@@ -28,35 +27,51 @@ export const noteChange = (repositoryId: string): SQL => sql`
 /**
  * The counts of those repositories that changed since they were counted, by id; they are kept for who asks next.
  *
- * The numbers and the changes that they include come from one snapshot. So whatever is committed meanwhile makes the
- * repository differ again, and the count that includes more changes wins. To keep them waits for no one: a row that is
- * being changed is left as it is, and counted again.
+ * The changes are read before the tests are counted. So a count includes the changes that it is kept with, and perhaps
+ * more, which are counted again. To keep it waits for no one: a row that is being changed is left as it is.
  *
  * @param ids a statement that selects the ids of repositories
  */
 export async function recount(db: Executor, ids: SQL): Promise<Map<string, TestCounts>> {
   const { rows } = await db.execute(sql`
-    with stale as (
-      select repository_id, changes from ${repositoryCounts} where changes <> counted and repository_id in (${ids})
-    ), tests as (
-      select repository_id, bool_or(health = 'flaky') as is_flaky, bool_or(health = 'broken') as is_broken
-      from ${identities} where repository_id in (select repository_id from stale)
-      group by repository_id, test_id
-    )
-    select repository_id, changes, count(tests.is_broken) as tests,
-      count(*) filter (where is_flaky and not is_broken) as flaky, count(*) filter (where is_broken) as broken
-    from stale left join tests using (repository_id)
-    group by repository_id, changes`);
-  const counted = rows.map((row) => countedRow.parse(row));
-  if (counted.length > 0) await keep(db, counted);
-  return new Map(counted.map(({ repository_id: id, tests, flaky, broken }) => [id, { tests, flaky, broken }]));
+    select repository_id, changes from ${repositoryCounts} where changes <> counted and repository_id in (${ids})`);
+  const changes = new Map(rows.map((row) => staleRow.parse(row)).map((stale) => [stale.repository_id, stale.changes]));
+  if (changes.size === 0) return new Map();
+  const counts = await countTests(db, [...changes.keys()]);
+  await keep(db, counts, changes);
+  return counts;
 }
 
-async function keep(db: Executor, counted: readonly Counted[]): Promise<void> {
-  const column = (of: (one: Counted) => number | string) => plainColumn(counted.map(of));
+/** The ids are values: from a subquery, PostgreSQL does not see how few there are, and reads the whole table. */
+async function countTests(db: Executor, ids: readonly string[]): Promise<Map<string, TestCounts>> {
+  const { rows } = await db.execute(sql`
+    select repository_id, count(*) as tests, count(*) filter (where is_flaky and not is_broken) as flaky,
+      count(*) filter (where is_broken) as broken
+    from (
+      select repository_id, bool_or(health = 'flaky') as is_flaky, bool_or(health = 'broken') as is_broken
+      from ${identities} where repository_id = any(${plainColumn(ids)}::uuid[])
+      group by repository_id, test_id
+    ) as tests
+    group by repository_id`);
+  const counted = new Map<string, TestCounts>(ids.map((id) => [id, { tests: 0, flaky: 0, broken: 0 }]));
+  for (const row of rows) {
+    const { repository_id: id, ...counts } = countedRow.parse(row);
+    counted.set(id, counts);
+  }
+  return counted;
+}
+
+async function keep(
+  db: Executor,
+  counts: ReadonlyMap<string, TestCounts>,
+  changes: ReadonlyMap<string, number>,
+): Promise<void> {
+  const entries = [...counts];
+  const column = (of: (counts: TestCounts, id: string) => number | string) =>
+    plainColumn(entries.map(([id, one]) => of(one, id)));
   await db.execute(sql`
     with counted as (
-      select * from unnest(${column((one) => one.repository_id)}::uuid[], ${column((one) => one.changes)}::bigint[],
+      select * from unnest(${column((_, id) => id)}::uuid[], ${column((_, id) => changes.get(id) ?? 0)}::bigint[],
         ${column((one) => one.tests)}::int[], ${column((one) => one.flaky)}::int[],
         ${column((one) => one.broken)}::int[]) as counted (repository_id, changes, tests, flaky, broken)
     ), free as (
