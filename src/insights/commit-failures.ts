@@ -10,6 +10,7 @@ import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from
 import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
+import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, type CommitFilters, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 
@@ -84,7 +85,7 @@ const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/fail
 export function mountCommitFailures(
   app: AnyElysia,
   http: Http,
-  deps: common.InsightsDeps & { commits: Commits },
+  deps: common.InsightsDeps & { commits: Commits; evidence: FailureEvidence },
 ): void {
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',

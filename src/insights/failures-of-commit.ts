@@ -5,12 +5,12 @@ import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
 import { type CommitResult, type CommitRun, runKey } from '../evaluation/commit-record.ts';
-import { onPostgres } from '../postgres/client.ts';
-import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
+import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
+import { type FailureEvidence, groupKey } from './failure-evidence.ts';
 import { type KnownTest, latest } from './known-tests.ts';
 
 export interface CommitFilters {
@@ -49,7 +49,7 @@ export interface CommitFailures {
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
 export async function readCommitFailures(
-  deps: InsightsDeps & { commits: Commits },
+  deps: InsightsDeps & { commits: Commits; evidence: FailureEvidence },
   repository: Repository,
   { commit, pipelines, jobs, branches, runIds }: CommitFilters,
   signal?: AbortSignal,
@@ -69,17 +69,17 @@ export async function readCommitFailures(
     deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
     deps.commits.troublesOf(repository, runs, signal),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
-    deps.quarantines.ofTests(repository.id, testIds),
+    deps.evidence.quarantinesOf(repository, testIds),
   ]);
   const asked = results.flatMap(({ test_id: testId, failures }) =>
     failures.map(({ id }) => ({ testId, failureId: id })),
   );
-  const groups = await onPostgres(() => findFailureGroups(deps.db, repository.id, unique(asked)));
+  const groups = await deps.evidence.groupsOf(repository, asked);
   const found: Found = {
     runs: new Map(runs.map((run) => [runKey(run), run])),
     tests: new Map(testIds.map((id, i) => [id, tests[i]])),
-    groups: new Map(groups.map((group) => [groupKey(group), group])),
-    quarantines: Map.groupBy(quarantines, ({ testId }) => testId),
+    groups,
+    quarantines,
     troubled: new Set(troubles.keys()),
   };
   const byRun = Map.groupBy(results, runKey);
@@ -177,9 +177,4 @@ function isTroubled(run: CommitRun, results: readonly CommitResult[], tests: Fou
   );
 }
 
-const groupKey = ({ testId, failureId }: { testId: string; failureId: string }): string => `${testId}/${failureId}`;
 const placeKey = (row: CommitResult): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);
-
-const unique = (asked: readonly { testId: string; failureId: string }[]) => [
-  ...new Map(asked.map((one) => [groupKey(one), one])).values(),
-];

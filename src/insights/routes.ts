@@ -10,6 +10,7 @@ import type { InsightsDeps } from './common.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
+import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
@@ -51,6 +52,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     ...stores,
     knownTests: new KnownTests(stores.db),
     commits: new Commits(stores.db, stores.clickhouse),
+    evidence: new FailureEvidence(stores.db, stores.quarantines),
     searches: new FairQueue(SEARCH_SHARES),
   };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);

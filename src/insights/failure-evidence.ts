@@ -1,0 +1,49 @@
+/**
+ * What PostgreSQL knows of the failures of a commit: the groups that the default branch has shown, and open quarantines.
+ * Look-ups at the same time share a statement.
+ */
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
+import type { Repository } from '../postgres/repositories.ts';
+import { RepositoryBatches } from './batches.ts';
+
+/** A failure group of a test. */
+export interface GroupName {
+  testId: string;
+  failureId: string;
+}
+
+export const groupKey = ({ testId, failureId }: GroupName): string => `${testId}/${failureId}`;
+
+export class FailureEvidence {
+  readonly #groups: RepositoryBatches<GroupName, FailureGroupRecord>;
+  readonly #quarantines: RepositoryBatches<string, Quarantine[]>;
+
+  constructor(db: Database, quarantines: QuarantineStore) {
+    this.#groups = new RepositoryBatches(({ id }) => async (take) => {
+      const asked = take();
+      const distinct = new Map(asked.map((one) => [groupKey(one), one]));
+      const found = await onPostgres(() => findFailureGroups(db, id, [...distinct.values()]));
+      const byKey = new Map(found.map((group) => [groupKey(group), group]));
+      return asked.map((one) => byKey.get(groupKey(one)));
+    });
+    this.#quarantines = RepositoryBatches.byKey(async (id, testIds) =>
+      Map.groupBy(await quarantines.ofTests(id, testIds), ({ testId }) => testId),
+    );
+  }
+
+  /** Those of some groups that the default branch has shown, by {@link groupKey}. */
+  async groupsOf(repository: Repository, asked: readonly GroupName[]): Promise<Map<string, FailureGroupRecord>> {
+    const distinct = new Map(asked.map((one) => [groupKey(one), one]));
+    const found = await Promise.all([...distinct.values()].map((one) => this.#groups.get(repository, one)));
+    return new Map(found.flatMap((group) => (group ? [[groupKey(group), group]] : [])));
+  }
+
+  /** The open quarantines of some tests, by test. */
+  async quarantinesOf(repository: Repository, testIds: readonly string[]): Promise<Map<string, Quarantine[]>> {
+    const found = await Promise.all(testIds.map((testId) => this.#quarantines.get(repository, testId)));
+    return new Map(testIds.flatMap((testId, i) => (found[i] ? [[testId, found[i]]] : [])));
+  }
+}
