@@ -3,7 +3,6 @@
  * asks again when it has its answer. What is asked follows a list, so that callers ask for different things.
  */
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { z } from 'zod';
 import { connect, requestOf } from './http-client.ts';
 import { type Latency, latencyOf } from './quantile.ts';
@@ -67,7 +66,9 @@ async function httpCallers(load: z.infer<typeof httpLoad>): Promise<Ask[]> {
   );
 }
 
-function sqlCallers(load: z.infer<typeof sqlLoad>): Ask[] {
+async function sqlCallers(load: z.infer<typeof sqlLoad>): Promise<Ask[]> {
+  // Loading it takes longer than a short measurement over HTTP should.
+  const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: load.databaseUrl,
     max: Math.min(load.callers, SQL_CONNECTIONS_MAX),
@@ -83,7 +84,7 @@ function sqlCallers(load: z.infer<typeof sqlLoad>): Ask[] {
 }
 
 async function measured(load: Load): Promise<Latency> {
-  const callers = load.kind === 'http' ? await httpCallers(load) : sqlCallers(load);
+  const callers = load.kind === 'http' ? await httpCallers(load) : await sqlCallers(load);
   const times: number[] = [];
   const begin = performance.now() + load.warmSeconds * 1_000;
   const end = begin + load.seconds * 1_000;

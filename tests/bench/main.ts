@@ -30,7 +30,7 @@ const RUNS_EACH = 3;
 /** What all runs have in common. */
 const { quick } = values;
 const common = {
-  pace: quick ? { warmSeconds: 0.3, seconds: 1.2 } : { warmSeconds: 1, seconds: 6 },
+  pace: quick ? { warmSeconds: 0.2, seconds: 0.8 } : { warmSeconds: 1, seconds: 6 },
   judgedPace: quick ? { warmSeconds: 0.1, seconds: 0.5 } : { warmSeconds: 1, seconds: 6 },
   hasReadsOnly: values.reads,
   events: quick ? EVENTS / 10 : EVENTS,

@@ -42,7 +42,7 @@ export interface RunOptions {
   /** Of the executions, those that arrive last and are timed. */
   timed: number;
   pace: Pace;
-  /** Of the reads that are compared with nothing. */
+  /** Of one client with the reads that are compared with nothing. */
   judgedPace: Pace;
   /** In the log of one repository. */
   events: number;
@@ -116,11 +116,11 @@ export async function runService(folder: string, options: RunOptions, say: (what
 async function measureJudged(
   service: BenchService,
   targets: Targets,
-  { source, judgedPace }: RunOptions,
+  { source, pace, judgedPace }: RunOptions,
 ): Promise<Figure[]> {
   const one = { callers: 1, ...judgedPace };
   // All of the log is that of one owner.
-  const many = { callers: CONNECTIONS, isPatient: true, ...judgedPace };
+  const many = { callers: CONNECTIONS, isPatient: true, ...pace };
   const pathsFor = (read: Judged) => judgedPathsOf(read, targets);
   const countsFor = (days: WindowDays) => countPathsOf(days, source.now);
   return [
