@@ -6,6 +6,8 @@ import type { PreparedChunk } from '../src/ledger/prepare.ts';
 /** Blocks of this size take at most 290 MiB of memory; blocks twice as large take 518 MiB. */
 export const BLOCK_EXECUTIONS_MAX = 10_000;
 const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
+/** As many small chunks as a worker has in hand: it fetches no more before these are written. */
+const BLOCK_CHUNKS_MAX = 256;
 /** How long a block that is not full waits for more chunks. */
 const LINGER_MS = 60;
 /**
@@ -60,7 +62,11 @@ export class Batcher {
   }
 
   #isFull(): boolean {
-    return this.#executions >= BLOCK_EXECUTIONS_MAX || this.#bytes >= BLOCK_BYTES_MAX;
+    return (
+      this.#executions >= BLOCK_EXECUTIONS_MAX ||
+      this.#bytes >= BLOCK_BYTES_MAX ||
+      this.#waiting.length >= BLOCK_CHUNKS_MAX
+    );
   }
 
   #flush(): void {
@@ -89,6 +95,7 @@ export class Batcher {
       executions += chunk.executions.length;
       bytes += size;
       if (count > 0 && (executions > BLOCK_EXECUTIONS_MAX || bytes > BLOCK_BYTES_MAX)) break;
+      if (count === BLOCK_CHUNKS_MAX) break;
       count++;
     }
     const batch = this.#waiting.splice(0, count);

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { PreparedChunk } from '../../src/ledger/prepare.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { Batcher, BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
 
 /** A batcher whose writes take so long; `blocks` has the number of chunks of each block. */
@@ -38,6 +39,16 @@ test('small chunks that arrive while a block is written become one block', async
   while (blocks.length === 0) await Bun.sleep(5);
   await Promise.all([first, ...Array.from({ length: 50 }, () => add(40))]);
   expect(blocks).toEqual([1, 50]);
+});
+
+test('a block waits for no more chunks when it has all that a worker has in hand', async () => {
+  const { blocks, add } = start(200);
+  const inHand = testRuns.concurrencySmall ?? 0;
+  const startedAt = performance.now();
+  for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: inHand }, () => add(1)));
+  expect(blocks).toEqual([inHand, inHand]);
+  // A busy batcher would wait for twice as long as the last block took.
+  expect(performance.now() - startedAt).toBeLessThan(600);
 });
 
 test('a stream of small chunks makes few blocks', async () => {
