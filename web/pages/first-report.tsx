@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { BASE } from '../api/client.ts';
 import { makeKey, type RepositoryPath, sessionQuery } from '../api/queries.ts';
+import { Copy } from '../ui/copy.tsx';
 import { Secret } from '../ui/secret.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -62,13 +63,7 @@ function Step({ title, children }: { title: string; children: string }) {
     <li className="card overflow-hidden">
       <div className="flex items-center border-b border-line px-4 py-2">
         <span className="font-medium">{title}</span>
-        <button
-          type="button"
-          className="button ml-auto h-7 text-xs"
-          onClick={() => void navigator.clipboard?.writeText(children)}
-        >
-          Copy
-        </button>
+        <Copy text={children} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways */}
       <pre tabIndex={0} className="overflow-x-auto px-4 py-3 font-mono text-xs leading-5">

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { failureQuery, failuresQuery, type TestPath } from '../api/queries.ts';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatCounted } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -18,15 +19,7 @@ interface FailureGroupsProps {
 export function FailureGroups({ path, opened, onOpen }: FailureGroupsProps) {
   const { data, error, refetch, isPending } = useQuery(failuresQuery(path));
   return (
-    <section aria-label="Failures" className="card min-w-0">
-      <h2 className="border-b border-line px-4 py-2 font-semibold">
-        Failures
-        {data && (
-          <span className="ml-2 font-normal text-soft">
-            {formatCount(data.failures.length)} {data.failures.length === 1 ? 'kind' : 'kinds'}
-          </span>
-        )}
-      </h2>
+    <Section title="Failures" aside={data && formatCounted(data.failures.length, 'group')}>
       {isPending && <Loading rows={4} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data?.failures.length === 0 && <Empty title="It has not failed on the default branch" />}
@@ -39,7 +32,7 @@ export function FailureGroups({ path, opened, onOpen }: FailureGroupsProps) {
           onToggle={() => onOpen(group.id === opened ? undefined : group.id)}
         />
       ))}
-    </section>
+    </Section>
   );
 }
 

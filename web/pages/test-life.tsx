@@ -1,10 +1,11 @@
 /** The life of a test: a strip of segments, and between them the commits that changed something. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import { segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
-import { formatCount, formatLocal } from '../ui/format.ts';
+import { formatBoth, formatCount, formatCounted } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -18,15 +19,14 @@ const LOOKS: Record<Segment['outcome'], { word: string; className: string }> = {
   held_back: { word: 'held back', className: 'h-5 border-2 border-dashed border-soft' },
   skipped: { word: 'skipped', className: 'h-1 bg-skipped' },
 };
-/** More would be a list of commits. */
+/** Shown at first. */
 const CHANGES_MAX = 8;
 
 export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
   const { data, error, refetch, isPending } = useQuery(segmentsQuery(path, window));
   const segments = data?.segments ?? [];
   return (
-    <section aria-label="Life" className="card">
-      <h2 className="border-b border-line px-4 py-2 font-semibold">Commit by commit</h2>
+    <Section title="Commit by commit">
       {isPending && <Loading rows={3} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data && segments.length === 0 && (
@@ -40,14 +40,14 @@ export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
                 key={segment.started_at}
                 className={`min-w-0.5 rounded-sm ${LOOKS[segment.outcome].className}`}
                 style={{ flexGrow: segment.commits, flexBasis: 0 }}
-                title={`${LOOKS[segment.outcome].word} on ${segment.commits} commits\n${formatLocal(segment.started_at)} – ${formatLocal(segment.ended_at)}`}
+                title={`${LOOKS[segment.outcome].word} on ${formatCounted(segment.commits, 'commit')}\n${formatBoth(segment.started_at)}`}
               />
             ))}
           </div>
           <Changes path={path} segments={segments} />
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -56,18 +56,18 @@ const inWords = (segments: readonly Segment[]): string =>
 
 /** The newest changes first. */
 function Changes({ path, segments }: { path: TestPath; segments: readonly Segment[] }) {
-  const newest = segments.toReversed().slice(0, CHANGES_MAX);
+  const [isWhole, setWhole] = useState(false);
+  const newest = segments.toReversed().slice(0, isWhole ? undefined : CHANGES_MAX);
   return (
     <ol className="mt-3 border-t border-line">
-      {newest.map((segment, i) => (
+      {newest.map((segment) => (
         <li
           key={segment.started_at}
           className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 border-b border-line px-4 py-2 last:border-0"
         >
           <span className="w-20 font-medium">{LOOKS[segment.outcome].word}</span>
           <span className="text-soft">
-            {i === 0 ? 'since' : 'from'} <Time at={segment.started_at} />, {formatCount(segment.commits)}{' '}
-            {segment.commits === 1 ? 'commit' : 'commits'}
+            began <Time at={segment.started_at} />, {formatCounted(segment.commits, 'commit')}
             {segment.failure_count > 0 && `, failed ${formatCount(segment.failure_count)}×`}
           </span>
           <span className="ml-auto text-soft">
@@ -82,11 +82,10 @@ function Changes({ path, segments }: { path: TestPath; segments: readonly Segmen
         </li>
       ))}
       {segments.length > newest.length && (
-        <li className="px-4 py-2 text-xs text-soft">
-          {formatCount(segments.length - newest.length)} more in this window.{' '}
-          <Link to="." search={(before) => ({ ...before, days: '7' })}>
-            Look at 7 days
-          </Link>
+        <li className="px-4 py-2">
+          <button type="button" className="text-link hover:underline" onClick={() => setWhole(true)}>
+            Show the other {formatCount(segments.length - newest.length)} in this window
+          </button>
         </li>
       )}
     </ol>

@@ -2,13 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { executionsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 
 export function Places({ path, window }: { path: TestPath; window: TimeWindow }) {
   const { data, error, refetch, isPending } = useQuery(executionsQuery(path, window));
   return (
-    <section aria-label="Executions" className="card min-w-0">
-      <h2 className="border-b border-line px-4 py-2 font-semibold">Where it ran</h2>
+    <Section title="Where it ran">
       {isPending && <Loading rows={2} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data?.executions.length === 0 && <p className="px-4 py-3 text-soft">Nowhere in this window.</p>}
@@ -25,6 +25,6 @@ export function Places({ path, window }: { path: TestPath; window: TimeWindow })
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }

@@ -5,6 +5,7 @@ import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { effectsQuery, failuresQuery, quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
 import { Excused } from '../ui/excused.tsx';
+import { Failed } from '../ui/states.tsx';
 import { Terms } from '../ui/terms.tsx';
 import { Time } from '../ui/time.tsx';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
@@ -12,7 +13,7 @@ import { QuarantineDialog } from './quarantine-dialog.tsx';
 type Quarantine = QuarantineListAnswer['quarantined_tests'][number];
 
 export function TestQuarantine({ path, testName }: { path: TestPath; testName: string }) {
-  const { data } = useQuery(quarantinesQuery(path, path.testId));
+  const { data, error, refetch } = useQuery(quarantinesQuery(path, path.testId));
   const { data: session } = useQuery(sessionQuery);
   const [isAsking, setAsking] = useState(false);
   const mayChange = session?.scope !== 'view';
@@ -28,6 +29,7 @@ export function TestQuarantine({ path, testName }: { path: TestPath; testName: s
           </button>
         )}
       </div>
+      {error && <Failed error={error} reset={() => void refetch()} />}
       {quarantines.map((one) => (
         <Held key={one.id} path={path} quarantine={one} mayChange={mayChange} />
       ))}
@@ -59,7 +61,7 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
         />
         <p className="flex min-h-4 flex-wrap gap-x-3 text-xs text-soft">
           <span>
-            {quarantine.source === 'auto' ? 'automatic' : 'made'} <Time at={quarantine.created_at} />
+            {quarantine.source === 'auto' ? 'made automatically' : 'made'} <Time at={quarantine.created_at} />
           </span>
           <Terms quarantine={quarantine} />
           {effect && <EffectText effect={effect} />}

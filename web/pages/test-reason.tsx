@@ -5,15 +5,15 @@ import type { Explanation } from '../../src/evaluation/explanation.ts';
 import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount } from '../ui/format.ts';
-import { HealthBadge } from '../ui/health.tsx';
+import { formatCount, formatCounted } from '../ui/format.ts';
+import { type Health, HealthBadge } from '../ui/health.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
 type Identity = Explanation['identities'][number];
 type Change = Identity['changes'][number];
 
-export function Reason({ path }: { path: TestPath }) {
+export function Reason({ path, health }: { path: TestPath; health: Health }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <section aria-label="Reason" className="card">
@@ -30,7 +30,7 @@ export function Reason({ path }: { path: TestPath }) {
           >
             ›
           </span>
-          Why is it judged so?
+          Why is it {health}?
         </button>
       </h2>
       {isOpen && <Explained path={path} />}
@@ -60,7 +60,7 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
         {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
       </h3>
       <p className="mt-1 text-soft">
-        {formatCount(identity.executions_count)} executions: {formatCount(identity.flaky_count)} flaky,{' '}
+        {formatCounted(identity.executions_count, 'execution')}: {formatCount(identity.flaky_count)} flaky,{' '}
         {formatCount(identity.held_back_count)} held back because their runs were troubled.
         {health === 'flaky' &&
           ` ${identity.clean_passes} of the ${identity.clean_passes_needed} clean passes in a row that make it healthy.`}

@@ -6,8 +6,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
-import { formatCount, formatShare } from '../ui/format.ts';
+import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
+import { useIsWide } from '../ui/media.ts';
+import { TestName } from '../ui/test-name.tsx';
 import { Time } from '../ui/time.tsx';
 
 type Found = TestSearchAnswer['tests'][number];
@@ -25,19 +27,32 @@ interface TestRowsProps {
 }
 
 const ROW_PX = 44;
+/** On a phone, a row has two lines: the name, and what is known of it. */
+const NARROW_ROW_PX = 60;
 const GRID =
-  'grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_7rem_7rem] items-center px-4';
+  'grid grid-cols-[minmax(0,1fr)_auto] md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_7rem_7.5rem] items-center gap-x-3 px-4';
+const COLUMNS = [
+  ['Health', 'max-md:sr-only'],
+  ['', ''],
+  ['Pipeline · job', 'max-md:hidden'],
+  ['Failed in 30 days', 'text-right'],
+  ['Last failure', 'text-right max-md:hidden'],
+] as const;
 
 export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilter }: TestRowsProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
+  const rowPx = useIsWide() ? ROW_PX : NARROW_ROW_PX;
+  // After each: the filters above may have got another line.
+  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0));
   const rows = useWindowVirtualizer({
     count: tests.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 10,
     scrollMargin: offset,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is the reason to measure again
+  useLayoutEffect(() => rows.measure(), [rows, rowPx]);
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -59,19 +74,9 @@ export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilte
   return (
     <div role="table" aria-label="Tests" aria-rowcount={total + 1}>
       <div role="row" className={`${GRID} h-9 border-b border-line text-xs font-medium text-soft`}>
-        {[
-          'Health',
-          total === 1 ? '1 test' : `${formatCount(total)} tests`,
-          'Pipeline · job',
-          'Failed',
-          'Last failure',
-        ].map((name, i) => (
-          <div
-            key={name}
-            role="columnheader"
-            className={i < 2 ? '' : i === 2 ? 'max-md:hidden' : 'text-right max-md:hidden'}
-          >
-            {name}
+        {COLUMNS.map(([name, className]) => (
+          <div key={name} role="columnheader" className={className}>
+            {name === '' ? formatCounted(total, 'test') : name}
           </div>
         ))}
       </div>
@@ -117,24 +122,24 @@ function Row({ path, test, index, top, onFilter }: RowProps) {
       role="row"
       aria-rowindex={index + 2}
       data-index={index}
-      className={`${GRID} absolute inset-x-0 border-b border-line focus-within:bg-raised hover:bg-raised`}
-      style={{ height: ROW_PX, transform: `translateY(${top}px)` }}
+      className={`${GRID} absolute inset-x-0 h-15 content-center border-b border-line focus-within:bg-raised hover:bg-raised md:h-11`}
+      style={{ transform: `translateY(${top}px)` }}
     >
-      <div role="cell">
+      <div role="cell" className="flex min-w-0 items-center gap-2 max-md:order-2">
         <HealthBadge health={health} />
+        <span className="truncate text-xs text-soft md:hidden">
+          {test.pipeline_name} · {test.job_name}
+        </span>
       </div>
-      <div role="cell" className="min-w-0">
+      <div role="cell" className="min-w-0 max-md:order-1 max-md:col-span-2">
         <Link
           to="/$owner/$repository/tests/$testId"
           params={{ ...path, testId: test.test_id }}
-          className="block truncate font-medium text-ink"
-          title={test.test_name}
+          className="block font-medium text-ink"
+          aria-label={test.test_name}
         >
-          {test.test_name}
+          <TestName name={test.test_name} />
         </Link>
-        <span className="block truncate text-xs text-soft md:hidden">
-          {test.pipeline_name} · {test.job_name}
-        </span>
       </div>
       <div role="cell" className="flex min-w-0 gap-1 text-soft max-md:hidden">
         <Filter label="pipeline" value={test.pipeline_name} onClick={(pipeline) => onFilter({ pipeline })} />
@@ -143,8 +148,8 @@ function Row({ path, test, index, top, onFilter }: RowProps) {
       </div>
       <div
         role="cell"
-        className="text-right tabular-nums max-md:hidden"
-        title={`${formatCount(failed)} of ${formatCount(executions)} failed in 30 days`}
+        className="text-right tabular-nums max-md:order-3 max-md:text-xs"
+        title={`${formatCount(failed)} of ${formatCounted(executions, 'execution')} failed in the last 30 days`}
       >
         {failed > 0 ? (
           <>

@@ -1,8 +1,11 @@
 /** How a test did over time. Dragging over the chart chooses the window. */
 import { useQueries } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { TestStatistic } from '../../src/insights/stats.ts';
 import { type Stat, statQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
-import { Chart } from '../ui/chart.tsx';
+import { Chart, type ChartData } from '../ui/chart.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const satisfies readonly Stat[];
@@ -17,12 +20,15 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
   const found = useQueries({ queries: STATS.map((stat) => statQuery(path, stat, window)) });
   const error = found.find((one) => one.error)?.error;
   const [passed, failed, flaky, duration] = found.map(({ data }) => data);
+  const chart = useMemo(
+    () => passed && failed && duration && chartOf(window, passed, failed, duration),
+    [window, passed, failed, duration],
+  );
   return (
-    <section aria-label="Statistics" className="card">
-      <h2 className="border-b border-line px-4 py-2 font-semibold">Results</h2>
+    <Section title="Results">
       {error ? (
-        <Failed error={error} />
-      ) : passed && failed && flaky && duration ? (
+        <Failed error={error} reset={() => found.forEach((one) => void one.refetch())} />
+      ) : passed && failed && flaky && duration && chart ? (
         <>
           <dl className="grid grid-cols-2 gap-4 px-4 pt-3 sm:grid-cols-4">
             <Total name="Passed" value={formatCount(passed.value)} colour="text-healthy" />
@@ -31,29 +37,35 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
             <Total name="Mean duration" value={formatSeconds(duration.value)} />
           </dl>
           <Chart
-            label={`Passed and failed executions: ${passed.value} passed, ${failed.value} failed, ${flaky.value} flaky`}
-            starts={passed.value_over_time.map(({ start }) => Date.parse(start) / 1_000)}
-            end={Date.parse(passed.value_over_time.at(-1)?.end ?? window.end) / 1_000}
-            bars={[
-              { label: 'Passed', colour: '--color-healthy', values: valuesOf(passed) },
-              { label: 'Failed', colour: '--color-broken', values: valuesOf(failed) },
-            ]}
-            line={{ label: 'Mean duration', colour: '--color-link', values: valuesOf(duration), format: formatSeconds }}
-            onSelect={(start, end) =>
-              onWindow({ from: new Date(start * 1_000).toISOString(), to: new Date(end * 1_000).toISOString() })
-            }
+            label={`Passed and failed executions: ${formatCount(passed.value)} passed, ${formatCount(failed.value)} failed, ${formatCount(flaky.value)} flaky`}
+            data={chart}
+            onSelect={(start, end) => onWindow({ from: isoOf(start), to: isoOf(end) })}
           />
           <p className="px-4 pb-3 text-xs text-soft max-sm:hidden">Drag over the chart to look at a part of it.</p>
         </>
       ) : (
-        <Loading rows={8} />
+        <Loading rows={10} />
       )}
-    </section>
+    </Section>
   );
 }
 
-const valuesOf = ({ value_over_time: series }: { value_over_time: { value: number }[] }): number[] =>
-  series.map(({ value }) => value);
+function chartOf(window: TimeWindow, passed: TestStatistic, failed: TestStatistic, duration: TestStatistic): ChartData {
+  const secondsOf = (at: string): number => Date.parse(at) / 1_000;
+  const series = passed.value_over_time;
+  return {
+    starts: series.map(({ start }) => secondsOf(start)),
+    end: secondsOf(series.at(-1)?.end ?? window.end),
+    bars: [
+      { label: 'Passed', colour: '--color-healthy', values: valuesOf(passed) },
+      { label: 'Failed', colour: '--color-broken', values: valuesOf(failed) },
+    ],
+    line: { label: 'Mean duration', colour: '--color-link', values: valuesOf(duration), format: formatSeconds },
+  };
+}
+
+const valuesOf = ({ value_over_time: series }: TestStatistic): number[] => series.map(({ value }) => value);
+const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
 const Total = ({ name, value, colour = '' }: { name: string; value: string; colour?: string }) => (
   <div>

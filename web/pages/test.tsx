@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
-import { detailsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { detailsQuery, quarantinesQuery, segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
@@ -22,25 +22,40 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+/** Of the window, unless the address says otherwise. */
+const DAYS = '30';
 
 export function Test() {
   const path = route.useParams();
-  const { data, error, refetch, isPending } = useQuery(detailsQuery(path));
+  const window = useChosenWindow();
+  const { data, error, refetch } = useQuery(detailsQuery(path));
+  // The parts whose height is not known before: what follows them would jump when they arrive.
+  const isWaiting = [useQuery(quarantinesQuery(path, path.testId)), useQuery(segmentsQuery(path, window))].some(
+    ({ isPending }) => isPending,
+  );
   useTitle(data?.test_name ?? 'Test');
-  if (isPending) return <Loading rows={10} />;
-  if (error) return <Failed error={error} reset={() => void refetch()} />;
-  return <Known path={path} test={data} />;
+  if (data && !isWaiting) return <Known path={path} test={data} window={window} />;
+  return (
+    <>
+      <h1 className="sr-only">Test</h1>
+      {error ? <Failed error={error} reset={() => void refetch()} /> : <Loading rows={10} />}
+    </>
+  );
 }
 
-function Known({ path, test }: { path: TestPath; test: TestDetails }) {
-  const { days = '30', from, to, failure } = route.useSearch();
-  const navigate = route.useNavigate();
-  const window = useMemo((): TimeWindow => {
+function useChosenWindow(): TimeWindow {
+  const { days = DAYS, from, to } = route.useSearch();
+  return useMemo(() => {
     if (from !== undefined && to !== undefined) return { start: from, end: to };
     // To the hour, so that the same view asks for the same window.
     const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
     return { start: new Date(end - Number(days) * DAY_MS).toISOString(), end: new Date(end).toISOString() };
   }, [days, from, to]);
+}
+
+function Known({ path, test, window }: { path: TestPath; test: TestDetails; window: TimeWindow }) {
+  const { days = DAYS, from, failure } = route.useSearch();
+  const navigate = route.useNavigate();
   return (
     <div className="flex flex-col gap-5">
       <header>
@@ -56,7 +71,7 @@ function Known({ path, test }: { path: TestPath; test: TestDetails }) {
         <p className="mt-1 text-soft">{inWords(test)}</p>
       </header>
       <Facts path={path} test={test} />
-      <Reason path={path} />
+      <Reason path={path} health={test.health_status} />
       <TestQuarantine path={path} testName={test.test_name} />
       <WindowBar
         window={window}
@@ -81,20 +96,26 @@ function Known({ path, test }: { path: TestPath; test: TestDetails }) {
   );
 }
 
-/** What its health means. */
+/** What its health means. The shares are of the last 30 days; a test may have been judged by older executions. */
 function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio: flaky }: TestDetails): string {
-  const share = formatShare(failed);
-  if (health === 'broken') return `It fails and does not recover by itself. ${share} of its runs failed in 30 days.`;
-  if (health === 'flaky')
-    return flaky > 0
-      ? `It passes and fails without a change to the code. ${formatShare(flaky)} of its runs were flaky in 30 days.`
-      : 'It was flaky, and has not passed often enough in a row since to be called healthy.';
-  return failed > 0 ? `It passes now. ${share} of its runs failed in 30 days.` : 'It has not failed in 30 days.';
+  const share = `${formatShare(failed)} of its executions failed in the last 30 days.`;
+  switch (health) {
+    case 'broken':
+      return failed > 0
+        ? `It fails and does not recover by itself: ${share}`
+        : 'It has not failed in the last 30 days, but has not passed often enough since to be called healthy.';
+    case 'flaky':
+      return flaky > 0
+        ? `It passes and fails without a change to the code: ${formatShare(flaky)} of its executions were flaky in the last 30 days.`
+        : 'It has not been flaky in the last 30 days, but has not passed often enough since to be called healthy.';
+    case 'healthy':
+      return failed > 0 ? `It passes now: ${share}` : 'It has not failed in the last 30 days.';
+  }
 }
 
 function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
   return (
-    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-3 xl:grid-cols-6">
+    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-3 lg:grid-cols-6">
       <Fact name="Last result">{test.last_conclusion}</Fact>
       <Fact name="Last success">{momentOf(test.last_success_at)}</Fact>
       <Fact name="Last failure">{momentOf(test.last_failure_at)}</Fact>
@@ -131,7 +152,7 @@ interface FirstPullProps {
 }
 
 const FirstPull = ({ path, pull }: FirstPullProps) => (
-  <span className="block truncate text-xs text-soft" title={pull.title}>
+  <span className="block text-xs text-soft">
     <Pull path={path} number={pull.number} /> {pull.title} · {pull.user.login}
   </span>
 );

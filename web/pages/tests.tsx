@@ -1,7 +1,7 @@
 /** The tests of a repository: found while one types, and as many rows as there are. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import { searchQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
@@ -48,6 +48,8 @@ export function Tests() {
       sort,
     }),
     placeholderData: (before) => before,
+    // Coming back to the page does not ask for everything again that was scrolled over.
+    refetchOnWindowFocus: ({ state }) => (state.data?.pages.length ?? 0) <= 1,
     // Waits for the first report.
     refetchInterval: ({ state }) => (state.data?.pages[0]?.body.size === 0 ? 3_000 : false),
   });
@@ -57,7 +59,7 @@ export function Tests() {
     [navigate],
   );
   const onSearch = useCallback((text: string) => change({ q: text === '' ? undefined : text }), [change]);
-  const tests = found.data?.pages.flatMap(({ body }) => body.tests) ?? [];
+  const tests = useMemo(() => found.data?.pages.flatMap(({ body }) => body.tests) ?? [], [found.data]);
   const isFiltered = [pipeline, job, health, quarantined].some((one) => one !== undefined) || q !== '';
   const total = found.data?.pages[0]?.body.total;
 
@@ -83,7 +85,9 @@ export function Tests() {
       </div>
       <div className="card">
         {found.isPending && <Loading rows={12} />}
-        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
+        {found.error && !found.isFetchNextPageError && (
+          <Failed error={found.error} reset={() => void found.refetch()} />
+        )}
         {found.isSuccess && tests.length === 0 && (
           <Empty title="No test matches">
             <p>
@@ -98,13 +102,14 @@ export function Tests() {
             tests={tests}
             total={total ?? tests.length}
             isStale={found.isPlaceholderData}
-            hasMore={found.hasNextPage}
+            hasMore={found.hasNextPage && !found.isFetchNextPageError}
             onMore={() => {
               if (!found.isFetchingNextPage) void found.fetchNextPage();
             }}
             onFilter={change}
           />
         )}
+        {found.isFetchNextPageError && <Failed error={found.error} reset={() => void found.fetchNextPage()} />}
       </div>
     </>
   );

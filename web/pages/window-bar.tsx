@@ -1,6 +1,6 @@
 /** The window that a page looks at: one of the usual ones, or one that was dragged. */
 import type { TimeWindow } from '../api/queries.ts';
-import { formatLocal } from '../ui/format.ts';
+import { Time } from '../ui/time.tsx';
 
 type Days = '1' | '7' | '30' | '90';
 const PRESETS: readonly (readonly [Days, string])[] = [
@@ -20,7 +20,7 @@ interface WindowBarProps {
 export const WindowBar = ({ window, days, onDays }: WindowBarProps) => (
   <div className="flex flex-wrap items-center gap-2">
     <span className="text-soft">
-      {formatLocal(window.start)} – {formatLocal(window.end)}
+      <Time at={window.start} isWhole /> – <Time at={window.end} isWhole />
     </span>
     {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend */}
     <div role="group" aria-label="Window" className="ml-auto flex gap-1">

@@ -1,6 +1,7 @@
 /** What surrounds every page: where one is, where one can go, and who is signed in. */
 import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
 
@@ -21,6 +22,7 @@ export function Frame() {
 /** The frame of those who are signed in. */
 export function Signed() {
   const { owner, repository } = useParams({ strict: false });
+  const content = useFocusOnNewPage();
   return (
     <div className="min-h-screen">
       <header className="border-b border-line bg-card">
@@ -50,11 +52,24 @@ export function Signed() {
         </div>
         <Progress />
       </header>
-      <main id="content" className="mx-auto max-w-7xl px-4 py-5">
+      <main id="content" ref={content} tabIndex={-1} className="mx-auto max-w-7xl px-4 py-5 outline-none">
         <Outlet />
       </main>
     </div>
   );
+}
+
+/** The keyboard and readers go on at the new page, not at a link that is gone. */
+function useFocusOnNewPage() {
+  const element = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const shown = useRef(pathname);
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    element.current?.focus({ preventScroll: true });
+  }, [pathname]);
+  return element;
 }
 
 const TABS = [

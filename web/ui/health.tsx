@@ -17,7 +17,7 @@ const COLOURS: Record<Health, string> = {
 export function HealthBadge({ health }: { health: Health }) {
   return (
     <span
-      className={`inline-flex w-20 shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${COLOURS[health]}`}
+      className={`inline-flex shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${COLOURS[health]}`}
     >
       <svg
         viewBox="0 0 16 16"

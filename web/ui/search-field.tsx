@@ -54,7 +54,7 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
         onChange={(event) => setText(event.target.value)}
       />
       {text === '' && (
-        <kbd className="pointer-events-none absolute top-1.5 right-2 rounded border border-line px-1.5 text-xs leading-4.5 text-soft">
+        <kbd className="pointer-events-none absolute top-1.5 right-2 rounded border border-line px-1.5 text-xs leading-4.5 text-soft max-sm:hidden">
           /
         </kbd>
       )}

@@ -1,0 +1,12 @@
+/** What a style sheet cannot decide alone: whether a media query matches now. */
+import { useSyncExternalStore } from 'react';
+
+/** From Tailwind's `md` on. */
+const WIDE = matchMedia('(min-width: 48rem)');
+
+function onChange(listener: () => void): () => void {
+  WIDE.addEventListener('change', listener);
+  return () => WIDE.removeEventListener('change', listener);
+}
+
+export const useIsWide = (): boolean => useSyncExternalStore(onChange, () => WIDE.matches);
