@@ -31,7 +31,7 @@ const storageState = await first.storageState();
 async function openTest(page: Page): Promise<void> {
   await page.goto(`${app}${REPOSITORY}/tests?health=flaky&sort=failed_executions_count`);
   await page.locator('[data-index="0"] a').click();
-  await page.getByRole('region', { name: 'Life' }).getByRole('listitem').first().waitFor();
+  await page.getByRole('region', { name: 'Commit by commit' }).getByRole('listitem').first().waitFor();
 }
 
 /** Opens the newest commit of a pull request that broke something itself. */

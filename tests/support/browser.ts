@@ -1,5 +1,6 @@
 /** A browser for the tests of a run: one Chromium, opened by the first that asks. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { z } from 'zod';
@@ -14,6 +15,10 @@ if (!hasBrowser) console.error('skipped: tests in a browser, because there is no
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** More than any page needs on a busy machine. */
 const WAIT_MS = 15_000;
+/** Where `.ci/run` keeps what is worth a look; absent: no pictures are taken. */
+const ARTIFACTS = process.env.ARTIFACTS_DIR;
+export const WIDE = { width: 1280, height: 1000 };
+export const PHONE = { width: 360, height: 740 };
 
 let opened: Promise<Browser> | undefined;
 
@@ -39,16 +44,24 @@ export interface Visit {
 
 export interface VisitOptions extends BrowserContextOptions {
   /** The application key to sign in with; absent: no one signs in. */
-  key?: string;
+  key?: string | undefined;
+  /** Whether the time of the page is now; by default it stands at `TEST_NOW`, as that of the test stores. */
+  isNow?: boolean;
 }
 
-/** Opens a page on a service whose clock stands at `TEST_NOW`. */
-export async function visit(origin: string, { key, ...options }: VisitOptions = {}): Promise<Visit> {
+/** Opens a page on a service. */
+export async function visit(origin: string, { key, isNow = false, ...options }: VisitOptions = {}): Promise<Visit> {
   const browser = await openBrowser();
-  const context = await browser.newContext({ timezoneId: 'Europe/Prague', locale: 'en-GB', ...options });
+  const context = await browser.newContext({
+    timezoneId: 'Europe/Prague',
+    locale: 'en-GB',
+    viewport: WIDE,
+    ...options,
+  });
   context.setDefaultTimeout(WAIT_MS);
+  await context.addInitScript(COLLECT_SHIFTS);
   const page = await context.newPage();
-  await page.clock.setFixedTime(TEST_NOW);
+  if (!isNow) await page.clock.setFixedTime(TEST_NOW);
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
@@ -69,6 +82,32 @@ export async function visit(origin: string, { key, ...options }: VisitOptions = 
     await page.waitForLoadState('networkidle');
   };
   return { page, context, errors, open };
+}
+
+/** In Chromium's own measure: the part of the view that moved, times how far. Moves that follow a key or a click do not count. */
+const COLLECT_SHIFTS = `
+  window.layoutShifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      const moved = sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? node?.textContent ?? '');
+      window.layoutShifts.push({ value, moved });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+const shiftsSchema = z.array(z.object({ value: z.number(), moved: z.array(z.string()) }));
+
+/** What has moved by itself since the page was opened. */
+export const shiftsOn = async (page: Page): Promise<z.infer<typeof shiftsSchema>> =>
+  shiftsSchema.parse(await page.evaluate('window.layoutShifts'));
+
+export const isWithinWidth = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
+
+/** Keeps a picture of what is in view among the artifacts of a run. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (ARTIFACTS === undefined) return;
+  await page.screenshot({ path: join(ARTIFACTS, 'screenshots', `${name}.png`), animations: 'disabled' });
 }
 
 const violationsSchema = z.array(z.object({ id: z.string(), help: z.string(), where: z.array(z.string()) }));

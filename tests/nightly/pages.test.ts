@@ -1,0 +1,302 @@
+/** Every page of the web application in a real browser: with nothing, with much, with odd names, for every reader. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { prEvents } from '../../src/queue/pr-events.ts';
+import {
+  hasBrowser,
+  isWithinWidth,
+  keepPicture,
+  PHONE,
+  shiftsOn,
+  type VisitOptions,
+  violationsOn,
+  visit,
+  WIDE,
+} from '../support/browser.ts';
+import { onPage, setUpPages } from '../support/browser-setup.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { labelled, makeEventsJob } from '../support/events.ts';
+import { makeFolder } from '../support/folder.ts';
+import { HOSTILE, ingestHostile } from '../support/hostile-names.ts';
+import { type InsightsFixture, setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
+import { PAGES, type PageRow, type Places, placesOf } from '../support/pages.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+
+const LARGE_TESTS = 100_000;
+const LARGE_JOBS = 20;
+/** Half of what Chromium calls good, all shifts of a page together. */
+const SHIFT_MAX = 0.05;
+/** Of a page with any number of tests. */
+const ELEMENTS_MAX = 4_000;
+const SLOW_MS = 400;
+const NO_ID = '00000000-0000-4000-8000-000000000000';
+
+let large: InsightsFixture;
+const insights = setUpInsights(async (fixture) => {
+  if (!hasBrowser) return;
+  await ingestHostile(fixture);
+  large = fixture.another();
+  await ingestLarge(large);
+});
+const pages = setUpPages(insights);
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  const { stores, repository } = insights.fixture;
+  const said = HOSTILE.map((name, i) => labelled(`${i}`, { trigger: name.slice(0, 200), metadata: { added: [name] } }));
+  await stores.producers.of(prEvents).add(makeEventsJob(repository, said));
+  for (const name of HOSTILE) await quarantine(insights.fixture, name, name.slice(0, 200));
+  for (let i = 0; i < 10_000; i += 50) await quarantine(large, largeName(i), 'team-checkout');
+  await large.ingest();
+  // The window of the log ends before now.
+  stores.clock.set(TEST_NOW + 1_000);
+});
+
+async function quarantine(fixture: InsightsFixture, name: string, words: string): Promise<void> {
+  const body = JSON.stringify({ test_name: name, reason: words, owner: words, branch: words.replaceAll('*', '') });
+  const headers = { 'content-type': 'application/json' };
+  const response = await pages.service.requestUnchecked(`${fixture.base}/quarantines`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  if (!response.ok) throw new Error(`${name} is not quarantined: ${await response.text()}`);
+}
+
+/** A run of many tests, of which one in a hundred fails. */
+async function ingestLarge(fixture: InsightsFixture): Promise<void> {
+  for (let job = 0; job < LARGE_JOBS; job++) {
+    const executions = Array.from({ length: LARGE_TESTS / LARGE_JOBS }, (_, i): TestExecution => {
+      const name = largeName(job * (LARGE_TESTS / LARGE_JOBS) + i);
+      return i % 100 === 0 ? { name, status: 'failed', failures: [{ message: 'expected 1 to equal 2' }] } : { name };
+    });
+    await fixture.ingest(fixture.run(executions, { commit: 'large', job_name: `job ${job}`, run_id: 'large' }));
+  }
+  const pull = { branch: 'feature', base_ref: 'main', pull_request: 7 };
+  await fixture.ingest(fixture.run([{ name: largeName(0) }], { commit: 'pull', ...pull }));
+}
+const largeName = (index: number): string => `area ${index % 97} > feature ${index % 1_009} > does thing ${index}`;
+
+/** A service whose pages are visited. */
+interface Visited {
+  origin: string;
+  options: VisitOptions;
+  places: Places;
+}
+
+async function ofTestStores({ repository: { owner, name } }: InsightsFixture): Promise<Visited> {
+  const get = (path: string) => pages.service.get(`/v1${path}`);
+  return {
+    origin: pages.origin,
+    options: { key: pages.service.adminToken },
+    places: await placesOf(owner, name, get),
+  };
+}
+
+const services: { stop(): unknown }[] = [];
+afterAll(async () => {
+  for (const service of services) await service.stop();
+});
+
+/** As an operator starts it for the first time. */
+async function openEmpty(): Promise<Visited> {
+  const service = ServiceProcess.onFolder(makeFolder('empty'));
+  services.push(service);
+  await service.start();
+  return {
+    origin: service.origin,
+    options: { key: service.adminToken, isNow: true },
+    places: { owner: 'acme', name: 'nothing-yet', testId: NO_ID, commit: 'b2', run: NO_ID, pull: 7 },
+  };
+}
+
+/** As anyone starts it who wants to see what it is, signed in by the link that it prints. */
+async function openDemo(): Promise<Visited> {
+  const script = resolve(import.meta.dir, '../../scripts/demo.ts');
+  const child = Bun.spawn([process.execPath, script], {
+    env: { ...process.env, PORT: '0', TMPDIR: makeFolder('demo') },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  services.push({
+    stop: () => {
+      child.kill('SIGTERM');
+      return child.exited;
+    },
+  });
+  const link = await linkOf(child.stdout);
+  const { origin } = new URL(link);
+  const { page, context } = await visit(origin, { isNow: true });
+  await page.goto(link);
+  await page.getByRole('link', { name: 'acme/shop' }).waitFor();
+  const get = async (path: string) => (await context.request.get(`${origin}/v1${path}`)).json();
+  const places = await placesOf('acme', 'shop', get);
+  const storageState = await context.storageState();
+  await context.close();
+  return { origin, options: { storageState, isNow: true }, places };
+}
+
+async function linkOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  let written = '';
+  for await (const bytes of output) {
+    written += new TextDecoder().decode(bytes);
+    const link = /http:\S+\/sign-in#\S+/.exec(written)?.[0];
+    if (link !== undefined) return link;
+  }
+  throw new Error(`the demo ended without a link: ${written}`);
+}
+
+const CONDITIONS: readonly { name: string; isEmpty?: boolean; open(): Promise<Visited> | Visited }[] = [
+  { name: 'an empty service', isEmpty: true, open: openEmpty },
+  { name: 'the demo', open: openDemo },
+  { name: 'hostile names', open: () => ofTestStores(insights.fixture) },
+  { name: '100,000 tests', open: () => ofTestStores(large) },
+];
+
+/** Looks at a page as every reader sees it. */
+async function examine(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await keepPicture(page, `${name}-${colorScheme}`);
+    expect([name, colorScheme, await violationsOn(page)]).toEqual([name, colorScheme, []]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(PHONE);
+  await keepPicture(page, `${name}-phone`);
+  expect([name, await violationsOn(page), await isWithinWidth(page)]).toEqual([name, [], true]);
+  await page.setViewportSize(WIDE);
+}
+
+/** Fails with what has moved. */
+async function expectStill(page: Page): Promise<void> {
+  const shifts = await shiftsOn(page);
+  const sum = shifts.reduce((total, { value }) => total + value, 0);
+  expect(sum > SHIFT_MAX ? shifts : []).toEqual([]);
+}
+
+const isRead = /\/v1\/(?!session$)/;
+
+describe.skipIf(!hasBrowser).each(CONDITIONS)('with $name', ({ name: condition, isEmpty, open: openService }) => {
+  let visited: Visited;
+  beforeAll(async () => {
+    visited = await openService();
+  });
+  const on = (run: Parameters<typeof onPage>[2]) => onPage(visited.origin, visited.options, run);
+
+  test.each(PAGES as PageRow[])('the page $name is sound in both schemes and on a phone', async (row) => {
+    await on(async ({ page, open }) => {
+      await open(row.address(visited.places));
+      await (isEmpty ? row.empty(page) : row.content(page)).waitFor();
+      await expectStill(page);
+      expect(await page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+      expect(await page.evaluate<number>('document.querySelectorAll("*").length')).toBeLessThan(ELEMENTS_MAX);
+      await examine(page, `${condition}/${row.name}`);
+    });
+  });
+});
+
+describe.skipIf(!hasBrowser)('with hostile names', () => {
+  test.each(PAGES as PageRow[])('the page $name makes no markup of what it was sent', async (row) => {
+    const { origin, options, places } = await ofTestStores(insights.fixture);
+    await onPage(origin, options, async ({ page, open }) => {
+      await open(row.address(places));
+      await row.content(page).waitFor();
+      expect(await page.locator('a[href^="javascript"], main img, main script, main b, main i').count()).toBe(0);
+      expect(await page.title()).toContain('ci-insights');
+    });
+  });
+});
+
+describe.skipIf(!hasBrowser)('when the service is slow or away', () => {
+  const rows = PAGES.filter(({ hasReads }) => hasReads);
+
+  test.each(rows)('the page $name shows that it works, and does not move when the answers come', async (row) => {
+    const { places } = await ofTestStores(insights.fixture);
+    await pages.on({}, async ({ page }) => {
+      await page.route(isRead, async (route) => {
+        await Bun.sleep(SLOW_MS);
+        await route.continue();
+      });
+      await page.goto(`${pages.origin}/app${row.address(places)}`);
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor();
+      await row.content(page).waitFor();
+      await page.waitForLoadState('networkidle');
+      await expectStill(page);
+    });
+  });
+
+  test.each(rows)('the page $name says so, and recovers without a reload', async (row) => {
+    const { places } = await ofTestStores(insights.fixture);
+    await pages.on({}, async ({ page }) => {
+      const problem = { type: 'about:blank', title: 'Unavailable', status: 503, detail: 'ClickHouse is away.' };
+      await page.route(isRead, (route) =>
+        route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+      );
+      await page.goto(`${pages.origin}/app${row.address(places)}`);
+      await page.getByRole('alert').getByText('ClickHouse is away.').first().waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.unroute(isRead);
+      // Each part of a page asks by itself.
+      const again = page.getByRole('button', { name: 'Try again' });
+      while (await again.count()) {
+        await again.first().click();
+        await page.waitForLoadState('networkidle');
+      }
+      await row.content(page).waitFor();
+    });
+  });
+});
+
+describe.skipIf(!hasBrowser)('with the keyboard alone', () => {
+  test.each(PAGES as PageRow[])('everything on the page $name is reached, and the focus is seen', async (row) => {
+    const { places } = await ofTestStores(insights.fixture);
+    await pages.on({}, async ({ page, open }) => {
+      await open(row.address(places));
+      await row.content(page).waitFor();
+      const wanted = await page.evaluate<string[]>(`(() => {
+        // From the beginning, whatever has the focus.
+        document.body.tabIndex = -1;
+        document.body.focus();
+        document.body.removeAttribute('tabindex');
+        const all = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+        return [...all].filter((one) => one.checkVisibility() && !one.disabled).map((one, i) => {
+          one.dataset.place = String(i);
+          return one.outerHTML.slice(0, 100);
+        });
+      })()`);
+      const left = new Map(wanted.map((what, i) => [String(i), what]));
+      for (let i = 0; i < wanted.length + 5 && left.size > 0; i++) {
+        await page.keyboard.press('Tab');
+        const [place, outline] = await page.evaluate<[string, string]>(
+          '[document.activeElement.dataset.place, getComputedStyle(document.activeElement).outlineStyle]',
+        );
+        expect([left.get(place), outline]).toEqual([left.get(place), expect.not.stringMatching(/^none$/)]);
+        left.delete(place);
+      }
+      expect([...left.values()]).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(!hasBrowser)('100,000 tests', () => {
+  test('scroll like ten, and are found by a part of their name', async () => {
+    const { origin, options, places } = await ofTestStores(large);
+    await onPage(origin, options, async ({ page, open }) => {
+      await open(`/${places.owner}/${places.name}/tests?sort=test_name`);
+      await page.getByText('100,000 tests').waitFor();
+      const last = () => page.locator('[data-index]').last().getAttribute('data-index').then(Number);
+      for (let before = await last(), i = 0; i < 5; i++) {
+        await page.mouse.wheel(0, 50_000);
+        await page.waitForLoadState('networkidle');
+        await page.locator(`[data-index="${before + 50}"]`).waitFor();
+        expect(await page.locator('[data-index]').count()).toBeLessThan(100);
+        before = await last();
+      }
+      await page.keyboard.press('/');
+      await page.keyboard.type(largeName(LARGE_TESTS - 1).slice(10));
+      await page.getByRole('link', { name: largeName(LARGE_TESTS - 1) }).waitFor();
+      await page.getByText('1 test', { exact: true }).waitFor();
+    });
+  });
+});

@@ -1,0 +1,152 @@
+/** Every page of the web application, for the tests and measurements that go over all of them. */
+import type { Locator, Page } from 'playwright-core';
+import { z } from 'zod';
+
+/** What the addresses of pages need to know of a service. */
+export interface Places {
+  owner: string;
+  name: string;
+  testId: string;
+  commit: string;
+  run: string;
+  pull: number;
+}
+
+const testsSchema = z.object({ tests: z.array(z.object({ test_id: z.string() })) });
+const runsSchema = z.object({
+  runs: z.array(
+    z.object({ id: z.string(), commit_sha: z.string(), pull_request: z.number().nullable(), failed: z.number() }),
+  ),
+});
+
+/**
+ * A test, a commit, a run and a pull request of a repository, those with the most failures.
+ *
+ * @param get the answer of the service at a path below `/v1`
+ */
+export async function placesOf(owner: string, name: string, get: (path: string) => Promise<unknown>): Promise<Places> {
+  const base = `/ci/${owner}/repositories/${name}`;
+  const { tests } = testsSchema.parse(await get(`${base}/search/tests?sort=failed_executions_count`));
+  const { runs } = runsSchema.parse(await get(`${base}/runs?per_page=100`));
+  const [run] = runs.toSorted((a, b) => b.failed - a.failed);
+  const pull = runs.find((one) => one.pull_request !== null)?.pull_request;
+  if (!tests[0] || !run || !pull) throw new Error(`${owner}/${name} has no test, run or pull request`);
+  return { owner, name, testId: tests[0].test_id, commit: run.commit_sha, run: run.id, pull };
+}
+
+export interface PageRow {
+  name: string;
+  /** As `web/router.tsx` has it; undefined: an address without a page. */
+  route?: string;
+  address(places: Places): string;
+  /** What is there as soon as the page shows data. */
+  content(page: Page): Locator;
+  /** What is there instead when nothing has been sent. */
+  empty(page: Page): Locator;
+  /** Whether it asks the service for data. */
+  hasReads: boolean;
+}
+
+const text = (words: string) => (page: Page) => page.getByText(words).first();
+const entry = (page: Page): Locator => page.getByRole('main').getByRole('listitem').first();
+const alert = (page: Page): Locator => page.getByRole('alert').first();
+const repository = ({ owner, name }: Places): string => `/${owner}/${name}`;
+
+/** A route without its row fails `tests/browser/pages.test.ts`. */
+export const PAGES: readonly PageRow[] = [
+  {
+    name: 'sign-in',
+    route: '/sign-in',
+    address: () => '/sign-in',
+    content: (page) => page.getByLabel('Application key'),
+    empty: (page) => page.getByLabel('Application key'),
+    hasReads: false,
+  },
+  {
+    name: 'repositories',
+    route: '/',
+    address: () => '',
+    content: (page) => page.getByRole('main').getByRole('link').first(),
+    empty: text('No repository has sent results yet'),
+    hasReads: true,
+  },
+  {
+    name: 'operations',
+    route: '/operations',
+    address: () => '/operations',
+    content: entry,
+    empty: entry,
+    hasReads: true,
+  },
+  {
+    name: 'tests',
+    route: '/$owner/$repository/tests',
+    address: (places) => `${repository(places)}/tests`,
+    content: (page) => page.locator('[data-index="0"] a'),
+    empty: text('Waiting for the first report'),
+    hasReads: true,
+  },
+  {
+    name: 'test',
+    route: '/$owner/$repository/tests/$testId',
+    address: (places) => `${repository(places)}/tests/${places.testId}?days=90`,
+    content: (page) => page.getByRole('region', { name: 'Commit by commit' }).getByRole('listitem').first(),
+    empty: alert,
+    hasReads: true,
+  },
+  {
+    name: 'runs',
+    route: '/$owner/$repository/runs',
+    address: (places) => `${repository(places)}/runs`,
+    content: entry,
+    empty: text('Nothing has run'),
+    hasReads: true,
+  },
+  {
+    name: 'run',
+    route: '/$owner/$repository/runs/$run',
+    address: (places) => `${repository(places)}/runs/${places.run}`,
+    content: (page) => page.getByRole('region', { name: 'CI jobs' }),
+    empty: alert,
+    hasReads: true,
+  },
+  {
+    name: 'pull-request',
+    route: '/$owner/$repository/pulls/$number',
+    address: (places) => `${repository(places)}/pulls/${places.pull}`,
+    content: (page) => page.getByRole('region', { name: 'Newest commit' }),
+    empty: text('Nothing has arrived of pull request'),
+    hasReads: true,
+  },
+  {
+    name: 'commit',
+    route: '/$owner/$repository/commits/$commit',
+    address: (places) => `${repository(places)}/commits/${places.commit}`,
+    content: (page) => page.getByRole('main').getByRole('region').first(),
+    empty: text('Nothing has arrived for this commit'),
+    hasReads: true,
+  },
+  {
+    name: 'quarantines',
+    route: '/$owner/$repository/quarantines',
+    address: (places) => `${repository(places)}/quarantines`,
+    content: entry,
+    empty: text('Nothing is quarantined'),
+    hasReads: true,
+  },
+  {
+    name: 'events',
+    route: '/$owner/$repository/events',
+    address: (places) => `${repository(places)}/events`,
+    content: entry,
+    empty: text('Nothing happened in this window'),
+    hasReads: true,
+  },
+  {
+    name: 'nothing-here',
+    address: () => '/nope',
+    content: text('There is nothing at this address'),
+    empty: text('There is nothing at this address'),
+    hasReads: false,
+  },
+];
