@@ -8,15 +8,18 @@ import { join, resolve } from 'node:path';
 import { readConfig } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
+import { recordEvents } from '../src/postgres/outbox.ts';
 import { openQueues } from '../src/queue/open.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
-import { Producer } from '../src/queue/producer.ts';
+import { type PackedJob, Producer } from '../src/queue/producer.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
-import { jobOf, LIVELY, LIVELY_WORLD, pullRequestsOf } from '../tests/simulation/lively.ts';
+import { type BundledChunk, packBundle, uploadBundles } from '../src/queue/upload-bundles.ts';
+import { eventsOf, jobOf, LIVELY, LIVELY_WORLD, type Merge, pullRequestsOf } from '../tests/simulation/lively.ts';
 import { makeWorld } from '../tests/simulation/world.ts';
 
-const BATCH_JOBS = 40;
-const EVENTFUL_PULL_REQUESTS = 30;
+/** A job of the queue costs as much as storing some hundred executions, and a run has thirty. */
+const BUNDLE_RUNS = 100;
+const LOG_MS = 30 * 86_400_000;
 const CLI = resolve(import.meta.dir, '../src/cli.ts');
 
 if (import.meta.main) await demo();
@@ -25,6 +28,7 @@ async function demo(): Promise<void> {
   const memory = '/dev/shm';
   const folder = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'ci-insights-demo-'));
   const environment = { ...process.env, DATA_DIR: folder, PORT: process.env.PORT ?? '3000', LOG_LEVEL: 'error' };
+  const startedAt = performance.now();
   const child = Bun.spawn([process.execPath, CLI, 'serve'], { env: environment, stdout: 'pipe', stderr: 'inherit' });
   let isStopping = false;
   const stop = async (): Promise<void> => {
@@ -37,16 +41,19 @@ async function demo(): Promise<void> {
   };
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
+  // While the service starts.
+  const history = makeHistory(Date.now());
   const origin = await originOf(child.stdout);
   if (origin === undefined) {
     rmSync(folder, { recursive: true, force: true });
     process.exit(1);
   }
-  const startedAt = performance.now();
-  console.log(`ci-insights runs at ${origin}. Making up ${LIVELY_WORLD.days} days of ${LIVELY.owner}/${LIVELY.name} …`);
+  console.log(
+    `ci-insights runs at ${origin}. Sending it ${LIVELY_WORLD.days} days of ${LIVELY.owner}/${LIVELY.name} …`,
+  );
   const deps = await openPostgresDeps(readConfig(environment), { log: createLogger('error') });
   try {
-    const executions = await fill(deps);
+    await send(deps, history);
     const { pass } = await deps.sessions.offer({
       keyId: null,
       actor: 'demo',
@@ -56,7 +63,7 @@ async function demo(): Promise<void> {
     });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     console.log(
-      `${executions.toLocaleString('en')} executions in ${seconds} s. This link signs in, once, within 10 minutes:\n`,
+      `${history.executions.toLocaleString('en')} executions, ready after ${seconds} s. This link signs in, once, within 10 minutes:\n`,
     );
     console.log(`  ${origin}/app/sign-in#${pass}\n`);
     console.log('Ctrl-C ends the demo and removes its data.');
@@ -79,34 +86,48 @@ async function originOf(output: ReadableStream<Uint8Array>): Promise<string | un
   return undefined;
 }
 
-/** Puts the world into the queue, waits until it is stored and judged, and returns how many executions it has. */
-async function fill(deps: PostgresDeps): Promise<number> {
-  const now = Date.now();
+/** What the repository sent in its life, as jobs of the queues. */
+interface History {
+  executions: number;
+  results: readonly PackedJob[];
+  merges: readonly Merge[];
+}
+
+/** @param now milliseconds: the last day of the history ends then */
+function makeHistory(now: number): History {
   const world = makeWorld(LIVELY_WORLD);
-  // Its last day ends today.
   const shift = now - world.end;
+  const merges = new Map<string, Merge>();
+  const chunks: BundledChunk[] = [];
+  let executions = 0;
+  for (const run of world.runs()) {
+    if (run.at + shift > now) break;
+    const at = run.at + shift;
+    if (run.isDefaultBranch && !merges.has(run.commit)) merges.set(run.commit, { commit: run.commit, at });
+    executions += run.identities.length;
+    const job = jobOf(run, at, now);
+    chunks.push({ id: testRuns.id(job), json: JSON.stringify(job), trace: undefined });
+  }
+  const results = Array.from({ length: Math.ceil(chunks.length / BUNDLE_RUNS) }, (_, i) =>
+    packBundle(`demo-${i}`, chunks.slice(i * BUNDLE_RUNS, (i + 1) * BUNDLE_RUNS)),
+  );
+  return { executions, results, merges: [...merges.values()] };
+}
+
+/** Returns when everything is stored and judged. */
+async function send(deps: PostgresDeps, { executions, results, merges }: History): Promise<void> {
   const repository = await deps.repositories.record({ host: 'github.com', ...LIVELY });
+  // Before any other event: those of a repository are in order of time.
+  await deps.postgres.db.transaction(async (tx) => {
+    for (const { at, events } of eventsOf(merges, Date.now() - LOG_MS))
+      await recordEvents(tx, repository.id, events, at);
+  });
   await deps.repositories.set(repository, { autoQuarantine: 'flaky+broken' }, 'demo');
   const queues = await openQueues(deps.config, deps.databaseUrl, () => {});
   try {
-    const results = new Producer(queues, testRuns);
-    const commits = new Set<string>();
-    let executions = 0;
-    let jobs = [];
-    for (const run of world.runs()) {
-      if (run.at + shift > now) break;
-      if (run.isDefaultBranch) commits.add(run.commit);
-      executions += run.identities.length;
-      jobs.push(jobOf(run, run.at + shift, now));
-      if (jobs.length < BATCH_JOBS) continue;
-      await results.addMany(jobs);
-      jobs = [];
-    }
-    await results.addMany(jobs);
-    const pulls = pullRequestsOf([...commits], EVENTFUL_PULL_REQUESTS, now);
-    await new Producer(queues, prEvents).add(pulls, 'demo-pull-requests');
+    await new Producer(queues, uploadBundles).addPacked(results);
+    await new Producer(queues, prEvents).add(pullRequestsOf(merges), 'demo-pull-requests');
     await judged(deps, executions);
-    return executions;
   } finally {
     await queues.close();
   }
@@ -119,6 +140,6 @@ async function judged({ postgres }: PostgresDeps, executions: number): Promise<v
       'select coalesce(sum(executions), 0) as judged from ci_insights.ingest_blocks where evaluated_at is not null',
     );
     if (Number(rows[0]?.judged) >= executions) return;
-    await Bun.sleep(200);
+    await Bun.sleep(50);
   }
 }

@@ -1,5 +1,6 @@
 /** A world as a repository that looks alive: names, messages, stacks, commits and pull requests instead of numbers. */
 import { createHash } from 'node:crypto';
+import { type NewEvent, newEvent } from '../../src/domain/events.ts';
 import type { PrEventsJob } from '../../src/queue/pr-events.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -93,6 +94,7 @@ export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
       const frames = `\n    at ${file}:${12 + (index % 80)}:9\n    at runTest (runner.ts:301:11)`;
       return {
         name,
+        filepath: file,
         status: trouble && !trouble.isPassedOnRetry ? 'failed' : 'passed',
         at: Math.min(startedAt + (index % 600) * 1_000, now),
         durationSeconds: 0.02 + ((index * 37) % 90) / 100 + (says?.type === 'TimeoutError' ? 5 : 0),
@@ -104,36 +106,54 @@ export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
   });
 }
 
-/** The pull requests that brought these commits, the oldest first, and what happened on the newest of them. */
-export function pullRequestsOf(commits: readonly string[], withEvents: number, now: number): PrEventsJob {
-  const pulls = commits.map((commit, i) => {
-    const login = of(PEOPLE, i * 5);
-    return {
-      number: 100 + i,
-      id: 5_000 + i,
-      title: `${of(CHANGES, i * 3)} ${of(AREAS, i)} ${of(SUBJECTS, i * 7)}`,
-      author: { id: 1 + (i % 6), login },
-      base_ref: 'main',
-      head_ref: `${login}/${of(AREAS, i)}-${i}`,
-      head_commit: hashOf(`head ${commit}`),
-      merge_commit: hashOf(commit),
-      updated_at: new Date(now - (commits.length - i) * 60_000).toISOString(),
-    };
-  });
-  const events = pulls.slice(-withEvents).flatMap(({ number, author, merge_commit }) => {
-    const shared = { trigger: `@${author.login}`, pull_request: number, base_ref: 'main' };
-    return [
-      { ...shared, key: `${number} queue`, type: 'action.queue.enter', metadata: { branch: 'main' } },
-      { ...shared, key: `${number} merge`, type: 'action.merge', metadata: { branch: 'main', commit: merge_commit } },
-    ];
-  });
+/** A commit of the default branch. */
+export interface Merge {
+  commit: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** The pull requests that brought these commits, the oldest first. */
+export function pullRequestsOf(merges: readonly Merge[]): PrEventsJob {
   return {
     v: 1,
     repository: { host: 'github.com', ...LIVELY },
     default_branch: 'main',
     renamed_from: null,
-    pull_requests: pulls,
-    events,
+    pull_requests: merges.map(({ commit, at }, i) => {
+      const login = authorOf(i);
+      return {
+        number: numberOf(i),
+        id: 5_000 + i,
+        title: `${of(CHANGES, i * 3)} ${of(AREAS, i)} ${of(SUBJECTS, i * 7)}`,
+        author: { id: 1 + (i % 6), login },
+        base_ref: 'main',
+        head_ref: `${login}/${of(AREAS, i)}-${i}`,
+        head_commit: hashOf(`head ${commit}`),
+        merge_commit: hashOf(commit),
+        updated_at: new Date(at).toISOString(),
+      };
+    }),
+    events: [],
     deleted_branches: [],
   };
 }
+
+/** What the log has of these merges since a moment, in order. */
+export function* eventsOf(merges: readonly Merge[], since: number): Generator<{ at: number; events: NewEvent[] }> {
+  for (const [i, { at }] of merges.entries()) {
+    if (at < since) continue;
+    const about = { trigger: `@${authorOf(i)}`, pullRequest: numberOf(i), baseRef: 'main' };
+    const branch = { branch: 'main' };
+    yield {
+      at,
+      events: [
+        newEvent('action.queue.enter', { ...branch, queue_name: 'default' }, about),
+        newEvent('action.merge', branch, about),
+      ],
+    };
+  }
+}
+
+const numberOf = (merge: number): number => 100 + merge;
+const authorOf = (merge: number): string => of(PEOPLE, merge * 5);

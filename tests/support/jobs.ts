@@ -13,6 +13,7 @@ export interface TestExecution {
   /** Milliseconds since the epoch. */
   at?: number | null;
   durationSeconds?: number;
+  filepath?: string;
   isFlaky?: boolean;
   isRetried?: boolean;
   failures?: { type?: string | null; message?: string | null; stacktrace?: string | null; attempt?: number }[];
@@ -47,7 +48,7 @@ export function makeJob({
     status: execution.status ?? 'passed',
     durationSeconds: execution.durationSeconds ?? 0.1,
     finishedAtMs: execution.at === undefined ? receivedAt : execution.at,
-    filepath: null,
+    filepath: execution.filepath ?? null,
     function: null,
     isFlaky: execution.isFlaky ?? false,
     isQuarantined: false,
