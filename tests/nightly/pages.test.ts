@@ -188,10 +188,10 @@ describe.skipIf(!hasBrowser).each(CONDITIONS)('with $name', ({ name: condition, 
     await on(async ({ page, open }) => {
       await open(row.address(visited.places));
       await (isEmpty ? row.empty(page) : row.content(page)).waitFor();
+      await page.waitForFunction('!document.querySelector("[role=status][aria-label=Loading]")');
       await expectStill(page);
-      expect(await page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
       expect(await page.evaluate<number>('document.querySelectorAll("*").length')).toBeLessThan(ELEMENTS_MAX);
-      await examine(page, `${condition}/${row.name}`);
+      await examine(page, `${condition.replaceAll(' ', '-')}/${row.name}`);
     });
   });
 });

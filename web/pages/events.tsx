@@ -7,7 +7,7 @@ import type { EventLog } from '../../src/events/event.ts';
 import { eventCountsQuery, logQuery, type RepositoryPath } from '../api/queries.ts';
 import { Bars } from '../ui/bars.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { formatCount, formatLocal } from '../ui/format.ts';
+import { formatBoth, formatCount, formatCounted } from '../ui/format.ts';
 import { PagedList } from '../ui/paged-list.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -90,7 +90,7 @@ export function Events() {
         </button>
       </div>
       <div className="card overflow-hidden">
-        {counts && counts.total > 0 && <Histogram counts={counts} />}
+        {(!counts || counts.total > 0) && <Histogram counts={counts} />}
         <PagedList
           found={found}
           rows={events}
@@ -121,18 +121,24 @@ function optionsOf(
   return [[undefined, every], ...(isListed ? [] : [[chosen, chosen] as [string, string]]), ...options];
 }
 
-const Histogram = ({ counts: { total, histogram } }: { counts: EventCounts }) => (
-  <div className="border-b border-line px-4 py-3">
-    <p className="mb-2 text-xs text-soft">
-      {formatCount(total)} {total === 1 ? 'event' : 'events'}
-    </p>
-    <Bars
-      bars={histogram.map(({ start, count }) => ({ count, title: `${formatLocal(start)}: ${formatCount(count)}` }))}
-      label={`${total} events over time`}
-      className="h-12 w-full text-accent"
-    />
-  </div>
-);
+/** While there are no counts, the space that it will take. */
+function Histogram({ counts }: { counts: EventCounts | undefined }) {
+  if (!counts) return <div className="h-24.25 border-b border-line" />;
+  const { total, histogram } = counts;
+  return (
+    <div className="border-b border-line px-4 py-3">
+      <p className="mb-2 text-xs text-soft">{formatCounted(total, 'event')}</p>
+      <Bars
+        bars={histogram.map(({ start, count }) => ({
+          count,
+          title: `${formatCounted(count, 'event')}\n${formatBoth(start)}`,
+        }))}
+        label={`${formatCounted(total, 'event')} over time`}
+        className="h-12 w-full text-accent"
+      />
+    </div>
+  );
+}
 
 interface RowProps {
   path: RepositoryPath;

@@ -50,8 +50,8 @@ export function FirstReport({ owner, repository }: RepositoryPath) {
         <Step title="Give it to CI as a secret, with the address of this service">
           {`export CI_INSIGHTS_URL=${origin}\nexport CI_INSIGHTS_TOKEN=${token ?? 'cii_…'}`}
         </Step>
-        <Step title="Send the reports after the tests, whether they passed or failed">
-          {`ci-insights push junit reports --repo ${owner}/${repository} --branch main`}
+        <Step title="Send the JUnit reports in the folder “reports” after the tests, whether they passed or failed">
+          {`curl -fsS "$CI_INSIGHTS_URL/cli/ci-insights.mjs" -o ci-insights.mjs\nnode ci-insights.mjs push junit reports --repo ${owner}/${repository} --branch main`}
         </Step>
       </ol>
     </div>

@@ -19,6 +19,8 @@ const LOOKS: Record<Segment['outcome'], { word: string; className: string }> = {
   held_back: { word: 'held back', className: 'h-5 border-2 border-dashed border-soft' },
   skipped: { word: 'skipped', className: 'h-1 bg-skipped' },
 };
+/** With a space after each, more would not fit on a phone. */
+const SPACED_MAX = 100;
 /** Shown at first. */
 const CHANGES_MAX = 8;
 
@@ -34,11 +36,15 @@ export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
       )}
       {segments.length > 0 && (
         <>
-          <div className="flex h-12 items-end gap-px px-4 pt-4" role="img" aria-label={inWords(segments)}>
+          <div
+            className={`flex h-12 items-end px-4 pt-4 ${segments.length > SPACED_MAX ? '' : 'gap-px'}`}
+            role="img"
+            aria-label={inWords(segments)}
+          >
             {segments.map((segment) => (
               <div
                 key={segment.started_at}
-                className={`min-w-0.5 rounded-sm ${LOOKS[segment.outcome].className}`}
+                className={`min-w-0 rounded-sm ${LOOKS[segment.outcome].className}`}
                 style={{ flexGrow: segment.commits, flexBasis: 0 }}
                 title={`${LOOKS[segment.outcome].word} on ${formatCounted(segment.commits, 'commit')}\n${formatBoth(segment.started_at)}`}
               />

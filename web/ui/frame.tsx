@@ -27,8 +27,8 @@ export function Signed() {
     <div className="min-h-screen">
       <header className="border-b border-line bg-card">
         <div className="mx-auto flex max-w-7xl flex-wrap items-center gap-x-4 px-4">
-          <nav aria-label="Where you are" className="flex h-12 min-w-0 items-center gap-2">
-            <Link to="/" className="flex items-center gap-2 font-semibold text-ink">
+          <nav aria-label="Where you are" className="flex h-12 min-w-0 flex-1 items-center gap-2">
+            <Link to="/" className="flex shrink-0 items-center gap-2 font-semibold text-ink">
               <Mark />
               <span className="max-sm:sr-only">ci-insights</span>
             </Link>
@@ -47,7 +47,7 @@ export function Signed() {
               </>
             )}
           </nav>
-          <Person />
+          <Person isInRepository={owner !== undefined} />
           {owner !== undefined && repository !== undefined && <Tabs owner={owner} repository={repository} />}
         </div>
         <Progress />
@@ -97,7 +97,7 @@ function Tabs(params: { owner: string; repository: string }) {
   );
 }
 
-function Person() {
+function Person({ isInRepository }: { isInRepository: boolean }) {
   const { data: session } = useQuery(sessionQuery);
   const client = useQueryClient();
   if (!session) return null;
@@ -107,9 +107,9 @@ function Person() {
     window.location.assign(`${BASE}/app/sign-in`);
   };
   return (
-    <div className="ml-auto flex items-center gap-3">
+    <div className="flex items-center gap-3">
       {session.is_operator && (
-        <Link to="/operations" className="text-soft">
+        <Link to="/operations" className={`text-soft ${isInRepository ? 'max-sm:hidden' : ''}`}>
           Operations
         </Link>
       )}
