@@ -12,7 +12,8 @@ import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { closeAll } from '../support/at-end.ts';
 import { hasBrowser, visit } from '../support/browser.ts';
-import { PAGES, type Places } from '../support/pages.ts';
+import { PAGES, type Places, placesOf } from '../support/pages.ts';
+import { ownerOf } from './data.ts';
 import { EVENTS, fillLog } from './events.ts';
 import { fill } from './ingest.ts';
 import { INTERACTIONS, type Interaction } from './interactions.ts';
@@ -69,12 +70,14 @@ try {
   if (values.folder === undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Another test and commit each time, of the same repository. */
-function placesOf({ failing, commits }: Targets, round: number): Places {
+/** Another test and commit each time. */
+async function placesIn({ failing, commits }: Targets, round: number): Promise<Places> {
   const test = failing[round % failing.length];
-  const commit = commits.filter(({ repository }) => repository === test?.repository)[round];
   if (!test) throw new Error('no test has failed');
-  return { owner: 'bench', name: test.repository, testId: test.testId, commit: commit?.commit ?? '' };
+  const get = async (path: string) => (await service.request(`/v1${path}`)).json();
+  const places = await placesOf(ownerOf, test.repository, get);
+  const commit = commits.filter(({ repository }) => repository === test.repository)[round]?.commit ?? places.commit;
+  return { ...places, testId: test.testId, commit };
 }
 
 function openPage() {
@@ -88,7 +91,7 @@ async function firstViews(targets: Targets): Promise<Figure[]> {
     const took: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const { page, context } = await openPage();
-      const places = placesOf(targets, round);
+      const places = await placesIn(targets, round);
       await page.goto(`${service.origin}/app${row.address(places)}`, { waitUntil: 'commit' });
       await row.content(page).waitFor();
       took.push(await page.evaluate<number>('performance.now()'));
@@ -107,7 +110,7 @@ async function interactions(targets: Targets): Promise<Figure[]> {
     const took: { feedback: number; done: number }[] = [];
     for (let round = 0; round < rounds; round++) {
       const { page, context } = await openPage();
-      took.push(await timed(page, interaction, placesOf(targets, round)));
+      took.push(await timed(page, interaction, await placesIn(targets, round)));
       await context.close();
     }
     const feedback = took.map((one) => one.feedback);

@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       for (const name of HOSTILE) {
         await open(`${pages.base}/tests?q=${encodeURIComponent(name)}`);
         await page.locator('[data-index="0"] a').click();
-        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByRole('region', { name: 'Failures' }).waitFor();
         expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
         await page.getByRole('region', { name: 'Failures' }).getByRole('button').first().click();
         await page.getByText('</pre><script>').waitFor();

@@ -6,7 +6,7 @@ import { Problem } from '../api/client.ts';
 import { commitQuery, pullQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount } from '../ui/format.ts';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Empty, Loading, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { PullEvents } from './pull-events.tsx';
@@ -19,8 +19,7 @@ export function PullRequest() {
   const { owner, repository, number } = route.useParams();
   const path = { owner, repository };
   useTitle(`Pull request #${number}`);
-  const { data, error, refetch, isPending } = useQuery({ ...pullQuery(path, number), refetchInterval: 15_000 });
-  if (isPending) return <Loading rows={8} />;
+  const { data, error, refetch } = useQuery({ ...pullQuery(path, number), refetchInterval: 15_000 });
   if (!data)
     return error instanceof Problem && error.status === 404 ? (
       <div className="card">
@@ -30,7 +29,7 @@ export function PullRequest() {
         </Empty>
       </div>
     ) : (
-      <Failed error={error} reset={() => void refetch()} />
+      <NotYet title={`Pull request #${number}`} error={error} reset={() => void refetch()} />
     );
   const [newest] = data.commits;
   return (

@@ -7,7 +7,7 @@ import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Pull } from '../ui/pull.tsx';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Empty, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Counts } from './ran.tsx';
@@ -24,10 +24,9 @@ const TROUBLES = {
 export function Run() {
   const { owner, repository, run: id } = route.useParams();
   const path = { owner, repository };
-  const { data: run, error, refetch, isPending } = useQuery({ ...runQuery(path, id), refetchInterval: 15_000 });
+  const { data: run, error, refetch } = useQuery({ ...runQuery(path, id), refetchInterval: 15_000 });
   useTitle(run ? `Run of ${run.pipeline_name}` : 'Run');
-  if (isPending) return <Loading rows={8} />;
-  if (!run) return <Failed error={error} reset={() => void refetch()} />;
+  if (!run) return <NotYet title="Run" error={error} reset={() => void refetch()} />;
   return (
     <div className="flex flex-col gap-5">
       <header>

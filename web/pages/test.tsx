@@ -8,7 +8,7 @@ import { Commit } from '../ui/commit.tsx';
 import { formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Pull } from '../ui/pull.tsx';
-import { Failed, Loading } from '../ui/states.tsx';
+import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FailureGroups } from './test-failures.tsx';
@@ -35,12 +35,7 @@ export function Test() {
   );
   useTitle(data?.test_name ?? 'Test');
   if (data && !isWaiting) return <Known path={path} test={data} window={window} />;
-  return (
-    <>
-      <h1 className="sr-only">Test</h1>
-      {error ? <Failed error={error} reset={() => void refetch()} /> : <Loading rows={10} />}
-    </>
-  );
+  return <NotYet title="Test" error={error} reset={() => void refetch()} />;
 }
 
 function useChosenWindow(): TimeWindow {

@@ -10,7 +10,11 @@ interface PullProps {
 }
 
 export const Pull = ({ path: { owner, repository }, number, prefix = '' }: PullProps) => (
-  <Link to="/$owner/$repository/pulls/$number" params={{ owner, repository, number: String(number) }}>
+  <Link
+    to="/$owner/$repository/pulls/$number"
+    params={{ owner, repository, number: String(number) }}
+    className="underline"
+  >
     {prefix}#{number}
   </Link>
 );

@@ -45,6 +45,21 @@ export function Failed({ error, reset }: { error: unknown; reset?: (() => void) 
   );
 }
 
+interface NotYetProps {
+  title: string;
+  /** Null: it is on its way. */
+  error: unknown;
+  reset: () => void;
+}
+
+/** Instead of a page whose subject has not arrived: what it will be, and gray bars or what went wrong. */
+export const NotYet = ({ title, error, reset }: NotYetProps) => (
+  <>
+    <h1 className="sr-only">{title}</h1>
+    {error === null ? <Loading rows={10} /> : <Failed error={error} reset={reset} />}
+  </>
+);
+
 export const NothingHere = () => (
   <main id="content" className="flex flex-col items-center gap-2 px-4 py-24">
     <h1 className="font-medium">There is nothing at this address</h1>
