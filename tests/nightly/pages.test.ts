@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)('when the service is slow or away', () => {
       await page.getByRole('alert').getByText('ClickHouse is away.').first().waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await page.unroute(isRead);
-      // Each part of a page asks by itself.
+      // Each part of a page asks separately.
       const again = page.getByRole('button', { name: 'Try again' });
       while (await again.count()) {
         await again.first().click();

@@ -97,7 +97,7 @@ const COLLECT_SHIFTS = `
 `;
 const shiftsSchema = z.array(z.object({ value: z.number(), moved: z.array(z.string()) }));
 
-/** What has moved by itself since the page was opened. */
+/** What has moved since the page was opened, except by a key or a click. */
 export const shiftsOn = async (page: Page): Promise<z.infer<typeof shiftsSchema>> =>
   shiftsSchema.parse(await page.evaluate('window.layoutShifts'));
 

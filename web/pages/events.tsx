@@ -184,7 +184,7 @@ function Row({ path, event, onPull }: RowProps) {
             )}
             {known.map(([name, value]) => (
               <Field key={name} name={name.replaceAll('_', ' ')}>
-                {textOf(value)}
+                {isMoment(name, value) ? <Time at={value} isWhole /> : textOf(value)}
               </Field>
             ))}
           </dl>
@@ -201,11 +201,13 @@ const Field = ({ name, children }: { name: string; children: ReactNode }) => (
   </>
 );
 
+const isMoment = (name: string, value: unknown): value is string =>
+  name.endsWith('_at') && typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The values that say most, on one line. */
 const summaryOf = (known: readonly (readonly [string, unknown])[]): string =>
   known
-    .filter(([name, value]) => !name.endsWith('_id') && name !== 'id' && typeof value !== 'object')
+    .filter(([name, value]) => !/(^|_)(id|at)$/.test(name) && typeof value !== 'object')
     .map(([, value]) => textOf(value))
     .join(' · ');

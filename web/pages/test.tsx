@@ -97,7 +97,7 @@ function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio
   switch (health) {
     case 'broken':
       return failed > 0
-        ? `It fails and does not recover by itself: ${share}`
+        ? `It keeps failing: ${share}`
         : 'It has not failed in the last 30 days, but has not passed often enough since to be called healthy.';
     case 'flaky':
       return flaky > 0
