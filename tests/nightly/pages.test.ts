@@ -19,7 +19,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeFolder } from '../support/folder.ts';
 import { HOSTILE, ingestHostile } from '../support/hostile-names.ts';
-import { type InsightsFixture, setUpInsights } from '../support/insights.ts';
+import { at, type InsightsFixture, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 import { PAGES, type PageRow, type Places, placesOf } from '../support/pages.ts';
 import { ServiceProcess } from '../support/service-process.ts';
@@ -69,7 +69,10 @@ async function ingestLarge(fixture: InsightsFixture): Promise<void> {
   for (let job = 0; job < LARGE_JOBS; job++) {
     const executions = Array.from({ length: LARGE_TESTS / LARGE_JOBS }, (_, i): TestExecution => {
       const name = largeName(job * (LARGE_TESTS / LARGE_JOBS) + i);
-      return i % 100 === 0 ? { name, status: 'failed', failures: [{ message: 'expected 1 to equal 2' }] } : { name };
+      const executed = { name, at: at(1) };
+      return i % 100 === 0
+        ? { ...executed, status: 'failed', failures: [{ message: 'expected 1 to equal 2' }] }
+        : executed;
     });
     await fixture.ingest(fixture.run(executions, { commit: 'large', job_name: `job ${job}`, run_id: 'large' }));
   }

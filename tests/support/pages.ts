@@ -48,6 +48,7 @@ export interface PageRow {
 }
 
 const text = (words: string) => (page: Page) => page.getByText(words).first();
+const region = (name: string) => (page: Page) => page.getByRole('region', { name });
 const entry = (page: Page): Locator => page.getByRole('main').getByRole('listitem').first();
 const alert = (page: Page): Locator => page.getByRole('alert').first();
 const repository = ({ owner, name }: Places): string => `/${owner}/${name}`;
@@ -74,6 +75,30 @@ export const PAGES: readonly PageRow[] = [
     name: 'operations',
     route: '/operations',
     address: () => '/operations',
+    content: region('Ingestion'),
+    empty: region('Ingestion'),
+    hasReads: true,
+  },
+  {
+    name: 'operations-uploads',
+    route: '/operations',
+    address: () => '/operations?view=uploads',
+    content: region('Uploads'),
+    empty: text('Nothing was uploaded'),
+    hasReads: true,
+  },
+  {
+    name: 'operations-settings',
+    route: '/operations',
+    address: () => '/operations?view=settings',
+    content: entry,
+    empty: text('No repository has sent results yet'),
+    hasReads: true,
+  },
+  {
+    name: 'operations-access',
+    route: '/operations',
+    address: () => '/operations?view=access',
     content: entry,
     empty: entry,
     hasReads: true,
@@ -106,7 +131,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'run',
     route: '/$owner/$repository/runs/$run',
     address: (places) => `${repository(places)}/runs/${places.run}`,
-    content: (page) => page.getByRole('region', { name: 'CI jobs' }),
+    content: region('CI jobs'),
     empty: alert,
     hasReads: true,
   },
@@ -114,7 +139,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'pull-request',
     route: '/$owner/$repository/pulls/$number',
     address: (places) => `${repository(places)}/pulls/${places.pull}`,
-    content: (page) => page.getByRole('region', { name: 'Newest commit' }),
+    content: region('Newest commit'),
     empty: text('Nothing has arrived of pull request'),
     hasReads: true,
   },

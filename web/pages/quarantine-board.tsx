@@ -5,8 +5,9 @@ import { useState } from 'react';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import { effectsQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatCounted } from '../ui/format.ts';
 import { Terms } from '../ui/terms.tsx';
+import { TestName } from '../ui/test-name.tsx';
 import { Time } from '../ui/time.tsx';
 import { Bulk } from './quarantine-bulk.tsx';
 import { type Grouping, groupsOf, type Quarantine, type QuarantineGroup } from './quarantine-groups.ts';
@@ -113,10 +114,10 @@ const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId: one.test_id }}
-        className="block truncate font-medium text-ink"
-        title={one.test_name}
+        className="block font-medium text-ink"
+        aria-label={one.test_name}
       >
-        {one.test_name}
+        <TestName name={one.test_name} />
       </Link>
       <p className="text-xs break-words text-soft">{one.reason}</p>
       <p className="flex flex-wrap gap-x-3 text-xs text-soft empty:hidden">
@@ -140,11 +141,7 @@ function Narrowing({ quarantine: one }: { quarantine: Quarantine }) {
   return (
     <>
       {places.length > 0 && <span>only in {places.join(' · ')}</span>}
-      {groups !== undefined && (
-        <span>
-          only {formatCount(groups)} failure {groups === 1 ? 'group' : 'groups'}
-        </span>
-      )}
+      {groups !== undefined && <span>only {formatCounted(groups, 'failure group')}</span>}
     </>
   );
 }

@@ -21,8 +21,8 @@ const textOf = (form: FormData, name: string): string | null => String(form.get(
 
 function placeOf(form: FormData): Pick<Draft, 'pipeline' | 'job'> {
   const value = textOf(form, 'place');
-  const [pipeline = null, job = null]: (string | undefined)[] = value === null ? [] : JSON.parse(value);
-  return { pipeline, job };
+  const [pipeline, job]: (string | undefined)[] = value === null ? [] : JSON.parse(value);
+  return { pipeline: pipeline ?? null, job: job ?? null };
 }
 
 export const draftOf = (form: FormData): Draft => ({
