@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
     const opened = await visit(pages.origin);
     const { page } = opened;
     await opened.open(`${pages.base}/tests?q=sums`);
+    await page.getByLabel('Application key').waitFor();
     expect(new URL(page.url()).pathname).toBe('/app/sign-in');
     await page.getByLabel('Application key').fill('cii_wrong');
     await page.keyboard.press('Enter');
