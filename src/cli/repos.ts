@@ -123,7 +123,7 @@ function changeOf(options: SetOptions): SettingsChange {
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new UserError(`${issue?.path.join('.').replaceAll('_', ' ')} ${issue?.message}.`);
+  throw new UserError(`The ${issue?.path.join('.').replaceAll('_', ' ')} ${issue?.message}.`);
 }
 
 const table = (repositories: readonly Repository[]): string =>

@@ -91,8 +91,8 @@ function Row({ upload }: { upload: Upload }) {
             {owner}/{repository}
           </span>
           <span className="truncate text-soft max-sm:col-span-2 max-sm:col-start-2 max-sm:row-start-2">
+            {rejected > 0 && <span className="font-medium text-broken">{formatCount(rejected)} rejected · </span>}
             {countsOf(upload)}
-            {rejected > 0 && <span className="font-medium text-broken"> · {formatCount(rejected)} rejected</span>}
           </span>
           <span className="text-right text-soft">
             <Time at={upload.received_at} />

@@ -56,11 +56,12 @@ export function Repositories() {
 
 const ROW_PX = 48;
 const GRID =
-  'grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_3.5rem_3.5rem] sm:grid-cols-[minmax(0,1fr)_3.5rem_3.5rem_7rem] lg:grid-cols-[minmax(0,1fr)_5rem_4.5rem_4.5rem_9rem_6rem_6.5rem_5rem]';
+  'grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_3.5rem_3.5rem] sm:grid-cols-[minmax(0,1fr)_3.5rem_3.5rem_7rem] lg:grid-cols-[minmax(0,1fr)_4.5rem_4.5rem_4rem_4rem_9rem_6rem_6.5rem_5rem]';
 const WIDE = 'max-lg:hidden';
 const COLUMNS = [
   ['Repository', ''],
   ['Tests', `text-right ${WIDE}`],
+  ['Healthy', `text-right ${WIDE}`],
   ['Broken', 'text-right'],
   ['Flaky', 'text-right'],
   ['Failed in 14 days', 'max-sm:hidden'],
@@ -106,6 +107,7 @@ function Cells({ one }: { one: Repository }) {
         </span>
       </div>
       <Count value={one.tests} colour="" className={WIDE} />
+      <Count value={one.tests - one.flaky_tests - one.broken_tests} colour="text-healthy" className={WIDE} />
       <Count value={one.broken_tests} colour="text-broken" />
       <Count value={one.flaky_tests} colour="text-flaky" />
       <div role="cell" className="max-sm:hidden">
