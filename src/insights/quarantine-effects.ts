@@ -1,5 +1,6 @@
 /** What the open quarantines of a repository have excused since they began. */
 import type { AnyElysia } from 'elysia';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
@@ -51,24 +52,33 @@ const response = z.object({
 
 export type QuarantineEffects = z.output<typeof response>;
 
-export const mountQuarantineEffects = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+/** How old an answer may be, and of how many repositories answers are kept. */
+const KEPT_MS = 60_000;
+const REPOSITORIES_MAX = 1_000;
+
+export function mountQuarantineEffects(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const answers = new LRUCache<string, z.input<typeof response>>({ max: REPOSITORIES_MAX, ttl: KEPT_MS });
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/quarantine-effects', {
     operationId: 'getQuarantineEffects',
     tag: common.TAG,
     summary: 'Count what quarantines have excused',
     description:
-      'For each quarantine that is open now: how many failed executions it excuses since it began, on any branch, in how many attempts of CI jobs, and how many of these quarantines spared, because they excuse every failure in them. Counted with the terms of now.',
+      'For each quarantine that is open now: how many failed executions it excuses since it began, on any branch, in how many attempts of CI jobs, and how many of these quarantines spared, because they excuse every failure in them. Counted with the terms of now; up to a minute old.',
     access: 'read',
     params: common.shortPath,
     responses: { 200: { description: 'The effects.', schema: response } },
     isCoalesced: true,
     handle: async ({ params: path, signal }) => {
       const repository = await deps.repositories.find(path.owner, path.repository);
-      const { quarantines } = repository ? await deps.quarantines.snapshot(repository.id) : { quarantines: [] };
+      if (!repository) return { body: { effects: [], is_complete: true } };
+      const { quarantines, revision } = await deps.quarantines.snapshot(repository.id);
+      const key = `${repository.id}:${revision}`;
+      const kept = answers.get(key);
+      if (kept) return { body: kept };
       const counted = countable(quarantines);
       const now = deps.clock.now();
       const rows =
-        repository && counted.length > 0
+        counted.length > 0
           ? await deps.clickhouse.select(
               effects,
               { repository_id: repository.id, ...scopeLists(counted, now) },
@@ -89,6 +99,8 @@ export const mountQuarantineEffects = (app: AnyElysia, http: Http, deps: common.
         }),
         is_complete: counted.length === quarantines.length,
       };
+      answers.set(key, body);
       return { body };
     },
   });
+}
