@@ -40,17 +40,20 @@ const resultFields = z.object({
   ...runName,
   test_id: z.string(),
   test_name: z.string(),
-  /** Of the execution. */
+  /** Of the execution that failed; empty for those that passed. */
   id: z.string(),
   is_failed: z.coerce.boolean(),
   is_quarantined: z.boolean(),
+  /** Of the newest. */
   finished_ms: z.int(),
+  /** One that failed, or all that passed. */
+  executions: z.int(),
 });
 const result = resultFields.extend({
   /** Each with the id of its failure group. */
   failures: z.array(failure),
 });
-/** What one test showed in a run. */
+/** A failure of a test in a run, or how often it passed there. */
 export type CommitResult = z.infer<typeof result>;
 
 export interface CommitRecord {

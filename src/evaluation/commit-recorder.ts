@@ -12,7 +12,7 @@ import {
   shareCommitRecords,
   writeCommitRecords,
 } from '../postgres/commit-records.ts';
-import { type CommitRecord, commitKey, readResults, readRuns, writeCommitRecord } from './commit-record.ts';
+import { type CommitRecord, commitKey, readResults, readRuns, runKey, writeCommitRecord } from './commit-record.ts';
 
 /** By repository id, then by commit: whether a test failed. */
 export type TouchedCommits = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
@@ -76,7 +76,9 @@ export async function readCommitRecordsOf(
   const results = await readResults(clickhouse, () => asked);
   return new Map(
     asked.map((one) => {
-      const of = (results.get(commitKey(one)) ?? []).sort(by(({ id, test_id }) => `${id} ${test_id}`));
+      const of = (results.get(commitKey(one)) ?? []).sort(
+        by((row) => `${row.id} ${row.test_id} ${row.is_quarantined} ${runKey(row)}`),
+      );
       for (const { failures } of of) failures.sort(by(({ id, type, message }) => JSON.stringify([id, type, message])));
       return [commitKey(one), { runs: [...one.runs], results: of }];
     }),

@@ -151,7 +151,7 @@ function judged(
     failedAt: shownResult.finished_ms,
     shown: shown?.failure,
     failures: failed.length,
-    passes: listed.length - failed.length,
+    passes: listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0),
     health,
     known: shown?.known,
     quarantine,
