@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: the links in the rows are
-/** The rows of a long table. Only those in view exist, so ten thousand scroll like ten. */
+/** The rows of a long table. Only those in view exist, so a hundred thousand scroll like ten. */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 interface VirtualRowsProps {
   label: string;
@@ -12,17 +12,28 @@ interface VirtualRowsProps {
   grid: string;
   rowPx: number;
   count: number;
+  /** With those that are not loaded yet; `count` unless given. */
+  total?: number;
+  /** The rows of the question before, while those of this one are on their way. */
+  isStale?: boolean;
   keyOf: (index: number) => string;
+  /** Called with the last row in view. */
+  onSeen?: (last: number) => void;
   /** The cells of a row. */
   children: (index: number) => ReactNode;
 }
 
-export function VirtualRows({ label, columns, grid, rowPx, count, keyOf, children }: VirtualRowsProps) {
+export function VirtualRows({ label, columns, grid, rowPx, count, total = count, ...props }: VirtualRowsProps) {
+  const { isStale = false, keyOf, onSeen, children } = props;
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   // After each: what stands above may have got another line.
   useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0));
   const rows = useWindowVirtualizer({ count, estimateSize: () => rowPx, overscan: 10, scrollMargin: offset });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is the reason to measure again
+  useLayoutEffect(() => rows.measure(), [rows, rowPx]);
+  const items = rows.getVirtualItems();
+  useEffect(() => onSeen?.(items.at(-1)?.index ?? 0));
 
   /** Up and down move from row to row. */
   const move = (event: KeyboardEvent<HTMLElement>) => {
@@ -37,7 +48,7 @@ export function VirtualRows({ label, columns, grid, rowPx, count, keyOf, childre
   };
 
   return (
-    <div role="table" aria-label={label} aria-rowcount={count + 1}>
+    <div role="table" aria-label={label} aria-rowcount={total + 1}>
       <div role="row" aria-rowindex={1} className={`${grid} h-9 border-b border-line text-xs font-medium text-soft`}>
         {columns.map(([name, className]) => (
           <div key={name} role="columnheader" className={className}>
@@ -45,14 +56,20 @@ export function VirtualRows({ label, columns, grid, rowPx, count, keyOf, childre
           </div>
         ))}
       </div>
-      <div ref={list} role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }} onKeyDown={move}>
-        {rows.getVirtualItems().map(({ index, start }) => (
+      <div
+        ref={list}
+        role="rowgroup"
+        className={`relative ${isStale ? 'opacity-60' : ''}`}
+        style={{ height: rows.getTotalSize() }}
+        onKeyDown={move}
+      >
+        {items.map(({ index, start }) => (
           <div
             key={keyOf(index)}
             role="row"
             aria-rowindex={index + 2}
             data-index={index}
-            className={`${grid} absolute inset-x-0 border-b border-line last:border-0 focus-within:bg-raised hover:bg-raised`}
+            className={`${grid} absolute inset-x-0 content-center border-b border-line last:border-0 focus-within:bg-raised hover:bg-raised`}
             style={{ height: rowPx, transform: `translateY(${start - rows.options.scrollMargin}px)` }}
           >
             {children(index)}
