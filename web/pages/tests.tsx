@@ -14,7 +14,7 @@ import { TestRows } from './test-rows.tsx';
 const route = getRouteApi('/signed/$owner/$repository/tests');
 
 const SORTS = [
-  [undefined, 'Worst health first'],
+  [undefined, 'Worst first'],
   ['failed_executions_count', 'Most failures'],
   ['last_failure_at', 'Newest failure'],
   ['executions_count', 'Most executions'],
@@ -27,7 +27,7 @@ const HEALTHS = [
   ['healthy', 'Healthy'],
 ] as const;
 const QUARANTINED = [
-  [undefined, 'Quarantined or not'],
+  [undefined, 'All tests'],
   ['true', 'Quarantined'],
   ['false', 'Not quarantined'],
 ] as const;
