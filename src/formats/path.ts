@@ -1,4 +1,5 @@
 /** The names around a test (suites, describe blocks), as far as they are part of its key and of its name. */
+// Not `hash`, which Node has from 20.12 on: the client runs on 20.0.
 import { createHash } from 'node:crypto';
 import { PLACE_LENGTH_MAX } from '../domain/limits.ts';
 
