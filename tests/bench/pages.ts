@@ -74,7 +74,10 @@ try {
 async function placesIn({ failing, commits }: Targets, round: number): Promise<Places> {
   const test = failing[round % failing.length];
   if (!test) throw new Error('no test has failed');
-  const get = async (path: string) => (await service.request(`/v1${path}`)).json();
+  // Runs of the last days only are few where there are few executions.
+  const since = new Date(source.now - source.days * 86_400_000).toISOString();
+  const get = async (path: string) =>
+    (await service.request(`/v1${path}${path.includes('/runs?') ? `&start=${since}` : ''}`)).json();
   const places = await placesOf(ownerOf, test.repository, get);
   const commit = commits.filter(({ repository }) => repository === test.repository)[round]?.commit ?? places.commit;
   return { ...places, testId: test.testId, commit };
