@@ -1,10 +1,10 @@
 /** `gate` as a CI job runs it, against a real service, and against one that is down, slow, old or refuses. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RUNTIMES, type Runtime, runClient } from './support/client.ts';
-import { jobEnvironment } from './support/job.ts';
+import { RUNTIMES, runClient } from './support/client.ts';
+import { type Gate, type GateJob, gateJobs } from './support/gate-job.ts';
 import { quotation, recipe } from './support/recipes.ts';
 import { type ClientService, sharedService } from './support/service.ts';
 import {
@@ -23,10 +23,12 @@ import {
 let service: ClientService;
 let repository: string;
 let folder: string;
+let gate: Gate;
 beforeAll(async () => {
   service = await sharedService();
   repository = await shopWithHistory();
   folder = mkdtempSync(join(tmpdir(), 'ci-insights-gate-'));
+  gate = gateJobs(service, repository, folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -39,56 +41,6 @@ const CIRCLECI = {
   CIRCLE_SHA1: 'shown',
   CIRCLE_BRANCH: 'feature/tax',
 };
-
-let jobs = 0;
-
-interface Job {
-  runtime?: Runtime;
-  rows?: readonly Row[];
-  /** Instead of the report of `rows`. */
-  report?: string;
-  /** After the report is written. */
-  ending?: string;
-  args?: string[];
-  env?: Record<string, string | undefined>;
-  /** Instead of the service's address. */
-  url?: string;
-}
-
-/** A job of a new commit on a pull request: its command writes the report and ends as it says. */
-async function gate({
-  runtime = 'node',
-  rows = [],
-  report = reportOf(rows),
-  ending = 'exit 7',
-  args = [],
-  env = {},
-  url,
-}: Job) {
-  const number = ++jobs;
-  const cwd = join(folder, `job-${number}`);
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, 'written.xml'), report);
-  const shell = `mkdir -p reports; cp written.xml reports/unit.xml; echo tests ran; ${ending}`;
-  const environment = jobEnvironment(service, {
-    repository,
-    branch: 'feature/tax',
-    commit: `pr${number}`,
-    runId: `${1_000 + number}`,
-  });
-  const ran = await runClient(runtime, ['gate', 'junit', 'reports', ...args, '--', 'sh', '-c', shell], {
-    cwd,
-    env: {
-      ...environment,
-      GITHUB_STEP_SUMMARY: join(cwd, 'summary.md'),
-      CI_INSIGHTS_URL: url ?? service.origin,
-      CI_INSIGHTS_TOKEN: service.token,
-      ...env,
-    },
-  });
-  expect(ran.printed).not.toContain(service.token);
-  return { ...ran, cwd, commit: `pr${number}`, runId: `${1_000 + number}`, lines: ran.stdout.split('\n') };
-}
 
 /** Who answers instead of the service; undefined passes the request on to it. */
 type Answer = (path: string) => Response | Promise<Response> | undefined;
@@ -212,7 +164,7 @@ describe('docs/producers.md shows what is really printed', () => {
 });
 
 describe.each(RUNTIMES)('what is never excused, on %s', (runtime) => {
-  test.each<[string, Job, number, string]>([
+  test.each<[string, GateJob, number, string]>([
     ['a command that a signal ends', { rows: [QUARANTINED], ending: 'kill -9 $$' }, 137, 'crashed'],
     ['a command that the shell cannot find', { rows: [QUARANTINED], ending: 'exit 127' }, 127, 'crashed'],
     ['a report that is cut short', { report: reportOf([QUARANTINED, NEW]).slice(0, -90) }, 7, 'cut short'],

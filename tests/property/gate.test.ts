@@ -1,6 +1,7 @@
 /** The exit code of `gate`, for every combination of what can happen. */
 import { expect, test } from 'bun:test';
-import { decide, type Evidence, type Excuse, VERDICTS, type Verdict } from '../../src/client/gate/decision.ts';
+import { decide, type Evidence, VERDICTS } from '../../src/client/gate/decision.ts';
+import { codeOf, type GateCase, POLICIES } from '../support/gate-table.ts';
 
 const COMMANDS: Evidence['command'][] = [
   null,
@@ -12,21 +13,7 @@ const COMMANDS: Evidence['command'][] = [
   { code: 137, signal: null },
   { code: 143, signal: 'SIGTERM' },
 ];
-const POLICIES: Excuse[][] = [
-  ['quarantined'],
-  ['quarantined', 'flaky'],
-  ['quarantined', 'broken'],
-  ['quarantined', 'flaky', 'broken'],
-];
-
-/** What each verdict needs from the policy to be excused; the others never are. */
-const NEEDS: Partial<Record<Verdict, Excuse>> = { quarantined: 'quarantined', known_flaky: 'flaky', broken: 'broken' };
-
-interface Case extends Evidence {
-  policy: ReadonlySet<Excuse>;
-}
-
-function* everyCase(): Generator<Case> {
+function* everyCase(): Generator<GateCase> {
   for (const command of COMMANDS)
     for (const tests of [0, 7])
       for (const hasTrouble of [false, true])
@@ -41,27 +28,10 @@ function* everyCase(): Generator<Case> {
             };
 }
 
-/** As docs/producers.md has it: the first row that applies. */
-const TABLE: [applies: (one: Case) => boolean, code: (own: number) => number][] = [
-  [({ command }) => command !== null && (command.signal !== null || command.code >= 126), (own) => own],
-  [({ command }) => command?.code === 0, () => 0],
-  [({ tests }) => tests === 0, (own) => own],
-  [({ hasTrouble }) => hasTrouble, (own) => own],
-  [({ command, verdicts }) => command === null && verdicts.length === 0, () => 0],
-  [({ verdicts }) => verdicts.length === 0, (own) => own],
-  [
-    ({ verdicts, policy }) => verdicts.some((verdict) => !policy.has(NEEDS[verdict] ?? ('never' as Excuse))),
-    (own) => own,
-  ],
-  [() => true, () => 0],
-];
-
 test('the exit code is that of the first row of the table that applies, in every case', () => {
   let cases = 0;
   for (const one of everyCase()) {
-    const own = one.command?.code ?? 1;
-    const [, code] = TABLE.find(([applies]) => applies(one)) ?? [];
-    expect([one, decide(one, one.policy).code]).toEqual([one, code?.(own) ?? -1]);
+    expect([one, decide(one, one.policy).code]).toEqual([one, codeOf(one)]);
     cases++;
   }
   expect(cases).toBe(COMMANDS.length * 2 * 2 * POLICIES.length * 2 ** VERDICTS.length);

@@ -1,0 +1,37 @@
+/** The exit code of `gate`, as the table of docs/producers.md has it. */
+import type { Evidence, Excuse, Verdict } from '../../src/client/gate/decision.ts';
+
+export const POLICIES: Excuse[][] = [
+  ['quarantined'],
+  ['quarantined', 'flaky'],
+  ['quarantined', 'broken'],
+  ['quarantined', 'flaky', 'broken'],
+];
+
+/** What each verdict needs from the policy to be excused; the others never are. */
+const NEEDS: Partial<Record<Verdict, Excuse>> = { quarantined: 'quarantined', known_flaky: 'flaky', broken: 'broken' };
+
+export interface GateCase extends Evidence {
+  policy: ReadonlySet<Excuse>;
+}
+
+/** As docs/producers.md has it: the first row that applies. */
+const TABLE: [applies: (one: GateCase) => boolean, code: (own: number) => number][] = [
+  [({ command }) => command !== null && (command.signal !== null || command.code >= 126), (own) => own],
+  [({ command }) => command?.code === 0, () => 0],
+  [({ tests }) => tests === 0, (own) => own],
+  [({ hasTrouble }) => hasTrouble, (own) => own],
+  [({ command, verdicts }) => command === null && verdicts.length === 0, () => 0],
+  [({ verdicts }) => verdicts.length === 0, (own) => own],
+  [
+    ({ verdicts, policy }) => verdicts.some((verdict) => !policy.has(NEEDS[verdict] ?? ('never' as Excuse))),
+    (own) => own,
+  ],
+  [() => true, () => 0],
+];
+
+/** The exit code of a case. */
+export function codeOf(one: GateCase): number {
+  const [, code] = TABLE.find(([applies]) => applies(one)) ?? [];
+  return code?.(one.command?.code ?? 1) ?? -1;
+}
