@@ -64,11 +64,18 @@ test('a key sees the repositories that it is for, and counts each test once', as
   expect(await listFor(await insights.app.makeKey({ owner: 'another' }))).toEqual([]);
 });
 
-test('those with the most flaky and broken tests come first', async () => {
+test('those with the most broken tests come first, of these those with the most flaky ones, then with the most failures', async () => {
   const listed = await listFor(insights.app.adminToken);
-  const flaky = listed.map(({ flaky_tests }) => flaky_tests);
   expect(listed.length).toBeGreaterThan(1);
-  expect(flaky.at(0)).toBe(Math.max(...flaky));
+  const trouble = listed.map(({ broken_tests, flaky_tests, failed_executions_by_day: days }) => [
+    broken_tests,
+    flaky_tests,
+    days.reduce((sum, failed) => sum + failed, 0),
+  ]);
+  const inOrder = trouble.toSorted(
+    ([b1 = 0, f1 = 0, e1 = 0], [b2 = 0, f2 = 0, e2 = 0]) => b2 - b1 || f2 - f1 || e2 - e1,
+  );
+  expect(trouble).toEqual(inOrder);
 });
 
 /** What the list says of one repository. */
