@@ -21,6 +21,7 @@ const ASSET_MAX_AGE_S = 86_400;
 const TAGS = [
   { name: 'CI test insights', description: 'Test search, details, statistics, failures and executions.' },
   { name: 'CI quarantine', description: 'Tests whose failures do not count.' },
+  { name: 'Repositories', description: 'What the service does in each repository.' },
   { name: 'Event log', description: 'What happened to pull requests, quarantines and settings.' },
   { name: 'Ingestion', description: 'Uploads of test results.' },
   { name: 'Webhooks', description: 'Deliveries of the repository host.' },
