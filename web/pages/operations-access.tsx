@@ -11,12 +11,16 @@ import { Time } from '../ui/time.tsx';
 type Key = KeyList['keys'][number];
 const REFRESH_MS = 15_000;
 
-export const Access = () => (
-  <div className="flex flex-col gap-5">
-    <Keys />
-    <Sessions />
-  </div>
-);
+export function Access() {
+  // Sessions come below the keys, whose number is not known before.
+  const { isPending } = useQuery(keysQuery);
+  return (
+    <div className="flex flex-col gap-5">
+      <Keys />
+      {!isPending && <Sessions />}
+    </div>
+  );
+}
 
 function Keys() {
   const { data, error, refetch, isPending } = useQuery({ ...keysQuery, refetchInterval: REFRESH_MS });
