@@ -16,7 +16,7 @@ type Verdict = Failure['verdict'];
 const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string }> = {
   new: {
     title: 'New',
-    meaning: 'The default branch does not fail like this: look at these first.',
+    meaning: 'The default branch does not fail like this now: look at these first.',
     colour: 'bg-broken-soft text-broken',
   },
   broken: {
@@ -111,6 +111,7 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
 
 function Row({ path, failure }: { path: RepositoryPath; failure: Failure }) {
   const { evidence } = failure;
+  const now = evidence.health_status === 'healthy' ? ', where the test is healthy now' : '';
   return (
     <li className="border-b border-line px-4 py-2.5 last:border-0">
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -134,7 +135,7 @@ function Row({ path, failure }: { path: RepositoryPath; failure: Failure }) {
         Failed {formatCount(evidence.commit_failures)}× and passed {formatCount(evidence.commit_passes)}× here;{' '}
         {evidence.default_branch_failures === 0
           ? 'never like this on the default branch.'
-          : `like this ${formatCount(evidence.default_branch_failures)}× on the default branch.`}
+          : `like this ${formatCount(evidence.default_branch_failures)}× on the default branch${now}.`}
       </p>
     </li>
   );
