@@ -92,6 +92,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await dialog.getByLabel('Why').fill('again');
       await dialog.getByLabel('Until').selectOption('It is released');
       await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.waitFor({ state: 'detached' });
       await section.getByText('every failure in every pipeline').waitFor();
       await page.getByRole('button', { name: 'Quarantine …' }).press('Enter');
       await dialog.getByLabel('Why').fill('once more');
