@@ -1,4 +1,4 @@
-/** Jobs of pull requests that run `gate` on a command: each has a folder, a commit and a run of its own. */
+/** Jobs of pull requests that run `gate` on a command: each has a separate folder, commit and run. */
 import { expect } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
