@@ -54,6 +54,8 @@ export async function closeTestStores(): Promise<void> {
   await (await opened)?.close();
 }
 
+const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';
+
 /** What belongs to this installation, not to a repository. */
 const KEPT_TABLES = ['installation', 'application_keys'];
 
@@ -66,7 +68,15 @@ export async function emptyStores({ postgres, clickhouse }: TestStores): Promise
     `select format('ci_insights.%I', tablename) as name from pg_tables where schemaname = 'ci_insights' and tablename != all($1)`,
     [KEPT_TABLES],
   );
-  await postgres.pool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  // A service of another test file may still be reading: then one of both is ended by PostgreSQL, to be tried again.
+  const truncate = () => postgres.pool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  for (let left = 5; ; left--)
+    try {
+      await truncate();
+      break;
+    } catch (error) {
+      if (left === 0 || !isDeadlock(error)) throw error;
+    }
   for (const definition of tableDefinitions()) {
     const table = /^CREATE TABLE IF NOT EXISTS (ci\.\w+)/.exec(definition)?.[1];
     if (table && !definition.includes('ENGINE = Null')) await clickhouse.command(`TRUNCATE TABLE ${table}`);
