@@ -1,10 +1,11 @@
 /**
  * One test's whole life on a real service, through the API, the client of CI jobs and pytest's plugin: new in a pull
  * request and caught as flaky, merged anyway, quarantined for one failure group with an owner and an end, failing
- * otherwise, fixed, recovered, lapsed. What people see of it is printed, and docs/producers.md shows it.
+ * otherwise, fixed, recovered, lapsed. What people see of it is kept in `$ARTIFACTS_DIR/whole-life.txt`, and
+ * docs/producers.md shows it. It is not printed: CI would take the failures in it for failures of these tests.
  */
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runClient } from '../clients/support/client.ts';
@@ -17,6 +18,7 @@ const NAME = 'test_rates.py::test_converts';
 const SLOW = 'the rate service timed out';
 const WRONG = 'expected 108.25, got 0.00';
 const DAY_MS = 86_400_000;
+const ARTIFACTS = process.env.ARTIFACTS_DIR;
 
 const python = await pythonEnvironment('newest');
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-life-'));
@@ -157,7 +159,10 @@ test.skipIf(!python)(
 
     const { events } = await logUntil('test.dequarantined');
     await client('logs');
-    console.log(story.join('\n'));
+    if (ARTIFACTS) {
+      mkdirSync(ARTIFACTS, { recursive: true });
+      writeFileSync(join(ARTIFACTS, 'whole-life.txt'), `${story.join('\n')}\n`);
+    }
     // The end that was brought forward may be announced, too.
     const told = events.reverse().filter(({ type }, i) => i === events.findIndex((event) => event.type === type));
     expect(told.map(({ type, trigger }) => [type, trigger])).toEqual([
