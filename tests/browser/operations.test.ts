@@ -1,8 +1,8 @@
 /** What operators see in a real browser: the state of the service, uploads, settings, and many repositories. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
+import { hasBrowser, violationsOn } from '../support/browser.ts';
+import { setUpPages } from '../support/browser-setup.ts';
 import { at, setUpInsights } from '../support/insights.ts';
-import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 
 const REASON = 'the test name is <b>longer</b> than 10000 characters';
 const OWNER = 'many-repositories';
@@ -16,41 +16,27 @@ const insights = setUpInsights(async (fixture) => {
   });
 });
 
-let service: ServiceApp;
-let origin: string;
 let name: string;
+// Hooks run in the order of the file: this one before that which stops the service of the pages.
+afterAll(async () => {
+  if (hasBrowser)
+    await pages.service.stores.postgres.pool.query('delete from ci_insights.repositories where owner = $1', [OWNER]);
+});
+const pages = setUpPages(insights);
 beforeAll(async () => {
   if (!hasBrowser) return;
-  service = await openServiceApp();
-  origin = `http://127.0.0.1:${service.port}`;
-  const { repository } = insights.fixture;
-  name = `${repository.owner}/${repository.name}`;
-  await service.stores.postgres.pool.query(
+  name = pages.base.slice(1);
+  await pages.service.stores.postgres.pool.query(
     `insert into ci_insights.repositories (id, host, owner, name, default_branch, created_at)
      select gen_random_uuid(), 'github.com', $1, 'repository-' || lpad(n::text, 5, '0'), 'main', now()
      from generate_series(1, $2::int) as n`,
     [OWNER, REPOSITORIES],
   );
 });
-afterAll(async () => {
-  await service?.stores.postgres.pool.query('delete from ci_insights.repositories where owner = $1', [OWNER]);
-  await service?.stop();
-});
-
-/** Runs with a page of an admin, and fails if a script failed or the policy refused something. */
-async function on(options: Parameters<typeof visit>[1], run: (visit: Visit) => Promise<void>): Promise<void> {
-  const opened = await visit(origin, { key: service.adminToken, ...options });
-  try {
-    await run(opened);
-    expect(opened.errors).toEqual([]);
-  } finally {
-    await opened.context.close();
-  }
-}
 
 describe.skipIf(!hasBrowser)('operators', () => {
   test('see how fast results are stored, how far behind that is, and what waits, without a reload', async () => {
-    await on({}, async ({ page, open }) => {
+    await pages.on({}, async ({ page, open }) => {
       await open('/operations');
       const ingestion = page.getByRole('region', { name: 'Ingestion' });
       await ingestion.getByText('Behind by').waitFor();
@@ -62,7 +48,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
   }, 30_000);
 
   test('find the uploads in which rows were rejected, with the reasons, by a link', async () => {
-    await on({}, async ({ page, open }) => {
+    await pages.on({}, async ({ page, open }) => {
       await open('/operations?view=uploads');
       await page.getByLabel('Only with rejected rows').check();
       await page.waitForURL(/rejected=true/);
@@ -80,7 +66,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
   }, 30_000);
 
   test('change settings of a repository, and are told what that needs', async () => {
-    await on({}, async ({ page, open }) => {
+    await pages.on({}, async ({ page, open }) => {
       await open('/operations?view=settings');
       await page.getByLabel('Repository').fill(name);
       const form = page.getByRole('form', { name: `Settings of ${name}` });
@@ -99,7 +85,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
       expect(await violationsOn(page)).toEqual([]);
     });
     const { owner, name: repository } = insights.fixture.repository;
-    expect(await service.get(`/v1/ci/${owner}/repositories/${repository}/settings`)).toMatchObject({
+    expect(await pages.service.get(`/v1/ci/${owner}/repositories/${repository}/settings`)).toMatchObject({
       auto_quarantine: 'flaky',
       quarantine_limit: 20,
       default_branch: 'trunk',
@@ -110,8 +96,8 @@ describe.skipIf(!hasBrowser)('operators', () => {
 describe.skipIf(!hasBrowser)('the list of repositories', () => {
   test('shows what failed by day, the newest run and the lag, and leads to the repository', async () => {
     const { owner, name: repository } = insights.fixture.repository;
-    const key = await service.makeKey({ owner, repositories: [repository], scope: 'view' });
-    await on({ key }, async ({ page, open }) => {
+    const key = await pages.service.makeKey({ owner, repositories: [repository], scope: 'view' });
+    await pages.on({ key }, async ({ page, open }) => {
       await open('');
       const row = page.getByRole('row', { name: new RegExp(`^${name}`) });
       await row.getByRole('img', { name: '1 failed executions in 14 days' }).waitFor();
@@ -124,8 +110,8 @@ describe.skipIf(!hasBrowser)('the list of repositories', () => {
   }, 30_000);
 
   test(`of ${REPOSITORIES} repositories has only those in view, and finds one by its name in the address`, async () => {
-    const key = await service.makeKey({ owner: OWNER, scope: 'view' });
-    await on({ key }, async ({ page, open }) => {
+    const key = await pages.service.makeKey({ owner: OWNER, scope: 'view' });
+    await pages.on({ key }, async ({ page, open }) => {
       await open('');
       await page.getByRole('link', { name: `${OWNER}/repository-00001` }).waitFor();
       expect(await page.locator('[data-index]').count()).toBeLessThan(60);

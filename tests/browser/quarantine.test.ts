@@ -1,11 +1,11 @@
 /** Quarantines in a real browser: what they are narrowed to, and the board. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { hasBrowser, type Visit, violationsOn, visit } from '../support/browser.ts';
+import { hasBrowser, violationsOn } from '../support/browser.ts';
+import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, setUpInsights } from '../support/insights.ts';
-import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 
 const NAME = 'cart > sums';
 const failing = (name: string, hoursAgo: number, message: string) => ({
@@ -22,30 +22,11 @@ const insights = setUpInsights(async (fixture) => {
   );
 });
 
-let service: ServiceApp;
+const pages = setUpPages(insights);
 let store: QuarantineStore;
-let origin: string;
-let base: string;
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  service = await openServiceApp();
-  store = new QuarantineStore(service.stores.postgres.db, service.stores.clock);
-  origin = `http://127.0.0.1:${service.port}`;
-  const { owner, name } = insights.fixture.repository;
-  base = `/${owner}/${name}`;
+beforeAll(() => {
+  if (hasBrowser) store = new QuarantineStore(pages.service.stores.postgres.db, pages.service.stores.clock);
 });
-afterAll(() => service?.stop());
-
-/** Runs with a page of an admin, and fails if a script failed or the policy refused something. */
-async function on(options: Parameters<typeof visit>[1], run: (visit: Visit) => Promise<void>): Promise<void> {
-  const opened = await visit(origin, { key: service.adminToken, ...options });
-  try {
-    await run(opened);
-    expect(opened.errors).toEqual([]);
-  } finally {
-    await opened.context.close();
-  }
-}
 
 const listed = async () =>
   (await insights.app.get<QuarantineListAnswer>(`${insights.fixture.base}/quarantines?narrowed=include`))
@@ -59,8 +40,8 @@ async function releaseAll(): Promise<void> {
 
 describe.skipIf(!hasBrowser)('quarantines', () => {
   test('are narrowed to a CI job and failure groups, and the page says what is excused', async () => {
-    await on({}, async ({ page, open }) => {
-      await open(`${base}/tests?q=${encodeURIComponent(NAME)}`);
+    await pages.on({}, async ({ page, open }) => {
+      await open(`${pages.base}/tests?q=${encodeURIComponent(NAME)}`);
       await page.getByRole('link', { name: NAME }).first().press('Enter');
       await page.getByRole('button', { name: 'Quarantine …' }).press('Enter');
       const dialog = page.getByRole('dialog');
@@ -121,9 +102,9 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     fixture.stores.clock.set(TEST_NOW);
     await store.setRecovered(fixture.id, [{ id: recovered, isRecovered: true }]);
 
-    await on({}, async ({ page, open }) => {
+    await pages.on({}, async ({ page, open }) => {
       const titles = () => page.getByRole('heading', { level: 2 }).allTextContents();
-      await open(`${base}/quarantines`);
+      await open(`${pages.base}/quarantines`);
       await page.getByRole('heading', { level: 2 }).first().waitFor();
       expect(await titles()).toEqual(['Recovered: they could be released 1', 'Not recovered 3']);
       const first = page.getByRole('listitem').filter({ hasText: 'one is slow' });
@@ -147,8 +128,8 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
   }, 60_000);
 
   test('are extended and released together; those that were refused stay chosen, with the reason', async () => {
-    await on({}, async ({ page, open }) => {
-      await open(`${base}/quarantines`);
+    await pages.on({}, async ({ page, open }) => {
+      await open(`${pages.base}/quarantines`);
       await page.getByLabel('Choose all of “Not recovered”').press('Space');
       // PostgreSQL compares ends with its own clock.
       await page.clock.setFixedTime(Date.now());
@@ -182,8 +163,8 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       { testName: NAME, reason: 'slow', branch: null },
       { name: 'ann', actor: null },
     );
-    await on({ key: await service.makeKey({ scope: 'view' }) }, async ({ page, open }) => {
-      await open(`${base}/quarantines`);
+    await pages.on({ key: await pages.service.makeKey({ scope: 'view' }) }, async ({ page, open }) => {
+      await open(`${pages.base}/quarantines`);
       await page.getByRole('link', { name: NAME }).waitFor();
       expect(await page.getByRole('checkbox').count()).toBe(1);
       expect(await page.getByRole('button', { name: /Release|Extend/ }).count()).toBe(0);
