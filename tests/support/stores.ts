@@ -68,11 +68,11 @@ export async function emptyStores({ postgres, clickhouse }: TestStores): Promise
     `select format('ci_insights.%I', tablename) as name from pg_tables where schemaname = 'ci_insights' and tablename != all($1)`,
     [KEPT_TABLES],
   );
-  // A service of another test file may still be reading: then one of both is ended by PostgreSQL, to be tried again.
-  const truncate = () => postgres.pool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  // A service of another test file may still be reading: then PostgreSQL ends one of the two, which is tried again.
+  const truncation = `truncate ${rows.map(({ name }) => name).join(', ')}`;
   for (let left = 5; ; left--)
     try {
-      await truncate();
+      await postgres.pool.query(truncation);
       break;
     } catch (error) {
       if (left === 0 || !isDeadlock(error)) throw error;
