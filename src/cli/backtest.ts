@@ -89,10 +89,10 @@ async function askService(
 
 async function readStores({ owner, name }: RepositoryName, policy: BacktestPolicy): Promise<BacktestReport> {
   const { backtest } = await import('../evaluation/backtest.ts');
-  return withStores(async ({ clickhouse, clock, repositories }) => {
+  return withStores(async ({ clickhouse, clock, postgres, repositories }) => {
     const repository = await repositories.find(owner, name);
     if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
-    const report = await backtest({ clickhouse }, { repository, policy, until: clock.now() });
+    const report = await backtest({ clickhouse, db: postgres.db }, { repository, policy, until: clock.now() });
     if (!report) throw new UserError('The backtest was stopped.');
     return report;
   });

@@ -67,17 +67,18 @@ async function askService(
 
 async function readStores({ owner, name, testName, asOf }: Asked): Promise<Explanation> {
   const { explain } = await import('../evaluation/explanation.ts');
-  return withStores(async ({ clock, repositories, ...deps }) => {
+  return withStores(async ({ clock, repositories, clickhouse, quarantines, postgres }) => {
     const repository = await repositories.find(owner, name);
     if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
     const test = { id: testIdOf(repository.id, testName), name: testName };
     const moment = asOf === undefined ? undefined : Date.parse(asOf);
+    const deps = { clickhouse, quarantines, db: postgres.db };
     return explain(deps, { repository, test, asOf: moment, now: clock.now() });
   });
 }
 
 type Identity = Explanation['identities'][number];
-type Execution = Identity['held_back'][number]['execution'];
+type Execution = Identity['evidence'][number];
 
 /** The explanation as text. */
 export function describeTest(explanation: Explanation, title: string): string {
@@ -96,28 +97,43 @@ function describeIdentity(identity: Identity): string[] {
   const { health_status, changes_count, changes } = identity;
   const place = printable(`${identity.pipeline_name} / ${identity.job_name}`);
   const shown = changes.slice(-CHANGES_SHOWN_MAX);
+  const since = identity.since_commit === null ? '' : `, since ${printable(identity.since_commit)}`;
   return [
     `${place}: ${health_status}${identity.is_recent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
-    `  ${count(identity.executions_count, 'execution')}, ${identity.flaky_count} flaky, ${identity.held_back_count} held back as infrastructure trouble`,
+    `  ${health_status} with a probability of ${percent(identity.health_probability)}${since}${identity.has_enough_runs ? '' : '; not enough runs to know'}`,
+    `  ${count(identity.executions_count, 'execution')}, ${identity.flaky_count} flaky, ${identity.held_back_count} held back because their runs were troubled`,
     ...(changes_count > shown.length ? [`  ${count(changes_count - shown.length, 'earlier change')} not shown`] : []),
     ...(changes_count === 0 ? ['  healthy from the start: no failure that counts'] : []),
     ...shown.flatMap(({ from, to, rule, executions }) => [
       `  ${from} → ${to}: ${rule}`,
       ...executions.map((execution) => `    ${describe(execution)}`),
     ]),
-    ...describeHeld(identity),
+    ...describeFailures(identity),
     ...(health_status === 'flaky'
-      ? [`  clean passes in a row: ${identity.clean_passes} of ${identity.clean_passes_needed}`]
+      ? [`  clean passes in a row: ${identity.clean_passes} of ${neededOf(identity.clean_passes_needed)}`]
       : []),
   ];
 }
 
-function describeHeld({ held_back, held_back_count }: Identity): string[] {
-  if (held_back_count === 0) return [];
-  const shown = held_back.slice(-EXECUTIONS_SHOWN_MAX);
+const percent = (share: number): string => `${Math.round(1_000 * share) / 10} %`;
+const neededOf = (passes: number | null): string => (passes === null ? 'more than 10,000' : String(passes));
+
+const CAUSES: Readonly<Record<Identity['failures'][number]['cause'], string>> = {
+  test: 'the test itself',
+  run: 'its run',
+  commit: 'a commit',
+  outside: 'something outside: its commit had passed',
+};
+
+function describeFailures({ failures, failures_count }: Identity): string[] {
+  if (failures_count === 0) return [];
+  const shown = failures.slice(-EXECUTIONS_SHOWN_MAX);
   return [
-    `  held back${held_back_count > shown.length ? ` (newest ${shown.length})` : ''}:`,
-    ...shown.flatMap(({ execution, reason }) => [`    ${describe(execution)}`, `      ${reason}`]),
+    `  what caused its failures${failures_count > shown.length ? ` (newest ${shown.length} of ${failures_count})` : ''}:`,
+    ...shown.flatMap(({ execution, cause, reason }) => [
+      `    ${describe(execution)}`,
+      `      ${CAUSES[cause]}${cause === 'run' && reason !== null ? `: ${reason}` : ''}`,
+    ]),
   ];
 }
 
@@ -137,10 +153,10 @@ function describeRecovery(recovery: Recovery): string[] {
   const { created_at, source, reason } = recovery;
   return [
     `quarantined ${time(created_at)} (${source}, ${printable(extentOf(recovery))}): ${printable(reason)}`,
-    `  ${recovery.is_recovered ? 'recovered: every identity is healthy and has' : 'not recovered: every identity must be healthy and have'} passed often enough since`,
+    `  ${recovery.is_recovered ? 'recovered: every identity is surely healthy and has' : 'not recovered: every identity must be surely healthy and have'} run for three days since`,
     ...recovery.identities.map(
       ({ pipeline_name, job_name, health_status, clean_passes, clean_passes_needed }) =>
-        `  ${printable(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${clean_passes_needed} clean passes`,
+        `  ${printable(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
     ),
   ];
 }

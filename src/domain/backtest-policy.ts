@@ -1,6 +1,5 @@
 /** The policy that a backtest replays, as the API takes it and the report repeats it. */
 import { z } from 'zod';
-import { HEALTH_CONSTANTS, type HealthConstant, type HealthConstants } from './health.ts';
 import { formatMoment, parseMoment } from './moment.ts';
 import {
   AUTO_QUARANTINE_MODES,
@@ -10,34 +9,23 @@ import {
 } from './quarantine-rules.ts';
 import { DAY_MS } from './time.ts';
 
-const EXECUTIONS_MAX = 10_000;
 const COMMITS_MAX = 1_000;
 const SPAN_MS_MAX = 30 * DAY_MS;
-const RUNS_MAX = 1_000;
 
-/** Bounds of what the constants may be set to: beyond them, no test would ever be quarantined or recover. */
+/** Bounds of what the constants may be set to: beyond them, no test would ever be quarantined. */
 const whole = (min: number, max: number) => z.int().min(min).max(max).optional();
 const CONSTANTS = {
-  QUARANTINE_EXECUTIONS_MIN: whole(1, EXECUTIONS_MAX),
-  QUARANTINE_SPAN_MS_MIN: whole(0, SPAN_MS_MAX),
-  QUARANTINE_FAILURE_SHARE_MIN: z.number().min(0).max(1).optional(),
+  QUARANTINE_PROBABILITY_MIN: z.number().min(0).max(1).optional(),
   QUARANTINE_FLAKY_COMMITS_MIN: whole(1, COMMITS_MAX),
   QUARANTINE_BROKEN_COMMITS_MIN: whole(1, COMMITS_MAX),
   QUARANTINE_BROKEN_MS_MIN: whole(0, SPAN_MS_MAX),
-  FLAKY_TO_BROKEN_COMMITS: whole(1, COMMITS_MAX),
-  BROKEN_RECOVERY_RUNS: whole(1, RUNS_MAX),
-  FLAKY_RECOVERY_MS_MIN: whole(0, SPAN_MS_MAX),
-  LUCK_PROBABILITY_MAX: z.number().min(0.001).max(1).optional(),
-  CLEAN_PASSES_MIN: whole(1, EXECUTIONS_MAX),
-  CLEAN_PASSES_MAX: whole(1, EXECUTIONS_MAX),
-} satisfies Record<QuarantineConstant | HealthConstant, z.ZodType>;
+} satisfies Record<QuarantineConstant, z.ZodType>;
 
 const changedConstantsSchema = z.strictObject(CONSTANTS);
 export type ChangedConstants = z.infer<typeof changedConstantsSchema>;
 
-export const constantsOf = (changed: ChangedConstants): QuarantineConstants & HealthConstants => ({
+export const constantsOf = (changed: ChangedConstants): QuarantineConstants => ({
   ...QUARANTINE_CONSTANTS,
-  ...HEALTH_CONSTANTS,
   ...Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined)),
 });
 
@@ -75,7 +63,7 @@ export type BacktestPolicy = z.output<typeof backtestPolicySchema>;
 export function parseConstant(text: string): ChangedConstants {
   const [, name = '', value = ''] = /^([A-Z_]+)=(-?\d+(?:\.\d+)?)$/.exec(text) ?? [];
   const known = Object.keys(CONSTANTS);
-  if (name === '') throw new RangeError('Write it as NAME=number, for example QUARANTINE_FAILURE_SHARE_MIN=0.05.');
+  if (name === '') throw new RangeError('Write it as NAME=number, for example QUARANTINE_PROBABILITY_MIN=0.99.');
   if (!known.includes(name)) throw new RangeError(`A backtest changes only ${known.join(', ')}.`);
   const parsed = changedConstantsSchema.safeParse({ [name]: Number(value) });
   if (!parsed.success) throw new RangeError(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`);

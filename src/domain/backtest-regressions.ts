@@ -1,27 +1,26 @@
 /**
  * Regressions on the default branch, told with all that is known today: what a quarantine may have hidden. Pure.
  *
- * A *regression* is a row of failures of one test in one pipeline and CI job, without a pass in between, none of which is
- * flaky or held back, that is either
+ * A *regression* is a row of failures of one test in one pipeline and CI job, without a pass in between, none of which its
+ * run caused, or passed on the same commit, that is either
  *
  * - `new_failure`: on at least {@link NEW_FAILURE_COMMITS_MIN} commits, and the default branch had shown none of its failure
  *   groups before the first of these commits; or
- * - `lasting`: on at least {@link FLAKY_TO_BROKEN_COMMITS} commits, and on so many that chance hardly explains it: a test
+ * - `lasting`: on at least {@link LASTING_COMMITS_MIN} commits, and on so many that chance hardly explains it: a test
  *   that fails as often as it does outside of the row would in all its executions have such a row with a probability of
  *   {@link LUCK_PROBABILITY_MAX} at most.
  *
  * A single red commit is none: it cannot be told from a flaky failure.
  */
 import { comparePositions, type JudgedExecution } from './execution.ts';
-import type { Judged } from './judge.ts';
-import {
-  FAILURE_SHARE_MAX,
-  FAILURE_SHARE_MIN,
-  FLAKY_TO_BROKEN_COMMITS,
-  LUCK_PROBABILITY_MAX,
-} from './judgement-constants.ts';
 
 const NEW_FAILURE_COMMITS_MIN = 2;
+const LASTING_COMMITS_MIN = 3;
+/** The probability that a lasting row of failures is luck may be at most this. */
+const LUCK_PROBABILITY_MAX = 0.05;
+/** Bounds of how often a test is taken to fail otherwise. */
+const FAILURE_SHARE_MIN = 0.01;
+const FAILURE_SHARE_MAX = 0.5;
 
 export const REGRESSION_KINDS = ['new_failure', 'lasting'] as const;
 
@@ -56,22 +55,29 @@ export function firstSeenOf(
   return seen;
 }
 
-/** The regressions of one identity. `executions` are in order, `judged` by all of them. */
+/**
+ * The regressions of one identity.
+ *
+ * @param executions in order.
+ * @param heldBack ids of failures that their runs caused.
+ */
 export function regressionsOf(
   executions: readonly JudgedExecution[],
-  judged: Pick<Judged, 'flaky' | 'heldBack'>,
+  heldBack: ReadonlySet<bigint>,
   fingerprints: ReadonlyMap<bigint, string>,
   firstSeen: FirstSeen,
 ): Regression[] {
   const regressions: Regression[] = [];
-  const evidence = executions.filter(
-    ({ executionId, status }) => status !== 'skipped' && !judged.heldBack.has(executionId),
+  const evidence = executions.filter(({ executionId, status }) => status !== 'skipped' && !heldBack.has(executionId));
+  const passed = new Set(
+    evidence.flatMap(({ status, commit }) => (status === 'passed' && commit !== '' ? [commit] : [])),
   );
+  const isFlaky = (one: JudgedExecution): boolean => one.isFlakyWithinRun || passed.has(one.commit);
   const failures = evidence.filter(({ status }) => status === 'failed').length;
   let row: JudgedExecution[] = [];
   const end = (fix: JudgedExecution | null): void => {
     const failureIds = row.map(({ executionId }) => fingerprints.get(executionId));
-    const kind = row.some(({ executionId }) => judged.flaky.has(executionId))
+    const kind = row.some(isFlaky)
       ? undefined
       : kindOf(row, {
           isNew: failureIds.every((id) => isNewIn(row, id === undefined ? undefined : firstSeen.get(id))),
@@ -117,9 +123,7 @@ function kindOf(
   if (isNew && commits >= NEW_FAILURE_COMMITS_MIN) return 'new_failure';
   const share = failuresElsewhere / Math.max(1, executions - row.length);
   const p = Math.min(Math.max(share, FAILURE_SHARE_MIN), FAILURE_SHARE_MAX);
-  return commits >= FLAKY_TO_BROKEN_COMMITS && executions * p ** commits <= LUCK_PROBABILITY_MAX
-    ? 'lasting'
-    : undefined;
+  return commits >= LASTING_COMMITS_MIN && executions * p ** commits <= LUCK_PROBABILITY_MAX ? 'lasting' : undefined;
 }
 
 const commitsOf = (row: readonly JudgedExecution[]): number =>

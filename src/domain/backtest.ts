@@ -10,16 +10,16 @@
 import type { JudgedExecution } from './execution.ts';
 
 /** One attempt of a CI job, as one test saw it. Nothing finished in between. */
-export interface Step {
+export interface Step<E extends JudgedExecution = JudgedExecution> {
   pipelineName: string;
   jobName: string;
   /** In order; at least one. */
-  executions: readonly JudgedExecution[];
+  executions: readonly E[];
 }
 
 /** What a policy makes of one test, told step after step. The rules behind it can be others: see backtest-judge.ts. */
-export interface PolicyJudge {
-  add(step: Step): void;
+export interface PolicyJudge<E extends JudgedExecution = JudgedExecution> {
+  add(step: Step<E>): void;
   /**
    * Why the test should be quarantined now, and for which failure groups (null: all); undefined if it should not.
    *
@@ -40,16 +40,16 @@ export interface ReplayedQuarantine {
 }
 
 /** Replays the policy on one test. */
-export class TestReplay {
+export class TestReplay<E extends JudgedExecution = JudgedExecution> {
   readonly quarantines: ReplayedQuarantine[] = [];
 
   /** @param since when the policy was switched on; earlier steps are known, but lead to no quarantine. */
   constructor(
-    private readonly judge: PolicyJudge,
+    private readonly judge: PolicyJudge<E>,
     private readonly since: number,
   ) {}
 
-  add(step: Step): void {
+  add(step: Step<E>): void {
     this.judge.add(step);
     const at = step.executions.at(-1)?.finishedAt ?? 0;
     if (at < this.since) return;
@@ -66,7 +66,7 @@ export class TestReplay {
 /** The steps of a test, from its executions in order. */
 export function* stepsOf<E extends JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>>(
   ordered: readonly E[],
-): Generator<Step> {
+): Generator<Step<E>> {
   let step: E[] = [];
   for (const [i, execution] of ordered.entries()) {
     step.push(execution);

@@ -1,15 +1,18 @@
 /** The belief about one identity as it changes: what each failure was put down to, and when its health changed. */
-import { type Belief, foldBelief, foldContradiction } from './belief.ts';
+import {
+  type Belief,
+  breakerOf,
+  type Cause,
+  causeOf,
+  foldBelief,
+  foldContradiction,
+  type WeighedExecution,
+  type WeighedPlace,
+} from './belief.ts';
 import type { Contradiction } from './contradictions.ts';
 import { isTrouble, type JudgedExecution, type Position } from './execution.ts';
-import type { RunTrouble } from './run-trouble.ts';
+import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import type { Health } from './status.ts';
-
-/**
- * What explains a failure best, or a pass after failed attempts: the test itself (it is flaky), a change that broke it, or
- * its run. An execution that the test explains counts as flaky once the test is called flaky.
- */
-export type Explanation = 'test' | 'change' | 'run';
 
 /** An execution that changed the health of its identity. */
 export interface BeliefChange {
@@ -25,13 +28,19 @@ export class BeliefCourse {
   /** Of the last execution; null before the first. */
   at: Position | null;
   readonly changes: BeliefChange[] = [];
-  /** By execution id, of what went wrong since the start of the course. */
-  readonly explanations = new Map<string, Explanation>();
   /**
-   * Ids of executions that count as flaky: what was evidence while the test was called flaky. A course that starts over
-   * also decides about {@link undecided} executions from before its start; verdicts on others from before stand.
+   * By execution id, of what went wrong since the start of the course: what caused it, by all that is known at the end. An
+   * execution that the test caused counts as flaky once the test is called flaky.
+   */
+  readonly causes = new Map<string, Cause>();
+  /**
+   * Ids of executions on the default branch that count as flaky: what was evidence while the test was called flaky, and
+   * what its source calls flaky, unless its run explains it. A course that starts over also decides about
+   * {@link undecided} executions from before its start; verdicts on others from before stand.
    */
   readonly flaky = new Set<string>();
+  /** What broke the test, if the failures since the last pass are a break. */
+  #breaker: Cause = 'commit';
 
   constructor(start: { belief: Belief; at: Position | null }) {
     this.belief = start.belief;
@@ -45,9 +54,17 @@ export class BeliefCourse {
     const { status, finishedAt, commit } = execution;
     const executionId = String(execution.executionId);
     const result = status === 'passed' && execution.isFlakyWithinRun ? 'retried' : status;
-    this.#moveTo(foldBelief(this.belief, { executionId, result, finishedAt, commit }, trouble), execution, commit);
-    if (isTrouble(execution) && !this.explanations.has(executionId))
-      this.explanations.set(executionId, this.belief.status === 'broken' ? 'change' : 'run');
+    const weighed = { executionId, result, finishedAt, commit } as const;
+    if (isTrouble(execution)) this.#note(weighed, causeOf(this.belief, weighed, trouble ?? RARE_TROUBLE));
+    this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, commit);
+    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') this.flaky.add(executionId);
+  }
+
+  #note(execution: WeighedExecution, cause: Cause): void {
+    const { belief } = this;
+    // What follows the first failure of a break has the same cause, on whatever commit it fails.
+    if (belief.streak.length === 0 && belief.status !== 'broken') this.#breaker = breakerOf(belief, execution);
+    this.causes.set(execution.executionId, cause === 'commit' || cause === 'outside' ? this.#breaker : cause);
   }
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
@@ -59,17 +76,38 @@ export class BeliefCourse {
     this.belief = next;
     this.at = at;
     if (next.evidence !== before.evidence) {
-      for (const { executionId } of next.evidence) this.explanations.set(executionId, 'test');
+      for (const { executionId } of next.evidence) this.causes.set(executionId, 'test');
       this.#noteFlaky();
     }
+    // Failures that were in doubt began the break.
+    if (next.status === 'broken' && before.status !== 'broken')
+      for (const { executionId } of next.streak)
+        if (this.causes.get(executionId) !== 'test') this.causes.set(executionId, this.#breaker);
     if (next.status !== before.status) this.changes.push({ at, commit, before: before.status, after: next.status });
   }
 
   #noteFlaky(): void {
-    for (const { executionId, isFlaky } of this.belief.evidence) if (isFlaky) this.flaky.add(executionId);
+    for (const { executionId, isFlaky, isContradicted } of this.belief.evidence)
+      if (isFlaky && !isContradicted) this.flaky.add(executionId);
   }
 }
 
-/** Ids of executions that may yet be evidence, or be called flaky. */
-export const undecided = ({ evidence, streak }: Belief): string[] =>
-  [...evidence, ...streak].map(({ executionId }) => executionId);
+/** Executions on the default branch that may yet be evidence, or be called flaky. */
+export const undecided = ({ evidence, streak }: Belief): WeighedPlace[] => [
+  ...evidence.filter(({ isContradicted }) => !isContradicted),
+  ...streak,
+];
+
+/** Where flaky tests are not looked for, none is called flaky. */
+export const shownHealth = (status: Health, isFlakyDetectionEnabled: boolean): Health =>
+  status === 'flaky' && !isFlakyDetectionEnabled ? 'healthy' : status;
+
+/** The changes of the health that is shown. */
+export const shownChanges = (changes: readonly BeliefChange[], isFlakyDetectionEnabled: boolean): BeliefChange[] =>
+  changes
+    .map((change) => ({
+      ...change,
+      before: shownHealth(change.before, isFlakyDetectionEnabled),
+      after: shownHealth(change.after, isFlakyDetectionEnabled),
+    }))
+    .filter(({ before, after }) => before !== after);

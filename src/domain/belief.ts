@@ -40,6 +40,10 @@ const FLAKY_FROM = 0.8;
 const FLAKY_UNTIL = 0.05;
 const BROKEN_FROM = 0.6;
 const BROKEN_UNTIL = 0.4;
+/** A test that is so likely not healthy is called broken while it fails, else what is likelier. */
+const UNHEALTHY_FROM = 0.97;
+/** From here on, a test that was flaky, broken or unknown is surely healthy. */
+const SURE_FROM = 0.97;
 
 const COMMITS_KEPT = 4;
 const COMMITS_KEPT_MS = 14 * DAY_MS;
@@ -59,6 +63,8 @@ export interface WeighedPlace {
 interface Evidence extends WeighedPlace {
   /** Whether the test was called flaky while this was evidence: then the execution counts as flaky. */
   isFlaky: boolean;
+  /** Of a pull request, which passed on the same commit: statistics of the default branch do not count it. */
+  isContradicted: boolean;
 }
 
 export interface Belief {
@@ -79,6 +85,8 @@ export interface Belief {
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
+  /** Whether it was sure to be healthy at some failure since it was last called flaky or broken: {@link isSurelyHealthy}. */
+  wasSure: boolean;
   /** Failures, and passes after failed attempts, that its own flakiness explains best, newest last. */
   evidence: readonly Evidence[];
   /** The first failures since the last pass, oldest first. */
@@ -101,6 +109,7 @@ export const newBelief = (): Belief => ({
   trouble: { at: 0, share: 0 },
   status: 'healthy',
   wasFlaky: false,
+  wasSure: false,
   evidence: [],
   streak: [],
 });
@@ -134,6 +143,13 @@ export function verdictOf(belief: Belief): Verdict {
   return { status, probability: probabilitiesOf(belief)[status], evidence: because[status] };
 }
 
+/**
+ * Whether the test is healthy with a probability of 97 %, or was and has not been called flaky or broken since: a failure that
+ * its run explains does not take it back.
+ */
+export const isSurelyHealthy = (belief: Belief): boolean =>
+  belief.status === 'healthy' && (belief.wasSure || probabilitiesOf(belief).healthy >= SURE_FROM);
+
 /** The belief after one more execution. Does not change `belief`. */
 export function foldBelief(belief: Belief, execution: WeighedExecution, trouble: RunTrouble = RARE_TROUBLE): Belief {
   if (execution.result === 'passed') return afterPass(belief, execution);
@@ -141,6 +157,34 @@ export function foldBelief(belief: Belief, execution: WeighedExecution, trouble:
     ? afterFailure(belief, execution, trouble)
     : afterRetry(belief, execution, trouble);
 }
+
+/** What may have caused a failure: the test itself (it is flaky), its run, a commit that broke it, or the world outside. */
+export const CAUSES = ['test', 'run', 'commit', 'outside'] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/**
+ * What most likely caused a failure, or the failed attempts before a pass, by what was believed before it. Of a test that
+ * breaks, a commit did so if it was new; what breaks on a commit that had passed was broken from outside.
+ */
+export function causeOf(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Cause {
+  const weights = afterPasses(belief.weights, belief.passes);
+  const isRetry = execution.result === 'retried';
+  const { breaks, healthyFails } = isRetry
+    ? { breaks: 0, healthyFails: trouble.healthyFails }
+    : oddsOf(belief, execution, trouble);
+  let own = 0;
+  for (const [i, rate] of FLAKY_RATES.entries())
+    own += (weights[i + 1] ?? 0) * (1 - breaks) * (1 - healthyFails) * rate * (isRetry ? 1 - rate : 1);
+  const unbroken = sum(weights.slice(0, BROKEN));
+  const run = unbroken * (1 - breaks) * healthyFails;
+  const broken = isRetry ? 0 : (weights[BROKEN] ?? 0) + unbroken * breaks;
+  if (broken > Math.max(own, run)) return breakerOf(belief, execution);
+  return own > run ? 'test' : 'run';
+}
+
+/** What broke the test, if this failure begins a break. */
+export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
+  isNewCommit(belief, execution) ? 'commit' : 'outside';
 
 /** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
 export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
@@ -159,7 +203,8 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
     ...belief,
     weights: normalised(weights),
     passes: 0,
-    evidence: isOwn ? withEvidence(belief.evidence, failure) : belief.evidence,
+    wasSure: isSurelyHealthy(belief),
+    evidence: isOwn ? withEvidence(belief.evidence, failure, true) : belief.evidence,
   });
 }
 
@@ -214,13 +259,24 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
 }
 
-function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
+/** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
+function oddsOf(
+  belief: Belief,
+  execution: WeighedPlace,
+  trouble: RunTrouble,
+): { breaks: number; healthyFails: number } {
   const isNew = isNewCommit(belief, execution);
-  const weights = [...afterPasses(belief.weights, belief.passes)];
-  const breaks = (isNew ? BREAKS_BY_COMMIT : BREAKS_FROM_OUTSIDE) + trouble.breaks * (isNew ? 1 : 0.1);
   const again =
     trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
-  const healthyFails = trouble.healthyFails + (1 - trouble.healthyFails) * again;
+  return {
+    breaks: (isNew ? BREAKS_BY_COMMIT : BREAKS_FROM_OUTSIDE) + trouble.breaks * (isNew ? 1 : 0.1),
+    healthyFails: trouble.healthyFails + (1 - trouble.healthyFails) * again,
+  };
+}
+
+function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
+  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const { breaks, healthyFails } = oddsOf(belief, execution, trouble);
   const flakyBefore = sum(weights.slice(1, BROKEN));
   const healthyBefore = weights[0] ?? 0;
   const brokenBefore = weights[BROKEN] ?? 0;
@@ -239,6 +295,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     passes: 0,
     brokenFromFlaky,
     fixedShare: 0,
+    wasSure: isSurelyHealthy(belief),
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
     trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
@@ -256,12 +313,13 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
   weights[BROKEN] = (weights[BROKEN] ?? 0) * BROKEN_FAILS * (1 - BROKEN_FAILS);
   const after = normalised(weights);
   const isOwn = trouble.healthyFails < rateOf(after);
+  const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
-    ...ended(belief),
+    ...passed,
     weights: after,
     passes: 0,
-    commit: execution.commit,
-    evidence: isOwn ? withEvidence(belief.evidence, execution) : belief.evidence,
+    wasSure: isSurelyHealthy(belief),
+    evidence: isOwn ? withEvidence(passed.evidence, execution) : passed.evidence,
   });
 }
 
@@ -270,10 +328,10 @@ function ended(belief: Belief): Belief {
   const { streak, trouble, commit } = belief;
   if (streak.length === 0) return belief;
   const own = trouble.share < 0.5 ? streak.filter((one) => one.commit === commit && commit !== '') : [];
-  return { ...belief, streak: [], evidence: own.reduce(withEvidence, belief.evidence) };
+  return { ...belief, streak: [], evidence: own.reduce((known, one) => withEvidence(known, one), belief.evidence) };
 }
 
-const isNewCommit = ({ commit, failingCommits }: Belief, execution: WeighedExecution): boolean =>
+const isNewCommit = ({ commit, failingCommits }: Belief, execution: WeighedPlace): boolean =>
   execution.commit === '' ||
   (execution.commit !== commit && !failingCommits.some((one) => one.commit === execution.commit));
 
@@ -286,9 +344,9 @@ function withCommit({ failingCommits }: Belief, { commit, finishedAt }: WeighedE
   return [...others, { commit, at: finishedAt }].slice(-COMMITS_KEPT);
 }
 
-function withEvidence(known: readonly Evidence[], place: WeighedPlace): readonly Evidence[] {
+function withEvidence(known: readonly Evidence[], place: WeighedPlace, isContradicted = false): readonly Evidence[] {
   if (known.some((one) => one.executionId === place.executionId)) return known;
-  return [...known, { ...placeOf(place), isFlaky: false }].slice(-EVIDENCE_KEPT);
+  return [...known, { ...placeOf(place), isFlaky: false, isContradicted }].slice(-EVIDENCE_KEPT);
 }
 
 const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlace => ({
@@ -304,15 +362,18 @@ function withStatus(belief: Belief): Belief {
   if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';
   // What was known before a recovery does not count again.
-  return { ...belief, status, wasFlaky, evidence: wasFlaky && status === 'healthy' ? [] : evidence };
+  return { ...belief, status, wasFlaky, wasSure: false, evidence: wasFlaky && status === 'healthy' ? [] : evidence };
 }
 
 /** The evidence of a test that is called flaky. */
 const called = (evidence: readonly Evidence[]): readonly Evidence[] =>
   evidence.every(({ isFlaky }) => isFlaky) ? evidence : evidence.map((one) => ({ ...one, isFlaky: true }));
 
-function statusAfter({ status, wasFlaky }: Belief, flaky: number, broken: number): Health {
+function statusAfter({ status, wasFlaky, streak }: Belief, flaky: number, broken: number): Health {
   if (broken >= (status === 'broken' ? BROKEN_UNTIL : BROKEN_FROM)) return 'broken';
   const isStillFlaky = status === 'flaky' || (status === 'broken' && wasFlaky);
-  return flaky >= (isStillFlaky ? FLAKY_UNTIL : FLAKY_FROM) ? 'flaky' : 'healthy';
+  if (flaky >= (isStillFlaky ? FLAKY_UNTIL : FLAKY_FROM)) return 'flaky';
+  // One of the two, though it is not clear which. A test that has only failed lately is not called flaky for it.
+  if (flaky + broken >= UNHEALTHY_FROM) return flaky > broken && streak.length === 0 ? 'flaky' : 'broken';
+  return 'healthy';
 }

@@ -2,7 +2,6 @@
  * What a failed test means for the commit on which it failed: is the commit the cause, or something that was there before?
  * Pure. Whatever is not explained by the default branch as it is now counts as new, so a doubt never excuses a failure.
  */
-import { type FailingTest, type RunTotals, troubleOf } from './infrastructure.ts';
 import type { Health } from './status.ts';
 
 /**
@@ -47,9 +46,22 @@ export function commitVerdict({ isQuarantined, isInTroubledRun, groups, health }
 export const isNewGroup = ({ firstHereAt, firstOnDefaultAt }: FailedOnCommit['groups'][number]): boolean =>
   firstOnDefaultAt === null || firstOnDefaultAt >= firstHereAt;
 
+/** In a run off the default branch, this many healthy tests must fail, and this share of it. */
+const OUTAGE_TESTS_MIN = 10;
+const OUTAGE_SHARE_MIN = 0.9;
+
+/** A run off the default branch. */
+export interface FailedRun {
+  /** Executions. */
+  passed: number;
+  /** Failed executions of tests that are healthy on the default branch, and of how many such tests. */
+  failedHealthy: number;
+  healthyTests: number;
+}
+
 /**
- * Whether a run off the default branch is troubled. Only if nearly everything failed that passes on the default branch: a
- * change may well break a third of the tests, which on the default branch would be trouble.
+ * Whether a run off the default branch is troubled. Only if nearly everything failed in it that is healthy on the default
+ * branch: a change may well break a third of the tests, which on the default branch would be trouble.
  */
-export const isTroubledOffDefault = (run: RunTotals, failing: Iterable<FailingTest>): boolean =>
-  troubleOf(run, failing) === 'total';
+export const isTroubledOffDefault = ({ passed, failedHealthy, healthyTests }: FailedRun): boolean =>
+  healthyTests >= OUTAGE_TESTS_MIN && failedHealthy >= OUTAGE_SHARE_MIN * (failedHealthy + passed);

@@ -43,10 +43,12 @@ export const runNameOf = (place: string, run: string): string => `${place}\0${ru
 export interface RunToJudge extends Omit<JudgedRun, 'unexpected' | 'meaning'> {
   /** The identities that failed in it, or passed only after failed attempts. */
   troubled: ReadonlySet<string>;
+  /** How many other identities did, of which is known whether they were healthy before it. */
+  others: { unexpected: number; expected: number };
 }
 
-/** What is known of an identity at some moment before everything that is judged, and what follows. */
-interface IdentityToJudge {
+/** What is known of an identity at some moment, and what follows. */
+export interface IdentityToJudge {
   /** Its pipeline and CI job. */
   place: string;
   belief: Belief;
@@ -67,14 +69,20 @@ export interface Judging {
   usual: UsualHours;
   /** In any order. Off the default branch, only those that a contradiction names. */
   runs: readonly RunToJudge[];
-  /** By key: at least every identity that is `troubled` in one of the runs. */
+  /** By key: at least every identity that is `troubled` in one of the runs, from before that run. */
   identities: ReadonlyMap<string, IdentityToJudge>;
 }
 
+/** A run, with those of its `troubled` identities that were healthy before it. */
+export type RunJudgement = JudgedRun & { wereHealthy: ReadonlySet<string> };
+
 export interface JudgedRuns {
-  runs: JudgedRun[];
+  runs: RunJudgement[];
   courses: ReadonlyMap<string, BeliefCourse>;
 }
+
+/** Runs by {@link runNameOf}; those in which nothing went wrong may be missing. */
+export type KnownRuns = ReadonlyMap<string, Pick<JudgedRun, 'meaning'>>;
 
 type Event = { identity: string; place: string; at: Position } & (
   | { execution: JudgedExecution }
@@ -82,7 +90,7 @@ type Event = { identity: string; place: string; at: Position } & (
 );
 
 export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedRuns {
-  const known = new Map(before.map((run) => [run.key, run]));
+  const known = new Map<string, Pick<JudgedRun, 'meaning'>>(before.map((run) => [run.key, run]));
   const past = new PastRuns(before.filter((run) => run.isOnDefaultBranch).sort(compareRuns), usual);
   const courses = new Map([...identities].map(([key, start]) => [key, new BeliefCourse(start)]));
   const events = eventsOf(identities);
@@ -91,7 +99,7 @@ export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedR
     for (let event = events[next]; event && event.at.finishedAt < moment; event = events[++next])
       addTo(courseOf(courses, event.identity), event, known);
   };
-  const judged: JudgedRun[] = [];
+  const judged: RunJudgement[] = [];
   // Runs that began at the same moment do not see each other.
   for (const [startedAt, group] of Map.groupBy([...runs].sort(compareRuns), (run) => run.startedAt)) {
     addUntil(startedAt);
@@ -107,15 +115,23 @@ export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedR
   return { runs: judged, courses };
 }
 
+/** The course of one identity through runs that are judged. */
+export function followCourse(identity: IdentityToJudge, runs: KnownRuns): BeliefCourse {
+  const course = new BeliefCourse(identity);
+  for (const event of eventsOf(new Map([['', identity]]))) addTo(course, event, runs);
+  return course;
+}
+
 function judgeRun(
-  { troubled, ...run }: RunToJudge,
+  { troubled, others, ...run }: RunToJudge,
   surroundings: Surroundings,
   isHealthy: (identity: string) => boolean,
-): JudgedRun {
-  let unexpected = 0;
-  for (const identity of troubled) if (isHealthy(identity)) unexpected++;
-  const count = { executions: run.executions, unexpected };
-  return { ...run, unexpected, meaning: troubled.size === 0 ? null : meaningOf(count, surroundings) };
+): RunJudgement {
+  const wereHealthy = new Set([...troubled].filter(isHealthy));
+  const unexpected = wereHealthy.size + others.unexpected;
+  const isCalm = troubled.size + others.unexpected + others.expected === 0;
+  const meaning = isCalm ? null : meaningOf({ executions: run.executions, unexpected }, surroundings);
+  return { ...run, unexpected, meaning, wereHealthy };
 }
 
 /** What a run means, in few digits: what changes less changes no test that failed in the run. */
@@ -148,7 +164,7 @@ function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {
   return events.sort((one, other) => comparePositions(one.at, other.at));
 }
 
-function addTo(course: BeliefCourse, event: Event, known: ReadonlyMap<string, JudgedRun>): void {
+function addTo(course: BeliefCourse, event: Event, known: KnownRuns): void {
   if ('contradiction' in event) {
     course.contradict(event.contradiction, troubleIn(runNameOf(event.place, event.contradiction.run), course, known));
     return;
@@ -160,11 +176,15 @@ function addTo(course: BeliefCourse, event: Event, known: ReadonlyMap<string, Ju
   );
 }
 
-function troubleIn(run: string, { belief }: BeliefCourse, known: ReadonlyMap<string, JudgedRun>): RunTrouble {
+function troubleIn(run: string, { belief }: BeliefCourse, known: KnownRuns): RunTrouble {
   const meaning = known.get(run)?.meaning;
   if (!meaning) throw new RangeError(`something failed in run ${run}, but it was not judged`);
-  return belief.status === 'healthy' ? meaning.unexpected : meaning.expected;
+  return troubleFor(belief, meaning);
 }
+
+/** What a run means for an identity: it is in the count of unexpected failures if it was healthy. */
+export const troubleFor = ({ status }: Pick<Belief, 'status'>, { unexpected, expected }: RunMeaning): RunTrouble =>
+  status === 'healthy' ? unexpected : expected;
 
 function courseOf(courses: ReadonlyMap<string, BeliefCourse>, identity: string): BeliefCourse {
   const course = courses.get(identity);

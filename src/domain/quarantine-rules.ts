@@ -1,13 +1,13 @@
 /** When a test is quarantined automatically, and when a quarantined test has recovered. Pure. */
+import { type Belief, isSurelyHealthy, probabilitiesOf, verdictOf, type WeighedPlace } from './belief.ts';
 import {
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
-  QUARANTINE_EXECUTIONS_MIN,
-  QUARANTINE_FAILURE_SHARE_MIN,
+  QUARANTINE_EVIDENCE_MS,
   QUARANTINE_FLAKY_COMMITS_MIN,
-  QUARANTINE_SPAN_MS_MIN,
+  QUARANTINE_PROBABILITY_MIN,
+  RECOVERY_MS_MIN,
 } from './judgement-constants.ts';
-import type { Health } from './status.ts';
 
 /** Which tests of a repository are quarantined automatically. */
 export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
@@ -34,33 +34,9 @@ export const QUARANTINE_WARNING_DAYS_MAX = 90;
 /** The most that `--quarantine-limit` may be: a repository with more has no use for a limit. */
 export const QUARANTINE_LIMIT_MAX = 100_000;
 
-/**
- * What one identity of a test has shown in the last 30 days, but only since a person last released the test: what was
- * known then does not count against it again. Skipped and held-back executions do not count. Times are milliseconds
- * since the epoch.
- */
-export interface QuarantineEvidence {
-  pipelineName: string;
-  jobName: string;
-  /** As of now, from the whole history, also from before a release. */
-  health: Health;
-  executions: number;
-  failures: number;
-  firstAt: number;
-  newestAt: number;
-  /** Commits (runs, where the commit is unknown) with a flaky execution. */
-  flakyCommits: number;
-  /** Known commits with a failure since the last pass, and when the first and the last of these failures finished. */
-  brokenCommits: number;
-  brokenFirstAt: number;
-  brokenNewestAt: number;
-}
-
 /** What a test must have shown, by the names of the constants. Only a backtest changes them. */
 export const QUARANTINE_CONSTANTS = {
-  QUARANTINE_EXECUTIONS_MIN,
-  QUARANTINE_SPAN_MS_MIN,
-  QUARANTINE_FAILURE_SHARE_MIN,
+  QUARANTINE_PROBABILITY_MIN,
   QUARANTINE_FLAKY_COMMITS_MIN,
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
@@ -68,62 +44,132 @@ export const QUARANTINE_CONSTANTS = {
 export type QuarantineConstant = keyof typeof QUARANTINE_CONSTANTS;
 export type QuarantineConstants = Readonly<Record<QuarantineConstant, number>>;
 
-/** Why the test should be quarantined, with figures, in a sentence for people; null if it should not. */
-export function quarantineReason(
+/** What is believed of one identity of a test, now. */
+export interface QuarantineEvidence {
+  pipelineName: string;
+  jobName: string;
+  belief: Belief;
+  /** When its newest execution finished; milliseconds since the epoch. */
+  newestAt: number;
+}
+
+/** Why a test should be quarantined. */
+export interface QuarantineCause {
+  /** With its evidence, in a sentence for people. */
+  reason: string;
+  /** Ids of the executions that decided. */
+  executionIds: readonly string[];
+}
+
+/**
+ * Why the test should be quarantined; undefined if it should not.
+ *
+ * @param identities Those that ran lately, which are those that the health of the test covers.
+ * @param releasedAt When a person last released the test: what had finished by then does not count against it again. 0 for
+ * never; milliseconds since the epoch.
+ */
+export function quarantineCause(
   mode: AutoQuarantineMode,
   identities: readonly QuarantineEvidence[],
+  releasedAt: number,
   constants: QuarantineConstants = QUARANTINE_CONSTANTS,
-): string | null {
-  if (mode === 'off') return null;
-  for (const one of identities) if (isFlakyEnough(one, constants)) return flakyReason(one);
-  if (mode === 'flaky+broken')
-    for (const one of identities) if (isBrokenEnough(one, constants)) return brokenReason(one);
-  return null;
+): QuarantineCause | undefined {
+  if (mode === 'off') return undefined;
+  const causeOf = (find: typeof flakyCause): QuarantineCause | undefined => {
+    for (const one of identities) {
+      const cause = find(one, releasedAt, constants);
+      if (cause) return cause;
+    }
+    return undefined;
+  };
+  return causeOf(flakyCause) ?? (mode === 'flaky+broken' ? causeOf(brokenCause) : undefined);
 }
 
-function isFlakyEnough(one: QuarantineEvidence, constants: QuarantineConstants): boolean {
-  return (
-    one.health === 'flaky' &&
-    one.executions >= constants.QUARANTINE_EXECUTIONS_MIN &&
-    one.newestAt - one.firstAt >= constants.QUARANTINE_SPAN_MS_MIN &&
-    one.failures >= constants.QUARANTINE_FAILURE_SHARE_MIN * one.executions &&
-    one.flakyCommits >= constants.QUARANTINE_FLAKY_COMMITS_MIN
-  );
+/** Only executions that its own flakiness explains best count: not those that a troubled run explains. */
+function flakyCause(
+  one: QuarantineEvidence,
+  releasedAt: number,
+  constants: QuarantineConstants,
+): QuarantineCause | undefined {
+  const { status, evidence } = verdictOf(one.belief);
+  const { flaky, flakyRate } = probabilitiesOf(one.belief);
+  if (status !== 'flaky' || flaky < constants.QUARANTINE_PROBABILITY_MIN) return undefined;
+  const since = Math.max(releasedAt, one.newestAt - QUARANTINE_EVIDENCE_MS);
+  const counted = evidence.filter(({ commit, finishedAt }) => commit !== '' && finishedAt > since);
+  const commits = commitsOf(counted);
+  if (commits.length < constants.QUARANTINE_FLAKY_COMMITS_MIN) return undefined;
+  return {
+    reason: `Flaky in ${place(one)} with a probability of ${percent(flaky)}: fails in about ${rate(flakyRate)} of its runs when nothing else does, lately on ${listed(commits)}.`,
+    executionIds: counted.map(({ executionId }) => executionId),
+  };
 }
 
-function isBrokenEnough(one: QuarantineEvidence, constants: QuarantineConstants): boolean {
-  return (
-    one.health === 'broken' &&
-    one.brokenCommits >= constants.QUARANTINE_BROKEN_COMMITS_MIN &&
-    one.brokenNewestAt - one.brokenFirstAt >= constants.QUARANTINE_BROKEN_MS_MIN
-  );
+/** The failures since the last pass. Of a long row, the belief keeps the first and the newest commits. */
+function brokenCause(
+  one: QuarantineEvidence,
+  releasedAt: number,
+  constants: QuarantineConstants,
+): QuarantineCause | undefined {
+  const { status, probability, evidence } = verdictOf(one.belief);
+  const [begun] = evidence;
+  if (status !== 'broken' || !begun || probability < constants.QUARANTINE_PROBABILITY_MIN) return undefined;
+  const since = Math.max(releasedAt, begun.finishedAt - 1);
+  const counted = evidence.filter(({ finishedAt }) => finishedAt > since);
+  const newest = one.belief.failingCommits
+    .filter(({ at }) => at > since)
+    .map(({ commit, at }) => ({ commit, finishedAt: at }));
+  const failures = [...counted, ...newest];
+  const commits = commitsOf(failures);
+  const moments = failures.map(({ finishedAt }) => finishedAt);
+  const [firstAt, newestAt] = [Math.min(...moments), Math.max(...moments)];
+  const isLong = newestAt - firstAt >= constants.QUARANTINE_BROKEN_MS_MIN;
+  if (commits.length < constants.QUARANTINE_BROKEN_COMMITS_MIN || !isLong) return undefined;
+  return {
+    reason: `Broken in ${place(one)} with a probability of ${percent(probability)}: failed on ${listed(commits)} without a pass, from ${date(firstAt)} to ${date(newestAt)}.`,
+    executionIds: counted.map(({ executionId }) => executionId),
+  };
 }
 
-function flakyReason(one: QuarantineEvidence): string {
-  const share = ((100 * one.failures) / one.executions).toFixed(1);
-  return `Flaky in ${place(one)}: failed in ${one.failures} of ${one.executions} executions (${share} %) since ${date(one.firstAt)}, flaky on ${one.flakyCommits} commits.`;
-}
+/** Known ones, in order of their first failure. */
+const commitsOf = (failures: readonly Pick<WeighedPlace, 'commit' | 'finishedAt'>[]): string[] => [
+  ...new Set(
+    failures
+      .toSorted((one, other) => one.finishedAt - other.finishedAt)
+      .flatMap(({ commit }) => (commit === '' ? [] : [commit])),
+  ),
+];
 
-function brokenReason(one: QuarantineEvidence): string {
-  return `Broken in ${place(one)}: failed on ${one.brokenCommits} commits without a pass, from ${date(one.brokenFirstAt)} to ${date(one.brokenNewestAt)}.`;
+/** A name is cut: a commit may have one of 1,000 characters. */
+const NAME_LENGTH_SHOWN = 40;
+const COMMITS_SHOWN = 4;
+
+function listed(commits: readonly string[]): string {
+  const shown = commits.slice(-COMMITS_SHOWN).map((commit) => commit.slice(0, NAME_LENGTH_SHOWN));
+  const more = commits.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more commit${more > 1 ? 's' : ''} before` : ''}`;
 }
 
 const place = ({ pipelineName, jobName }: QuarantineEvidence): string => `${pipelineName} / ${jobName}`;
+/** Rounded down: 100 % is never true. */
+const percent = (probability: number): string => `${Math.floor(1_000 * probability) / 10} %`;
+const rate = (share: number): string =>
+  `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))} %`;
 const date = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** What one identity of a quarantined test has shown since the quarantine was created. */
+/** What is believed of one identity of a quarantined test, and when its newest execution finished. */
 export interface RecoveryEvidence {
-  health: Health;
-  /** Clean passes in a row up to now that finished after the quarantine was created. */
-  cleanPasses: number;
-  /** How many rule out luck, given its failure share (health.ts). */
-  cleanPassesNeeded: number;
+  belief: Belief;
+  /** Milliseconds since the epoch. */
+  newestAt: number;
 }
 
-/** Whether every identity that ran recently is healthy and has passed often enough since; false without any. */
-export function isRecovered(identities: readonly RecoveryEvidence[]): boolean {
+/**
+ * Whether every identity that ran recently is surely healthy, and has run for {@link RECOVERY_MS_MIN} since the quarantine
+ * was made; false without any. Only a test that is called flaky or broken again ceases to have recovered.
+ */
+export function isRecovered(identities: readonly RecoveryEvidence[], quarantinedAt: number): boolean {
   return (
     identities.length > 0 &&
-    identities.every((one) => one.health === 'healthy' && one.cleanPasses >= one.cleanPassesNeeded)
+    identities.every(({ belief, newestAt }) => isSurelyHealthy(belief) && newestAt >= quarantinedAt + RECOVERY_MS_MIN)
   );
 }

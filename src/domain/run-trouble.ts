@@ -50,9 +50,7 @@ export function runTroubleOf(run: RunCount, { hour, day, usual }: Surroundings, 
   const others = Math.max(0, run.unexpected - (isUnexpected ? 1 : 0) - expected * executions);
   const share = Math.min(0.99, others / executions);
   const isShared = sharedness(others, share);
-  // Trouble that hits only this test: the fewer other tests there are, the likelier.
-  const around = executions + hour.executions;
-  const unseen = (TROUBLED_RUNS * (1 - TROUBLE_SHARE_MIN) ** around) / (Math.log(1 / TROUBLE_SHARE_MIN) * around);
+  const unseen = unseenTrouble(executions + hour.executions);
   const pooled = Math.max(pooledShare(hour, expected), pooledShare(day, expected));
   return {
     healthyFails: HEALTHY_FAILS + (others === 0 ? unseen : 0) + Math.max(isShared * share, pooled),
@@ -60,6 +58,10 @@ export function runTroubleOf(run: RunCount, { hour, day, usual }: Surroundings, 
     isShared,
   };
 }
+
+/** How likely trouble hits one test and none of those around it: the fewer there are, the likelier. */
+export const unseenTrouble = (executions: number): number =>
+  (TROUBLED_RUNS * (1 - TROUBLE_SHARE_MIN) ** executions) / (Math.log(1 / TROUBLE_SHARE_MIN) * executions);
 
 /** How likely a healthy test fails, from the runs of a time. */
 function pooledShare({ executions, unexpected }: RunCount, expected: number): number {

@@ -1,22 +1,18 @@
 /**
- * Figures about one identity, for lists of tests: how sure its health is, and how much its failures cost. They cover the
+ * Figures about one identity, for lists of tests: how sure its health is, and how much its failures cost. Counts cover the
  * days of its summary: the 30 days up to its newest execution.
  */
+import type { Belief } from './belief.ts';
+import type { Position } from './execution.ts';
+import { type HealthConfidence, healthConfidence, LEVELS, type Level } from './health-confidence.ts';
 import type { Health } from './status.ts';
 import type { IdentitySummary } from './test-state.ts';
 
-/** From least to most. */
-export const LEVELS = ['low', 'medium', 'high'] as const;
-export type Level = (typeof LEVELS)[number];
-
-/** Passed and failed executions in 30 days from which on the confidence is medium, and high. */
-const CONFIDENCE_EXECUTIONS = [20, 100] as const;
 /** Failed executions in 30 days from which on the impact is medium, and high. */
 const IMPACT_FAILURES = [5, 20] as const;
 
-export interface TestMetrics {
+export interface TestMetrics extends HealthConfidence {
   health: Health;
-  confidence: Level;
   /** Null for a healthy test. */
   impact: Level | null;
   /** In 30 days, without skipped ones. */
@@ -26,7 +22,15 @@ export interface TestMetrics {
   lastFailureAt: number | null;
 }
 
-export function metricsOf(summary: Pick<IdentitySummary, 'days' | 'lastFailureAt'>, health: Health): TestMetrics {
+interface Judged {
+  health: Health;
+  belief: { at: Position | null; belief: Belief };
+}
+
+export function metricsOf(
+  summary: Pick<IdentitySummary, 'days' | 'lastFailureAt'>,
+  { health, belief }: Judged,
+): TestMetrics {
   let passed = 0;
   let failures = 0;
   for (const [, passes, failed] of summary.days) {
@@ -35,16 +39,13 @@ export function metricsOf(summary: Pick<IdentitySummary, 'days' | 'lastFailureAt
   }
   return {
     health,
-    confidence: healthConfidence(passed + failures),
+    ...healthConfidence(health, belief),
     impact: health === 'healthy' ? null : levelOf(failures, IMPACT_FAILURES),
     executions: passed + failures,
     failures,
     lastFailureAt: summary.lastFailureAt,
   };
 }
-
-/** How sure a health is that follows from this many passed and failed executions in 30 days. */
-const healthConfidence = (executions: number): Level => levelOf(executions, CONFIDENCE_EXECUTIONS);
 
 const levelOf = (count: number, [medium, high]: readonly [number, number]): Level =>
   count >= high ? 'high' : count >= medium ? 'medium' : 'low';

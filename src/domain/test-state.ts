@@ -52,20 +52,25 @@ export const executionsOf = ({ months }: Pick<IdentitySummary, 'months'>): numbe
   [...months.values()].reduce((sum, count) => sum + count, 0);
 
 /**
- * The worst health of the identities that ran within 14 days before the test's newest execution: a job that no longer
- * runs the test says nothing about it.
+ * The identities on which the health of a test rests: those that ran within 14 days before its newest execution. A job that
+ * no longer runs the test says nothing about it.
  */
-export function healthOfTest(
-  identities: readonly { health: Health; summary: Pick<IdentitySummary, 'lastSuccessAt' | 'lastFailureAt'> }[],
-): Health {
-  const judged = identities.flatMap(({ health, summary: { lastSuccessAt, lastFailureAt } }) => {
+export function countedIdentities<I extends { summary: Pick<IdentitySummary, 'lastSuccessAt' | 'lastFailureAt'> }>(
+  identities: readonly I[],
+): I[] {
+  const judged = identities.flatMap((identity) => {
+    const { lastSuccessAt, lastFailureAt } = identity.summary;
     if (lastSuccessAt === null && lastFailureAt === null) return [];
-    return [{ health, newestAt: Math.max(lastSuccessAt ?? 0, lastFailureAt ?? 0) }];
+    return [{ identity, newestAt: Math.max(lastSuccessAt ?? 0, lastFailureAt ?? 0) }];
   });
   const newestAt = Math.max(...judged.map((one) => one.newestAt));
-  const recent = judged.filter((one) => one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS);
-  return worstHealth(recent.map(({ health }) => health));
+  return judged.flatMap((one) => (one.newestAt > newestAt - HEALTH_RECENT_DAYS * DAY_MS ? [one.identity] : []));
 }
+
+/** The worst health of the identities that count. */
+export const healthOfTest = (
+  identities: readonly { health: Health; summary: Pick<IdentitySummary, 'lastSuccessAt' | 'lastFailureAt'> }[],
+): Health => worstHealth(countedIdentities(identities).map(({ health }) => health));
 
 /** The summary of some executions of an identity. */
 export function summaryOf(executions: readonly SummarisedExecution[]): IdentitySummary {

@@ -1,13 +1,14 @@
 /** The replay of a policy on one test: the quarantines, and the regressions that they would have hidden. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { excusedBy, type ReplayedQuarantine, stepsOf, TestReplay } from '../domain/backtest.ts';
-import { RulesJudge } from '../domain/backtest-judge.ts';
+import { addTo, RulesJudge } from '../domain/backtest-judge.ts';
 import { type BacktestPolicy, constantsOf } from '../domain/backtest-policy.ts';
 import { firstSeenOf, type Regression, regressionsOf } from '../domain/backtest-regressions.ts';
+import { newBelief } from '../domain/belief.ts';
+import { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
-import { judge } from '../domain/judge.ts';
+import type { RunsOfExecutions } from './runs-of-executions.ts';
 import { type IdentifiedExecution, identityKey } from './store.ts';
-import type { Troubles } from './troubles.ts';
 
 /** The newest executions of a test that a replay considers: 110 a day for 90 days. */
 export const EXECUTIONS_MAX = 10_000;
@@ -35,7 +36,7 @@ export interface ReplayOptions {
   since: number;
   until: number;
   isFlakyDetectionEnabled: boolean;
-  troubles: Troubles;
+  runs: RunsOfExecutions;
   fingerprints: ReadonlyMap<bigint, string>;
 }
 
@@ -45,7 +46,9 @@ export async function replay(
   options: ReplayOptions,
 ): Promise<ReplayedTest> {
   const isCut = executions.length >= EXECUTIONS_MAX;
-  const ordered = executions.filter(({ finishedAt }) => finishedAt <= options.until).sort(comparePositions);
+  const ordered = executions
+    .filter((one) => one.finishedAt <= options.until && options.runs.isJudged(one))
+    .sort(comparePositions);
   const quarantines = await quarantinesOf(ordered, options);
   const hidden = quarantines.length === 0 ? [] : hiddenBy(quarantines, ordered, options);
   return { id, name, isCut, quarantines, hidden };
@@ -53,18 +56,15 @@ export async function replay(
 
 async function quarantinesOf(
   ordered: readonly IdentifiedExecution[],
-  { policy, since, isFlakyDetectionEnabled, fingerprints, troubles }: ReplayOptions,
+  { policy, since, isFlakyDetectionEnabled, fingerprints, runs }: ReplayOptions,
 ): Promise<readonly ReplayedQuarantine[]> {
   const rules = {
     mode: policy.auto_quarantine,
     constants: constantsOf(policy.constants),
     isNarrowed: policy.is_narrowed,
   };
-  const judged = new RulesJudge(rules, {
-    isFlakyDetectionEnabled,
-    fingerprints,
-    troublesOf: (place) => troubles.of(place),
-  });
+  const meaningOf = (execution: IdentifiedExecution) => runs.of(execution)?.meaning;
+  const judged = new RulesJudge(rules, { isFlakyDetectionEnabled, fingerprints, meaningOf });
   const test = new TestReplay(judged, since);
   let pauseAt = performance.now() + SLICE_MS;
   for (const step of stepsOf(ordered)) {
@@ -79,14 +79,15 @@ async function quarantinesOf(
 function hiddenBy(
   quarantines: readonly ReplayedQuarantine[],
   ordered: readonly IdentifiedExecution[],
-  { isFlakyDetectionEnabled, fingerprints, troubles }: ReplayOptions,
+  { fingerprints, runs }: ReplayOptions,
 ): HiddenRegression[] {
   const firstSeen = firstSeenOf(ordered, fingerprints);
   return [...Map.groupBy(ordered, identityKey).values()].flatMap((group) => {
     const [{ pipelineName, jobName }] = group as [IdentifiedExecution];
-    const ofPlace = troubles.of({ pipelineName, jobName });
-    const judged = judge(group, { isFlakyDetectionEnabled, fingerprints, troubles: ofPlace });
-    return regressionsOf(group, judged, fingerprints, firstSeen).flatMap((regression) => {
+    const course = new BeliefCourse({ belief: newBelief(), at: null });
+    for (const execution of group) addTo(course, execution, { meaningOf: (one) => runs.of(one)?.meaning });
+    const heldBack = new Set([...course.causes].flatMap(([id, cause]) => (cause === 'run' ? [BigInt(id)] : [])));
+    return regressionsOf(group, heldBack, fingerprints, firstSeen).flatMap((regression) => {
       const quarantine = excusedBy(quarantines, regression.firstFailedAt, regression.failureIds);
       return quarantine ? [{ ...regression, pipelineName, jobName, quarantine }] : [];
     });

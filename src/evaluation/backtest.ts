@@ -9,14 +9,14 @@ import { onOneThread } from '../clickhouse/patient.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import type { BacktestPolicy } from '../domain/backtest-policy.ts';
 import type { BacktestReport } from '../domain/backtest-report.ts';
-import { FAILURE_SHARE_DAYS } from '../domain/judgement-constants.ts';
+import { QUARANTINE_EVIDENCE_MS } from '../domain/judgement-constants.ts';
 import { RedRunCounts } from '../domain/red-runs.ts';
 import { DAY_MS } from '../domain/time.ts';
+import type { Database } from '../postgres/client.ts';
 import { reportOf } from './backtest-document.ts';
 import { EXECUTIONS_MAX, type ReplayedTest, replay } from './backtest-replay.ts';
-import { RunStore, TESTS_MAX } from './run-store.ts';
-import { EvaluationStore, executionColumns, executionOf } from './store.ts';
-import { Troubles } from './troubles.ts';
+import { RunsOfExecutions } from './runs-of-executions.ts';
+import { executionColumns, executionOf, TESTS_MAX } from './store.ts';
 
 const TESTS_AT_ONCE = 20;
 const DAYS_AT_ONCE = 7;
@@ -32,6 +32,13 @@ const executions = defineLongQuery(
   'backtest/executions',
   { repository_id: 'UUID', test_ids: 'Array(UUID)', executions: 'UInt32' },
   executionColumns.transform(executionOf),
+);
+const fingerprints = defineLongQuery(
+  'backtest/fingerprints',
+  { repository_id: 'UUID', test_ids: 'Array(UUID)' },
+  z
+    .object({ execution_id: z.string(), fingerprint: z.string() })
+    .transform((row): [bigint, string] => [BigInt(row.execution_id), row.fingerprint]),
 );
 const runColumns = {
   day_number: z.number(),
@@ -84,26 +91,25 @@ export interface BacktestOptions {
 
 /** The report; undefined if it was stopped. */
 export async function backtest(
-  { clickhouse }: { clickhouse: ClickHouse },
+  { clickhouse, db }: { clickhouse: ClickHouse; db: Database },
   { repository, policy, until, onProgress, isStopped = () => false }: BacktestOptions,
 ): Promise<BacktestReport | undefined> {
-  const history = new History(onOneThread(clickhouse), repository.id);
+  const history = new History(onOneThread(clickhouse), db, repository.id);
   const since = Date.parse(policy.since);
-  const suspected = policy.auto_quarantine === 'off' ? [] : await history.suspects(since - FAILURE_SHARE_DAYS * DAY_MS);
-  const troubles = new Troubles(await history.troubled());
+  const suspected = policy.auto_quarantine === 'off' ? [] : await history.suspects(since - QUARANTINE_EVIDENCE_MS);
   const tests: ReplayedTest[] = [];
   for (let at = 0; at < suspected.length; at += TESTS_AT_ONCE) {
     await onProgress?.(at, suspected.length);
     if (isStopped()) return undefined;
     const slice = suspected.slice(at, at + TESTS_AT_ONCE);
-    const { executions: byTest, fingerprints } = await history.executions(slice.map(({ id }) => id));
+    const { executions: byTest, fingerprints, runs } = await history.executions(slice.map(({ id }) => id));
     const { flakyDetectionEnabled: isFlakyDetectionEnabled } = repository;
-    const options = { policy, since, until, isFlakyDetectionEnabled, troubles, fingerprints };
+    const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints };
     for (const test of slice) tests.push(await replay(test, byTest.get(test.id) ?? [], options));
   }
   await onProgress?.(suspected.length, suspected.length);
   const quarantined = tests.filter(({ quarantines }) => quarantines.length > 0);
-  const runs = new RedRunCounts(new Map(quarantined.map(({ id, quarantines }) => [id, quarantines])));
+  const redRunCounts = new RedRunCounts(new Map(quarantined.map(({ id, quarantines }) => [id, quarantines])));
   const testIds = quarantined.map(({ id }) => id);
   const end = Math.floor(until / DAY_MS) + 1;
   for (let day = Math.floor(since / DAY_MS); day < end; day += DAYS_AT_ONCE) {
@@ -113,25 +119,22 @@ export async function backtest(
     // Only a narrowed quarantine asks how a test failed.
     const isAsked = policy.is_narrowed && red.length > 0;
     const groups = isAsked ? await history.failureIds(testIds, day, to) : new Map<string, string[]>();
-    for (const run of red) runs.add(run, (testId) => groups.get(`${testId} ${run.key}`) ?? [undefined]);
+    for (const run of red) redRunCounts.add(run, (testId) => groups.get(`${testId} ${run.key}`) ?? [undefined]);
     await breathe();
   }
-  return reportOf({ policy, until, tests, runs });
+  return reportOf({ policy, until, tests, runs: redRunCounts });
 }
 
 /** What a backtest reads of a repository, in slices. */
 class History {
   constructor(
     private readonly clickhouse: ClickHouse,
+    private readonly db: Database,
     private readonly repositoryId: string,
   ) {}
 
   suspects(since: number): Promise<{ id: string; name: string }[]> {
     return this.clickhouse.select(suspects, { repository_id: this.repositoryId, since_ms: since });
-  }
-
-  async troubled() {
-    return (await new RunStore(this.clickhouse, this.repositoryId).troubled(0)).values();
   }
 
   async executions(testIds: string[]) {
@@ -140,8 +143,9 @@ class History {
       test_ids: testIds,
       executions: EXECUTIONS_MAX,
     });
-    const fingerprints = await new EvaluationStore(this.clickhouse, this.repositoryId).fingerprints(testIds, 0);
-    return { executions: Map.groupBy(found, ({ testId }) => testId), fingerprints };
+    const groups = await this.clickhouse.select(fingerprints, { repository_id: this.repositoryId, test_ids: testIds });
+    const runs = await RunsOfExecutions.read(this.db, this.repositoryId, found);
+    return { executions: Map.groupBy(found, ({ testId }) => testId), fingerprints: new Map(groups), runs };
   }
 
   redRuns(fromDay: number, toDay: number) {

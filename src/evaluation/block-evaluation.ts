@@ -9,15 +9,12 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
 import { evaluate, type Judgements } from './evaluate.ts';
-import type { IdentityState } from './health.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { News } from './news.ts';
-import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { judgeQuarantines } from './quarantines.ts';
-import { RunStore, TESTS_MAX } from './run-store.ts';
 import { type KnownTest, StateStore } from './state-store.ts';
-import { EvaluationStore } from './store.ts';
-import { type Touched, type TouchedTest, touchedBy } from './touched.ts';
+import { EvaluationStore, type IdentityState, TESTS_MAX } from './store.ts';
+import { type Touched, type TouchedRepository, touchedBy } from './touched.ts';
 
 export interface EvaluationDeps {
   db: Database;
@@ -120,20 +117,19 @@ export class BlockEvaluation {
     const counted = await blocks.lockCounted(tx, blockIds);
     if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
     const judged = new Map<string, Judgements>();
-    for (const [repositoryId, tests] of touched) judged.set(repositoryId, await this.#judge(tx, repositoryId, tests));
+    for (const [repositoryId, of] of touched) judged.set(repositoryId, await this.#judge(tx, repositoryId, of));
     await blocks.markCounted(tx, blockIds);
     return judged;
   }
 
-  async #judge(tx: Executor, repositoryId: string, tests: ReadonlyMap<string, TouchedTest>): Promise<Judgements> {
-    const { clickhouse } = this.#deps;
+  async #judge(tx: Executor, repositoryId: string, touched: TouchedRepository): Promise<Judgements> {
     const stores = {
-      executions: new EvaluationStore(clickhouse, repositoryId),
-      runs: new RunStore(clickhouse, repositoryId),
+      ...{ tx, repositoryId },
+      executions: new EvaluationStore(this.#deps.clickhouse, repositoryId),
       states: new StateStore(tx, repositoryId),
     };
     const repository = await settingsOf(tx, repositoryId);
-    return evaluate(stores, tests, {
+    return evaluate(stores, touched, {
       isFlakyDetectionEnabled: repository?.isEnabled ?? true,
       // Another process or the next start evaluates the blocks.
       beforeBatch: () => {
@@ -145,22 +141,21 @@ export class BlockEvaluation {
   async #write(repositoryId: string, judged: Judgements, version: number): Promise<void> {
     const { clickhouse } = this.#deps;
     await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(judged.verdicts, version);
-    if (judged.runs.length > 0) await new RunStore(clickhouse, repositoryId).write(judged.runs, version);
     await this.#judgeQuarantines(repositoryId, judged);
   }
 
   /** Of tests that are quarantined or could be. */
   async #judgeQuarantines(repositoryId: string, { testIds, unhealthy }: Judgements): Promise<void> {
-    const { db, clickhouse, quarantines } = this.#deps;
-    const mode = (await settingsOf(db, repositoryId))?.mode ?? 'off';
+    const { db, quarantines } = this.#deps;
+    const settings = await settingsOf(db, repositoryId);
+    const mode = settings?.isEnabled ? settings.mode : 'off';
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const quarantined = new Set(open.map(({ testId }) => testId));
     const asked = testIds.filter((testId) => quarantined.has(testId) || (mode !== 'off' && unhealthy.has(testId)));
-    const evidence = new QuarantineEvidenceStore(clickhouse, repositoryId);
     const states = new StateStore(db, repositoryId);
     for (let from = 0; from < asked.length; from += TESTS_MAX) {
       const known = await states.readStates(asked.slice(from, from + TESTS_MAX));
-      await judgeQuarantines({ repositoryId, mode, quarantines, evidence }, statesOf(known.values()));
+      await judgeQuarantines({ repositoryId, mode, quarantines }, statesOf(known.values()));
     }
   }
 }
@@ -176,11 +171,11 @@ function commitsIn(news: readonly News[]): TouchedCommits {
   return all;
 }
 
-/** Every identity that has a health. */
+/** Every identity that has passed or failed. */
 const statesOf = (tests: Iterable<KnownTest>): IdentityState[] =>
-  [...tests].flatMap(({ folds }) =>
-    folds.flatMap(({ testId, pipelineName, jobName, end }) =>
-      end.at ? [{ testId, pipelineName, jobName, newestAt: end.at.finishedAt, state: end.state }] : [],
+  [...tests].flatMap(({ test, records }) =>
+    records.flatMap(({ testId, pipelineName, jobName, belief: { at, belief } }) =>
+      at ? [{ testId, testName: test?.name ?? '', pipelineName, jobName, newestAt: at.finishedAt, belief }] : [],
     ),
   );
 

@@ -1,15 +1,19 @@
 /**
- * The state of a test as it follows from everything that is retained of it: what a rebuild writes, and what `verify`
- * compares the stored state with.
+ * The state of a test as it follows from everything that is retained of it, and from what its runs mean: what a rebuild
+ * writes, and what `verify` compares the stored state with.
  */
+import { type BeliefChange, shownChanges, shownHealth } from '../domain/belief-course.ts';
+import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { dayOf } from '../domain/time.ts';
+import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
+import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
-import { beginning, continueFold, type Fold, writeFold } from './fold.ts';
-import type { Checkpoints, IdentityState } from './health.ts';
-import { conclusiveIn, type TestHistory } from './history.ts';
-import { identityKey, isFlakyRule, type VerdictRule, verdictsOf } from './store.ts';
+import { CHECKPOINT_LAG_MS } from './checkpoints.ts';
+import { conclusiveIn, type RetainedExecution, type TestHistory } from './history.ts';
+import { placeOf } from './news.ts';
+import { type IdentityState, identityKey } from './store.ts';
 
 export interface DerivedState {
   test: TestState;
@@ -17,45 +21,76 @@ export interface DerivedState {
   checkpoints: Checkpoints[];
   /** Of health, since the baselines. */
   changes: HealthChangeRecord[];
+  /** Ids of flaky executions, of those since the baselines and those that were `undecided` there. */
+  flaky: ReadonlySet<string>;
   /** For the quarantines. */
   states: IdentityState[];
 }
 
-/**
- * @param rules the verdicts on the executions.
- * @param baselines where the folds start, by `identityKey`.
- */
+export interface DeriveOptions {
+  isFlakyDetectionEnabled: boolean;
+  runs: KnownRuns;
+  /** Where the identities start, by `identityKey`. */
+  baselines: ReadonlyMap<string, StoredBelief>;
+}
+
 export function deriveState(
   testId: string,
   history: TestHistory,
-  rules: ReadonlyMap<bigint, VerdictRule>,
-  baselines: ReadonlyMap<string, Fold>,
+  { isFlakyDetectionEnabled, runs, baselines }: DeriveOptions,
 ): DerivedState {
-  const verdicts = verdictsOf(rules);
-  const derived: DerivedState = {
-    test: { testId, name: history.name, firstFailure: firstFailureOf(history), flakyDays: flakyDaysOf(history, rules) },
+  const derived: Omit<DerivedState, 'test'> & { flaky: Set<string> } = {
     identities: [],
     checkpoints: [],
     changes: [],
+    flaky: new Set(),
     states: [],
   };
+  const { name } = history;
   for (const { pipelineName, jobName, executions } of history.identities.values()) {
     const identity = { testId, pipelineName, jobName };
-    const baseline = baselines.get(identityKey(identity)) ?? beginning();
-    const conclusive = executions.filter(({ status }) => status !== 'skipped');
-    const { end, checkpoint, changes } = continueFold(baseline, conclusive, verdicts);
+    const baseline = baselines.get(identityKey(identity)) ?? unknownBelief();
+    const { checkpoint, belief, changes, flaky } = followTo(placeOf(identity), baseline, executions, runs);
     derived.identities.push({
-      ...identity,
+      ...{ ...identity, belief },
       summary: summaryOf(executions),
-      health: end.state.health,
-      fold: writeFold(end),
+      health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
       checkpointAt: checkpoint.at?.finishedAt ?? 0,
     });
     derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
-    for (const change of changes) derived.changes.push({ ...identity, ...change });
-    if (end.at) derived.states.push({ ...identity, newestAt: end.at.finishedAt, state: end.state });
+    for (const change of shownChanges(changes, isFlakyDetectionEnabled))
+      derived.changes.push({ ...identity, ...change });
+    if (isFlakyDetectionEnabled) for (const id of flaky) derived.flaky.add(id);
+    if (belief.at)
+      derived.states.push({ ...identity, testName: name, newestAt: belief.at.finishedAt, belief: belief.belief });
   }
-  return derived;
+  const flakyDays = flakyDaysOf(history, derived.flaky);
+  return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays }, ...derived };
+}
+
+/** Follows the executions of an identity up to the newest, and stops a day before it for a checkpoint. */
+function followTo(
+  place: string,
+  baseline: StoredBelief,
+  executions: readonly RetainedExecution[],
+  runs: KnownRuns,
+): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: Set<string> } {
+  const newestAt = executions.reduce((newest, { finishedAt }) => Math.max(newest, finishedAt), 0);
+  const isEarly = ({ finishedAt }: RetainedExecution): boolean => finishedAt < newestAt - CHECKPOINT_LAG_MS;
+  const early = executions.filter(isEarly);
+  const first = followCourse({ ...baseline, place, executions: early, contradictions: [] }, runs);
+  const checkpoint = { at: first.at, belief: first.belief };
+  const late = executions.filter((execution) => !isEarly(execution));
+  const { at, belief, changes, flaky } = followCourse(
+    { ...checkpoint, place, executions: late, contradictions: [] },
+    runs,
+  );
+  return {
+    checkpoint,
+    belief: { at, belief },
+    changes: [...first.changes, ...changes],
+    flaky: first.flaky.union(flaky),
+  };
 }
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {
@@ -69,13 +104,13 @@ function firstFailureOf(history: TestHistory): FirstFailure | null {
   return first;
 }
 
-function flakyDaysOf(history: TestHistory, rules: ReadonlyMap<bigint, VerdictRule>): TestState['flakyDays'] {
+function flakyDaysOf(history: TestHistory, flaky: ReadonlySet<string>): TestState['flakyDays'] {
   const days = new Map<number, number>();
   let newest = 0;
   for (const { executionId, finishedAt } of conclusiveIn(history)) {
-    const day = Math.floor(finishedAt / DAY_MS);
+    const day = dayOf(finishedAt);
     newest = Math.max(newest, day);
-    if (isFlakyRule(rules.get(executionId))) days.set(day, (days.get(day) ?? 0) + 1);
+    if (flaky.has(String(executionId))) days.set(day, (days.get(day) ?? 0) + 1);
   }
   return [...days].filter(([day]) => day > newest - RATIO_DAYS).sort(([one], [other]) => one - other);
 }

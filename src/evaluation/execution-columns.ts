@@ -2,6 +2,7 @@
  * Executions in columns of numbers, some thirty bytes each: a pass of the evaluation takes hundreds of thousands, and
  * looks at few of them one by one.
  */
+import { comparePositions, type Position } from '../domain/execution.ts';
 import { STATUSES, type Status } from '../domain/status.ts';
 
 /** What the executions of a line share. */
@@ -90,6 +91,16 @@ export class ExecutionColumns {
     const shared = this.#lines[this.#line[i] ?? 0];
     if (!shared) throw new RangeError('an execution before the first line');
     return shared;
+  }
+
+  position(i: number): Position {
+    const { runId, runAttempt } = this.shared(i);
+    return { finishedAt: this.finishedAt(i), runId, runAttempt, executionId: this.executionId(i) };
+  }
+
+  /** As `comparePositions`. */
+  compare(i: number, j: number): number {
+    return this.finishedAt(i) - this.finishedAt(j) || comparePositions(this.position(i), this.position(j));
   }
 
   #grow(): void {

@@ -1,32 +1,32 @@
 /**
- * Why a test's verdicts are what they are, as of any moment: applies the rules of the evaluation to the same
- * executions, from the beginning, and notes what decided. Only reads.
+ * Why a test's health is what it is, as of any moment: folds its retained executions as the evaluation does, with what the
+ * evaluation has found their runs to mean, and notes what decided. Only reads.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { attemptOf, comparePositions, isTrouble, runKey, runKeyOf } from '../domain/execution.ts';
-import type { FlakyRule } from '../domain/flakiness.ts';
-import { foldHealth, type HealthState, healthRule, healthyState } from '../domain/health.ts';
-import type { Trouble } from '../domain/infrastructure.ts';
-import { type Judged, judge } from '../domain/judge.ts';
-import { FLAKY_TO_BROKEN_COMMITS } from '../domain/judgement-constants.ts';
-import { isRecovered, type RecoveryEvidence } from '../domain/quarantine-rules.ts';
+import { type Cause, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
+import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
+import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
+import { troubleFor } from '../domain/judge-runs.ts';
+import { isRecovered } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
+import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
+import type { StoredBelief } from '../postgres/belief-text.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { readCheckpoints } from '../postgres/health-checkpoints.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
-import type { IdentityState } from './health.ts';
-import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
-import { recentIdentities, recoveryOf } from './quarantines.ts';
-import { fullRunKey, RunStore, type TroubledRun } from './run-store.ts';
+import { coveredBy, recentIdentities } from './quarantines.ts';
+import { RunsOfExecutions } from './runs-of-executions.ts';
 import {
-  EvaluationStore,
   executionColumns,
   executionOf,
   type IdentifiedExecution,
   type Identity,
+  type IdentityState,
   identityKey,
 } from './store.ts';
-import { judgeRun, Troubles } from './troubles.ts';
 
 /** An execution with what an explanation shows about it. */
 export interface ExplainedExecution extends IdentifiedExecution {
@@ -38,28 +38,47 @@ export interface ExplainedExecution extends IdentifiedExecution {
 
 /**
  * The newest executions of a test that an explanation considers: 110 a day for 90 days. Judging so many takes 0.2 s, in
- * which the process answers nothing else. No rule looks back nearly as far.
+ * which the process answers nothing else.
  */
 export const EXECUTIONS_MAX = 10_000;
 
+/** A change of health. */
 interface Step {
   from: Health;
   to: Health;
-  rule: string;
+  /** How likely the new health was right then. */
+  probability: number;
+  /** What broke the test, if something did. */
+  breaker: Extract<Cause, 'commit' | 'outside'> | undefined;
   /** The executions that led to the change; last, the one that caused it. */
   executions: ExplainedExecution[];
 }
 
-export interface IdentityExplanation extends IdentityState {
+/** Something that went wrong: a failure, or a pass after failed attempts. */
+interface ExplainedFailure {
+  execution: ExplainedExecution;
+  cause: Cause;
+  /** Whether it counts as flaky. */
+  isFlaky: boolean;
+  run: RunExplanation;
+}
+
+export interface IdentityExplanation extends IdentityState, HealthConfidence {
+  health: Health;
+  probabilities: Probabilities;
+  /** The executions that decide now, oldest first; of a healthy test none. */
+  evidence: ExplainedExecution[];
   /** Whether the health and recovery of the test cover it. */
   isRecent: boolean;
   /** In order of finishing. */
   executions: ExplainedExecution[];
+  /** Clean passes in a row up to the end, and how many make it healthy in all; null: more than anyone waits for. */
+  cleanPasses: number;
+  cleanPassesNeeded: number | null;
   /** Every change of health, oldest first. */
   steps: Step[];
-  judged: Judged;
-  /** The troubled runs of its pipeline and CI job in which it failed, by `runKeyOf`. */
-  troubles: ReadonlyMap<string, Trouble>;
+  /** Everything that went wrong, in order of finishing. */
+  failures: ExplainedFailure[];
 }
 
 const executions = defineQuery(
@@ -76,155 +95,147 @@ const executions = defineQuery(
 
 export interface ExplainOptions {
   repositoryId: string;
-  testId: string;
+  test: { id: string; name: string };
   isFlakyDetectionEnabled: boolean;
   /** Executions that finished later do not count; milliseconds since the epoch. */
   asOf: number;
 }
 
+interface Stores {
+  clickhouse: ClickHouse;
+  db: Database;
+}
+
 /**
  * Explains each identity of the test on the default branch from its retained executions, the newest
- * {@link EXECUTIONS_MAX}; newest identity first.
+ * {@link EXECUTIONS_MAX}, and from what is known of the months that have left; newest identity first.
  */
-export async function explainTest(clickhouse: ClickHouse, options: ExplainOptions): Promise<IdentityExplanation[]> {
-  const { repositoryId, testId, asOf } = options;
-  const all = await clickhouse.select(executions, {
+export async function explainTest({ clickhouse, db }: Stores, options: ExplainOptions): Promise<IdentityExplanation[]> {
+  const { repositoryId, test, asOf } = options;
+  const stored = await clickhouse.select(executions, {
     repository_id: repositoryId,
-    test_id: testId,
+    test_id: test.id,
     until_ms: asOf,
     executions: EXECUTIONS_MAX,
   });
-  const troubles = new Troubles(await troublesOf(new RunStore(clickhouse, repositoryId, asOf), all));
-  const fingerprints = await new EvaluationStore(clickhouse, repositoryId).fingerprints([testId], 0);
-  const explained = [...Map.groupBy(all, identityKey).values()].map((group) => {
-    const ordered = group.sort(comparePositions);
-    const [first] = ordered as [ExplainedExecution];
-    const { isFlakyDetectionEnabled } = options;
-    const ofPlace = troubles.of(first);
-    const judged = judge(ordered, { troubles: ofPlace, fingerprints, isFlakyDetectionEnabled });
-    const { state, steps } = traced(ordered, judged, fingerprints);
-    const { pipelineName, jobName } = first;
-    const newestAt = ordered.at(-1)?.finishedAt ?? 0;
-    return { testId, pipelineName, jobName, state, newestAt, executions: ordered, steps, judged, troubles: ofPlace };
-  });
-  const recent = new Set(recentIdentities(explained).get(testId));
+  const [runs, checkpoints] = await Promise.all([
+    RunsOfExecutions.read(db, repositoryId, stored),
+    stored.length < EXECUTIONS_MAX ? onPostgres(() => readCheckpoints(db, repositoryId, [test.id])) : [],
+  ]);
+  const baselines = new Map(checkpoints.map(({ baseline, ...identity }) => [identityKey(identity), baseline]));
+  const judged = stored.filter((one) => runs.isJudged(one));
+  const explained = [...Map.groupBy(judged, identityKey)].map(([key, group]) =>
+    explainIdentity(group.sort(comparePositions), { ...options, runs, baseline: baselines.get(key) }),
+  );
+  const recent = new Set(recentIdentities(explained).get(test.id));
   return explained
     .map((identity) => ({ ...identity, isRecent: recent.has(identity) }))
     .sort((a, b) => b.newestAt - a.newestAt);
 }
 
+interface IdentityOptions extends ExplainOptions {
+  runs: RunsOfExecutions;
+  /** Before every retained execution. */
+  baseline: StoredBelief | undefined;
+}
+
+function explainIdentity(
+  ordered: ExplainedExecution[],
+  { test, isFlakyDetectionEnabled, runs, baseline }: IdentityOptions,
+): Omit<IdentityExplanation, 'isRecent'> {
+  const course = new BeliefCourse(baseline ?? { belief: newBelief(), at: null });
+  const byId = new Map(ordered.map((one) => [String(one.executionId), one]));
+  const steps: Step[] = [];
+  let cleanPasses = 0;
+  for (const execution of ordered) {
+    if (baseline?.at && comparePositions(execution, baseline.at) <= 0) continue;
+    const before = course.belief;
+    const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
+    course.add(execution, meaning && troubleFor(before, meaning));
+    cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+    const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
+    if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
+  }
+  const [{ pipelineName, jobName }] = ordered as [ExplainedExecution];
+  const { belief, at } = course;
+  const health = shownHealth(belief.status, isFlakyDetectionEnabled);
+  const newestAt = ordered.at(-1)?.finishedAt ?? 0;
+  const needed = passesUntilHealthy(belief, newestAt);
+  return {
+    ...{ testId: test.id, testName: test.name, pipelineName, jobName, belief, health, newestAt },
+    ...healthConfidence(health, { at, belief }),
+    probabilities: probabilitiesOf(belief),
+    evidence: executionsIn(verdictOf(belief).evidence, byId),
+    executions: ordered,
+    cleanPasses,
+    cleanPassesNeeded: needed === null ? null : cleanPasses + needed,
+    steps,
+    failures: ordered.flatMap((execution) => {
+      const id = String(execution.executionId);
+      const cause = course.causes.get(id);
+      const isFlaky = isFlakyDetectionEnabled && course.flaky.has(id);
+      return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)) }] : [];
+    }),
+  };
+}
+
+function stepOf(
+  { belief, causes }: BeliefCourse,
+  change: Pick<Step, 'from' | 'to'>,
+  execution: ExplainedExecution,
+  byId: ReadonlyMap<string, ExplainedExecution>,
+): Step {
+  const { probability, evidence } = verdictOf(belief);
+  const led = executionsIn(evidence, byId).filter((one) => one !== execution);
+  const cause = causes.get(String(execution.executionId));
+  const breaker = change.to === 'broken' && (cause === 'commit' || cause === 'outside') ? cause : undefined;
+  return { ...change, probability, breaker, executions: [...led, execution] };
+}
+
+const executionsIn = (
+  places: readonly { executionId: string }[],
+  byId: ReadonlyMap<string, ExplainedExecution>,
+): ExplainedExecution[] => places.flatMap(({ executionId }) => byId.get(executionId) ?? []);
+
 export interface RecoveryExplanation {
   quarantine: Quarantine;
   isRecovered: boolean;
-  identities: readonly (Identity & RecoveryEvidence)[];
+  identities: readonly RecoveringIdentity[];
+}
+
+interface RecoveringIdentity extends Identity {
+  health: Health;
+  /** Clean passes since the quarantine was made, and how many it needs in all; null: more than anyone waits for. */
+  cleanPasses: number;
+  cleanPassesNeeded: number | null;
 }
 
 /** How far each quarantine of an explained test had recovered by that moment, as the evaluation decides it. */
-export async function explainRecovery(
-  clickhouse: ClickHouse,
-  { repositoryId, asOf }: Pick<ExplainOptions, 'repositoryId' | 'asOf'>,
+export function explainRecovery(
+  { asOf }: Pick<ExplainOptions, 'asOf'>,
   identities: readonly IdentityExplanation[],
   quarantines: readonly Quarantine[],
-): Promise<RecoveryExplanation[]> {
-  const evidence = new QuarantineEvidenceStore(clickhouse, repositoryId, asOf);
-  const open = quarantines.filter(({ createdAt }) => createdAt.getTime() <= asOf);
-  return [...(await recoveryOf(evidence, recentIdentities(identities), open))].map(([quarantine, found]) => ({
-    quarantine,
-    isRecovered: isRecovered(found.map((one) => one.evidence)),
-    identities: found.map((one) => ({ ...one.identity, ...one.evidence })),
-  }));
+): RecoveryExplanation[] {
+  const recent = recentIdentities(identities);
+  return quarantines
+    .filter(({ createdAt }) => createdAt.getTime() <= asOf)
+    .map((quarantine) => {
+      const quarantinedAt = quarantine.createdAt.getTime();
+      const covered = coveredBy(quarantine, recent);
+      return {
+        quarantine,
+        isRecovered: isRecovered(covered, quarantinedAt),
+        identities: covered.map((one) => recovering(one, quarantinedAt)),
+      };
+    });
 }
 
-/** The troubled runs among those in which the test failed, as of the store's moment. */
-async function troublesOf(store: RunStore, all: readonly ExplainedExecution[]): Promise<TroubledRun[]> {
-  const inTrouble = new Set(
-    all.filter(isTrouble).map((one) => JSON.stringify([one.pipelineName, one.jobName, runKeyOf(one)])),
-  );
-  const troubled: TroubledRun[] = [];
-  for (const run of await store.candidates(0)) {
-    if (!inTrouble.has(JSON.stringify([run.pipelineName, run.jobName, runKey(run)]))) continue;
-    const seen = await store.asOf(run);
-    const trouble = seen ? await judgeRun(store, seen) : 'none';
-    if (trouble !== 'none') troubled.push({ ...run, trouble });
-  }
-  return [...new Map(troubled.map((run) => [fullRunKey(run), run])).values()];
-}
-
-/** Folds the health and records every step. */
-function traced(
-  ordered: readonly ExplainedExecution[],
-  judged: Judged,
-  fingerprints: ReadonlyMap<bigint, string>,
-): { state: HealthState; steps: Step[] } {
-  let state = healthyState();
-  const steps: Step[] = [];
-  for (const [i, execution] of ordered.entries()) {
-    if (judged.heldBack.has(execution.executionId)) continue;
-    const rule = judged.flaky.get(execution.executionId);
-    const next = foldHealth(state, execution, rule !== undefined);
-    if (next.health !== state.health)
-      steps.push({
-        from: state.health,
-        to: next.health,
-        rule: rule
-          ? `${healthRule(state.health, next.health)} (${FLAKY_RULES[rule]})`
-          : healthRule(state.health, next.health),
-        executions: [
-          ...(rule
-            ? counterparts(ordered, execution, rule, judged, fingerprints)
-            : leadingTo(ordered.slice(0, i), state.health, next.health, next, judged)),
-          execution,
-        ],
-      });
-    state = next;
-  }
-  return { state, steps };
-}
-
-const FLAKY_RULES: Readonly<Record<FlakyRule, string>> = {
-  within_run: 'flagged by its source, or passed after failed attempts',
-  contradicted: 'the same commit passed in another attempt or run',
-  repeated: 'an isolated failure that came back with the same message',
-};
-
-/** The executions that make an execution flaky, other than itself. */
-function counterparts(
-  ordered: readonly ExplainedExecution[],
-  execution: ExplainedExecution,
-  rule: FlakyRule,
-  { flaky, heldBack }: Judged,
-  fingerprints: ReadonlyMap<bigint, string>,
-): ExplainedExecution[] {
-  const others = ordered.filter((one) => one !== execution && !heldBack.has(one.executionId));
-  if (rule === 'contradicted') {
-    const pass = others.find(
-      (one) => one.commit === execution.commit && one.status === 'passed' && attemptOf(one) !== attemptOf(execution),
-    );
-    return pass ? [pass] : [];
-  }
-  if (rule === 'within_run') return [];
-  const fingerprint = fingerprints.get(execution.executionId);
-  const repetitions = others.filter(
-    (one) =>
-      flaky.has(one.executionId) &&
-      one.commit !== execution.commit &&
-      fingerprints.get(one.executionId) === fingerprint,
-  );
-  const distance = (one: ExplainedExecution): number => Math.abs(one.finishedAt - execution.finishedAt);
-  return repetitions.sort((a, b) => distance(a) - distance(b)).slice(0, 1);
-}
-
-/** For a rule that needs several executions, those before the last one. */
-function leadingTo(
-  before: readonly ExplainedExecution[],
-  from: Health,
-  to: Health,
-  state: HealthState,
-  { heldBack }: Judged,
-): ExplainedExecution[] {
-  const counted = before.filter((one) => !heldBack.has(one.executionId));
-  if (to === 'broken') return from === 'flaky' ? counted.slice(-(FLAKY_TO_BROKEN_COMMITS - 1)) : [];
-  if (from === 'broken') return counted.slice(-1);
-  // The first of the clean passes in a row.
-  return counted.slice(-(state.cleanPasses - 1)).slice(0, 1);
+function recovering(identity: IdentityExplanation, quarantinedAt: number): RecoveringIdentity {
+  const { testId, pipelineName, jobName, health, executions: all } = identity;
+  const cleanPasses = all.filter((one) => one.finishedAt > quarantinedAt && !isTrouble(one)).length;
+  const left = identity.cleanPassesNeeded === null ? null : identity.cleanPassesNeeded - identity.cleanPasses;
+  return {
+    ...{ testId, pipelineName, jobName, health, cleanPasses },
+    cleanPassesNeeded: left === null ? null : cleanPasses + left,
+  };
 }

@@ -5,19 +5,17 @@
 
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { CAUSES } from '../domain/belief.ts';
 import { runKeyOf } from '../domain/execution.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
-import type { Hold, Trouble } from '../domain/infrastructure.ts';
-import {
-  JUDGEMENT_VERSION,
-  OUTAGE_SHARE_MIN,
-  TROUBLE_SHARE_MIN,
-  TROUBLE_TESTS_MIN,
-} from '../domain/judgement-constants.ts';
+import { LEVELS } from '../domain/health-confidence.ts';
+import { JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES, worstHealth } from '../domain/status.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
+import { TROUBLES } from '../domain/troubled-run.ts';
 import type { Turn } from '../fair-queue.ts';
+import type { Database } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import {
   EXECUTIONS_MAX,
@@ -51,25 +49,48 @@ const execution = z
   })
   .meta({ id: 'ExplainedExecution' });
 
-const trouble = z.enum(['partial', 'total']).meta({ example: 'total' });
+const trouble = z.enum(TROUBLES).meta({ example: 'total' });
 const reason = z.string().meta({
   description: 'In words',
-  example: 'at least 90 % of the run failed, among it 10 tests or more that had passed before',
+  example: '200 of 212 executions failed unexpectedly: a healthy test fails in this run with a probability of 92 %',
 });
+const probability = (description: string, example: number) => z.number().min(0).max(1).meta({ description, example });
 
 const identity = z.object({
   pipeline_name: z.string().meta({ example: 'CI' }),
   job_name: z.string().meta({ example: 'unit' }),
   health_status: health,
+  health_confidence: z
+    .enum(LEVELS)
+    .meta({ description: 'How sure the health is, by its probability', example: 'high' }),
+  health_probability: probability('How likely the health is right', 0.983),
+  has_enough_runs: z.boolean().meta({
+    description: 'False: the health is what is likeliest, but there are not enough runs to know',
+    example: true,
+  }),
+  probabilities: z.object({
+    healthy: probability('How likely the test is healthy', 0.015),
+    flaky: probability('How likely it is flaky', 0.983),
+    broken: probability('How likely it is broken', 0.002),
+  }),
+  flaky_rate: probability('How often it fails on its own if it is flaky', 0.05),
+  since_commit: z.string().nullable().meta({
+    description: 'The commit of the first execution that decides: since when it is flaky or broken, as far as is known',
+    example: '1f3a9c2',
+  }),
   is_recent: z.boolean().meta({
     description: "Whether it ran within 14 days before the test's newest execution, so that its health counts",
     example: true,
   }),
   executions_count: count('Passed and failed executions that were considered', 12),
   flaky_count: count('Of these, flaky ones'),
-  held_back_count: count('Of these, failures that are no evidence, because their run was troubled', 0),
+  held_back_count: count('Of these, failures that are no evidence, because their run caused them', 0),
   clean_passes: count('Clean passes in a row', 3),
-  clean_passes_needed: count('How many a flaky test needs to become healthy', 10),
+  clean_passes_needed: z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({ description: 'How many in a row make it surely healthy; null: more than 10,000', example: 210 }),
   changes_count: count('Changes of health'),
   changes: z
     .array(
@@ -77,18 +98,38 @@ const identity = z.object({
         from: health,
         to: health,
         rule: z.string().meta({
-          description: 'The rule in words',
-          example: 'a flaky execution (the same commit passed in another attempt or run)',
+          description: 'What decided, in words',
+          example: 'flaky with a probability of 91.4 %: its own failures on 2 commits',
         }),
+        probability: probability('How likely the new health was right then', 0.914),
         executions: z
           .array(execution)
           .meta({ description: 'Those that decided; last, the one that caused the change' }),
       }),
     )
     .meta({ description: `The newest ${CHANGES_MAX}, oldest first` }),
+  evidence: z
+    .array(execution)
+    .meta({ description: 'The executions on which the health rests now, oldest first; of a healthy test none' }),
+  failures_count: count('Failures, and passes after failed attempts'),
+  failures: z
+    .array(
+      z.object({
+        execution,
+        cause: z.enum(CAUSES).meta({
+          description:
+            'What caused it, by what is known now: the `test` (it is flaky), its `run`, a `commit` that broke the test, or the world `outside` (it broke on a commit that had passed)',
+          example: 'test',
+        }),
+        is_flaky: z.boolean().meta({ description: 'Whether it counts as a flaky execution', example: true }),
+        trouble,
+        reason: reason.nullable(),
+      }),
+    )
+    .meta({ description: `What went wrong and what caused it: the newest ${LISTED_MAX}, oldest first` }),
   held_back: z
     .array(z.object({ execution, trouble, reason }))
-    .meta({ description: `The newest ${LISTED_MAX}, oldest first` }),
+    .meta({ description: `Of all failures, those that their run caused: the newest ${LISTED_MAX}, oldest first` }),
   troubled_runs: z
     .array(
       z.object({
@@ -119,7 +160,11 @@ const recovery = z.object({
       job_name: z.string().meta({ example: 'unit' }),
       health_status: health,
       clean_passes: count('Clean passes since the quarantine', 3),
-      clean_passes_needed: count('How many it needs', 10),
+      clean_passes_needed: z
+        .int()
+        .min(0)
+        .nullable()
+        .meta({ description: 'How many make it surely healthy; null: more than 10,000', example: 210 }),
     }),
   ),
 });
@@ -145,6 +190,7 @@ export type Explanation = z.infer<typeof explanationSchema>;
 
 export interface ExplanationDeps {
   clickhouse: ClickHouse;
+  db: Database;
   quarantines: QuarantineStore;
 }
 
@@ -166,15 +212,14 @@ export async function explain(
   const clickhouse = turn ? inTurn(deps.clickhouse, turn) : deps.clickhouse;
   const options = {
     repositoryId: repository.id,
-    testId: test.id,
+    test,
     isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
     // Clocks of producers may be ahead.
     asOf: asOf ?? now + DAY_MS,
   };
-  const identities = await explainTest(clickhouse, options);
+  const identities = await explainTest({ clickhouse, db: deps.db }, options);
   const open = identities.length === 0 ? [] : await deps.quarantines.ofTests(repository.id, [test.id]);
-  const recoveries = await explainRecovery(clickhouse, options, identities, open);
-  return documentOf({ test, asOf, identities, recoveries });
+  return documentOf({ test, asOf, identities, recoveries: explainRecovery(options, identities, open) });
 }
 
 /** The same ClickHouse, whose queries take their turns. */
@@ -201,72 +246,94 @@ function documentOf({ test, asOf, identities, recoveries }: Explained): Explanat
     as_of: asOf === undefined ? null : formatMoment(asOf),
     rules_version: JUDGEMENT_VERSION,
     fingerprint_version: FINGERPRINT_VERSION,
-    health_status: worstHealth(identities.filter((one) => one.isRecent).map((one) => one.state.health)),
+    health_status: worstHealth(identities.filter((one) => one.isRecent).map((one) => one.health)),
     is_complete: executions < EXECUTIONS_MAX,
     identities: identities.map((one) => identityOf(one, asOf)),
     quarantines: recoveries.map(recoveryDocument),
   };
 }
 
-function identityOf(
-  { state, isRecent, executions, steps, judged, troubles, ...place }: IdentityExplanation,
-  asOf: number | undefined,
-): Explanation['identities'][number] {
-  const held = executions.filter(({ executionId }) => judged.heldBack.has(executionId));
+function identityOf(one: IdentityExplanation, asOf: number | undefined): Explanation['identities'][number] {
+  const shown = (execution: ExplainedExecution) => executionOf(execution, asOf);
+  const held = one.failures.filter(({ cause }) => cause === 'run');
   return {
-    pipeline_name: place.pipelineName,
-    job_name: place.jobName,
-    health_status: state.health,
-    is_recent: isRecent,
-    executions_count: executions.length,
-    flaky_count: judged.flaky.size,
-    held_back_count: judged.heldBack.size,
-    clean_passes: state.cleanPasses,
-    clean_passes_needed: state.cleanPassesNeeded,
-    changes_count: steps.length,
-    changes: steps.slice(-CHANGES_MAX).map(({ from, to, rule, executions: deciding }) => ({
-      from,
-      to,
-      rule,
-      executions: deciding.map((one) => executionOf(one, asOf)),
+    pipeline_name: one.pipelineName,
+    job_name: one.jobName,
+    health_status: one.health,
+    health_confidence: one.confidence,
+    health_probability: one.probability ?? 0,
+    has_enough_runs: one.hasEnoughRuns,
+    probabilities: {
+      healthy: rounded(one.probabilities.healthy),
+      flaky: rounded(one.probabilities.flaky),
+      broken: rounded(one.probabilities.broken),
+    },
+    flaky_rate: rounded(one.probabilities.flakyRate),
+    since_commit: one.evidence[0]?.commit || null,
+    is_recent: one.isRecent,
+    executions_count: one.executions.length,
+    flaky_count: one.failures.filter(({ isFlaky }) => isFlaky).length,
+    held_back_count: held.length,
+    clean_passes: one.cleanPasses,
+    clean_passes_needed: one.cleanPassesNeeded,
+    changes_count: one.steps.length,
+    changes: one.steps.slice(-CHANGES_MAX).map((step) => ({
+      from: step.from,
+      to: step.to,
+      rule: ruleOf(step),
+      probability: rounded(step.probability),
+      executions: step.executions.map(shown),
     })),
-    held_back: held.slice(-LISTED_MAX).map((one) => {
-      const found = troubleOf(troubles, one);
-      const hold = judged.holds.get(one.executionId);
-      return { execution: executionOf(one, asOf), trouble: found, reason: `${TROUBLES[found]}; ${holdReason(hold)}` };
-    }),
-    troubled_runs: troubledRunsOf(executions, troubles).slice(-LISTED_MAX),
+    evidence: one.evidence.map(shown),
+    failures_count: one.failures.length,
+    failures: one.failures.slice(-LISTED_MAX).map(({ execution: failed, cause, isFlaky, run }) => ({
+      execution: shown(failed),
+      cause,
+      is_flaky: isFlaky,
+      ...run,
+    })),
+    held_back: held.slice(-LISTED_MAX).map(({ execution: failed, run }) => ({
+      execution: shown(failed),
+      trouble: run.trouble,
+      reason: run.reason ?? NO_REASON,
+    })),
+    troubled_runs: troubledRunsOf(one.failures).slice(-LISTED_MAX),
   };
 }
 
-/** Each troubled run once, in the order of the executions. */
-function troubledRunsOf(executions: readonly ExplainedExecution[], troubles: ReadonlyMap<string, Trouble>) {
-  const runs = new Map<string, Explanation['identities'][number]['troubled_runs'][number]>();
-  for (const one of executions) {
-    if (!troubles.has(runKeyOf(one))) continue;
-    const found = troubleOf(troubles, one);
-    runs.set(runKeyOf(one), {
-      day: formatMoment(dayOf(one.finishedAt) * DAY_MS).slice(0, 10),
-      run_id: one.runId || null,
-      run_attempt: one.runAttempt,
-      trouble: found,
-      reason: TROUBLES[found],
-    });
+/** Where too few other tests run, trouble that hits this one alone is as likely as anything. */
+const NO_REASON = 'nothing else tells its run from the test';
+
+const rounded = (share: number): number => Math.round(1_000 * share) / 1_000;
+/** Rounded down: 100 % is never true. */
+const percent = (share: number): string => `${Math.floor(1_000 * share) / 10} %`;
+
+function ruleOf({ from, to, probability: share, breaker, executions }: IdentityExplanation['steps'][number]): string {
+  const said = `${to} with a probability of ${percent(share)}`;
+  if (to === 'flaky') {
+    const commits = new Set(executions.map(({ commit }) => commit)).size;
+    return `${said}: its own failures on ${commits === 1 ? 'one commit' : `${commits} commits`}`;
   }
-  return [...runs.values()];
+  if (to === 'healthy') return `${said}: passed since`;
+  const cause =
+    breaker === 'outside' ? 'something other than the commit, which had passed, broke it' : 'a commit broke it';
+  return `${said}: ${from === 'flaky' ? 'it fails more than it did, and ' : ''}${cause}`;
 }
 
-const troubleOf = (troubles: ReadonlyMap<string, Trouble>, one: ExplainedExecution): 'partial' | 'total' =>
-  troubles.get(runKeyOf(one)) === 'total' ? 'total' : 'partial';
-
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
-const AMONG = `among it ${TROUBLE_TESTS_MIN} tests or more that had passed before`;
-const TROUBLES = {
-  partial: `at least ${percent(TROUBLE_SHARE_MIN)} of the run failed, ${AMONG}`,
-  total: `at least ${percent(OUTAGE_SHARE_MIN)} of the run failed, ${AMONG}`,
-} as const;
-const holdReason = (hold: Hold | undefined): string =>
-  hold === 'pending' ? 'no later run has decided yet' : 'no later run confirmed it';
+/** Each troubled run once, in the order of the executions. */
+function troubledRunsOf(failures: IdentityExplanation['failures']) {
+  const runs = new Map<string, Explanation['identities'][number]['troubled_runs'][number]>();
+  for (const { execution: failed, run } of failures)
+    if (run.trouble !== 'none')
+      runs.set(runKeyOf(failed), {
+        day: formatMoment(dayOf(failed.finishedAt) * DAY_MS).slice(0, 10),
+        run_id: failed.runId || null,
+        run_attempt: failed.runAttempt,
+        trouble: run.trouble,
+        reason: run.reason ?? NO_REASON,
+      });
+  return [...runs.values()];
+}
 
 const executionOf = (one: ExplainedExecution, asOf: number | undefined) => ({
   status: one.status,

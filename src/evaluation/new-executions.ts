@@ -1,8 +1,18 @@
 /** The new executions of one identity: a chain in the columns of the pass. */
+import type { Position } from '../domain/execution.ts';
 import { type IdentitySummary, SummaryCounts } from '../domain/test-state.ts';
 import { type ExecutionColumns, type ExecutionFacts, NONE } from './execution-columns.ts';
 import type { NewsOfIdentity } from './news.ts';
 import type { IdentifiedExecution } from './store.ts';
+
+/** Executions of which only their number, the first and the last matter. */
+export interface NewPasses {
+  count: number;
+  first: Position;
+  last: Position;
+  /** Of the last. */
+  commit: string;
+}
 
 export class NewExecutions implements NewsOfIdentity {
   /** The executions, the last that was added first. */
@@ -53,6 +63,20 @@ export class NewExecutions implements NewsOfIdentity {
       filepath: this.#filepath,
       function: this.#function,
     };
+  }
+
+  passes(): NewPasses | undefined {
+    const { columns } = this;
+    let [count, first, last] = [0, NONE, NONE];
+    for (let i = this.#chain; i !== NONE; i = columns.after(i)) {
+      if (columns.status(i) === 'skipped') continue;
+      count++;
+      if (first === NONE || columns.compare(i, first) < 0) first = i;
+      if (last === NONE || columns.compare(i, last) > 0) last = i;
+    }
+    if (count === 0) return undefined;
+    const { commit } = columns.shared(last);
+    return { count, first: columns.position(first), last: columns.position(last), commit };
   }
 
   conclusive(): IdentifiedExecution[] {

@@ -3,11 +3,15 @@
  * takes in memory depends on the tests and their failures, and hardly on how often they ran.
  */
 import { z } from 'zod';
+import { runKey } from '../domain/execution.ts';
 import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
+import { runNameOf } from '../domain/judge-runs.ts';
 import { STATUSES } from '../domain/status.ts';
 import type { IdentitySummary } from '../domain/test-state.ts';
+import { dayOf } from '../domain/time.ts';
+import type { AddedRun } from '../postgres/judged-runs.ts';
 import { ExecutionColumns } from './execution-columns.ts';
-import { NewExecutions } from './new-executions.ts';
+import { NewExecutions, type NewPasses } from './new-executions.ts';
 import type { IdentifiedExecution } from './store.ts';
 
 const texts = z.array(z.string());
@@ -51,6 +55,8 @@ export interface NewsOfIdentity {
   summary(): IdentitySummary;
   /** The new executions that passed or failed, which alone can change a judgement. */
   conclusive(): IdentifiedExecution[];
+  /** The same of a test without trouble, without an object for each execution; undefined if all were skipped. */
+  passes(): NewPasses | undefined;
 }
 
 /** What is new about one test. */
@@ -82,6 +88,8 @@ const COMMIT_BYTES = 200;
 export class News {
   /** By repository id, then by test id. */
   readonly repositories = new Map<string, Map<string, TestEntry>>();
+  /** By repository id, then by `runNameOf`: what passed or failed in each run. */
+  readonly runs = new Map<string, Map<string, AddedRun>>();
   /** By repository id, then by commit, on any branch: whether a test failed. Without those that are unknown. */
   readonly commits = new Map<string, Map<string, boolean>>();
   /** About what it takes in memory. */
@@ -119,6 +127,7 @@ export class News {
       frameworkVersion: line.framework_version,
       language: line.language,
     });
+    let run: AddedRun | undefined;
     for (const [i, testId] of line.e_test_id.entries()) {
       const test = entryOf(tests, testId, () => this.#newTest(at(line.e_test_name, i)));
       let identity = identities.get(testId);
@@ -131,11 +140,34 @@ export class News {
       const execution = executionOf(line, i);
       identity.add(execution, at(line.e_filepath, i), at(line.e_function, i));
       if (execution.status === 'skipped') continue;
+      run = this.#countRun(line, execution.finishedAt, run);
       test.since = Math.min(test.since, execution.finishedAt);
       test.hasTrouble ||= execution.status === 'failed' || execution.isFlakyWithinRun;
     }
     this.bytes += line.e_test_id.length * EXECUTION_BYTES;
     this.#addFailures(line, tests);
+  }
+
+  /** @param last the run of the execution before it: nearly always the same. */
+  #countRun(line: Line, finishedAt: number, last: AddedRun | undefined): AddedRun {
+    const day = dayOf(finishedAt);
+    const run = last?.day === day ? last : this.#runOf(line, day, finishedAt);
+    run.startedAt = Math.min(run.startedAt, finishedAt);
+    run.executions++;
+    return run;
+  }
+
+  #runOf(line: Line, day: number, startedAt: number): AddedRun {
+    const place = { pipelineName: line.pipeline_name, jobName: line.job_name };
+    const run = { runId: line.run_id, runAttempt: line.run_attempt, day };
+    const runs = entryOf(this.runs, line.repository_id, () => new Map<string, AddedRun>());
+    return entryOf(runs, runNameOf(placeOf(place), runKey(run)), () => ({
+      ...place,
+      ...run,
+      commit: '',
+      startedAt,
+      executions: 0,
+    }));
   }
 
   #newTest(name: string): TestEntry {

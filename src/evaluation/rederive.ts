@@ -2,24 +2,22 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import { judge } from '../domain/judge.ts';
+import type { KnownRuns } from '../domain/judge-runs.ts';
+import { endOfMonth } from '../domain/retention.ts';
 import { emptySummary } from '../domain/test-state.ts';
-import type { Database } from '../postgres/client.ts';
+import type { Database, Executor } from '../postgres/client.ts';
+import { type Checkpoints, newestBaseline } from '../postgres/health-checkpoints.ts';
+import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { FirstFailure, IdentityRecord } from '../postgres/test-states.ts';
 import type { TestGroup } from './all-tests.ts';
 import { type DerivedState, deriveState } from './derived-state.ts';
-import { rulesOf } from './evaluate.ts';
-import { writeFold } from './fold.ts';
-import type { Checkpoints, IdentityState } from './health.ts';
-import { readGroups, readHistory } from './history.ts';
+import { conclusiveIn, readGroups, readHistory } from './history.ts';
+import { judgeAllRuns } from './judge-all-runs.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
-import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
 import { judgeQuarantines } from './quarantines.ts';
-import { RunStore } from './run-store.ts';
 import { StateStore } from './state-store.ts';
-import { EvaluationStore, identityKey, type Verdict, type VerdictRule } from './store.ts';
-import { Troubles } from './troubles.ts';
+import { EvaluationStore, type IdentityState, identityKey, type Verdict } from './store.ts';
 
 const retainedSince = defineLongQuery('maintenance/retained_since', {}, z.object({ since_ms: z.number() }));
 
@@ -29,10 +27,27 @@ export async function oldestRetained(clickhouse: ClickHouse): Promise<number> {
   return row?.since_ms ?? 0;
 }
 
+/** The end of the newest month that a repository's baselines have moved past; 0 when there is none. */
+export async function endOfLastMonthGone(tx: Executor, repositoryId: string): Promise<number> {
+  const newestAt = await newestBaseline(tx, repositoryId);
+  return newestAt === null ? 0 : endOfMonth(newestAt);
+}
+
 export interface RederiveDeps {
   clickhouse: ClickHouse;
   db: Database;
   quarantines: QuarantineStore;
+}
+
+/** Judges all retained runs of a repository again. Every stored block must be counted. */
+export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockEvaluation(tx, repositoryId);
+    const edge = await endOfLastMonthGone(tx, repositoryId);
+    await forgetRuns(tx, repositoryId, { from: edge, to: Number.MAX_SAFE_INTEGER });
+    for await (const runs of judgeAllRuns(clickhouse, tx, { repositoryId, edge }))
+      await insertRuns(tx, repositoryId, runs);
+  });
 }
 
 export interface RederiveOptions {
@@ -42,7 +57,7 @@ export interface RederiveOptions {
 }
 
 /**
- * Judges everything retained of some tests, and replaces what is stored. Troubled runs must be judged before, and every
+ * Judges everything retained of some tests, and replaces what is stored. Their runs must be judged before, and every
  * stored block must be counted: one that is counted later would count twice.
  *
  * Recovery of quarantines follows. New quarantines are left to the next run of a test.
@@ -56,50 +71,36 @@ export async function rederive(
     await lockEvaluation(locks, repositoryId);
     const version = await drawVersion(db);
     const executions = new EvaluationStore(clickhouse, repositoryId);
-    const { verdicts, states } = await db.transaction((tx) =>
-      replaceStates(clickhouse, executions, new StateStore(tx, repositoryId), { repositoryId, testIds }, options),
-    );
+    const { verdicts, states } = await db.transaction(async (tx) => {
+      const runs = await readMeanings(tx, repositoryId);
+      const stores = { clickhouse, executions, states: new StateStore(tx, repositoryId) };
+      return replaceStates(stores, { repositoryId, testIds }, { ...options, runs });
+    });
     await executions.writeVerdicts(verdicts, version);
-    const evidence = new QuarantineEvidenceStore(clickhouse, repositoryId);
-    await judgeQuarantines({ repositoryId, mode: 'off', quarantines, evidence }, states);
+    await judgeQuarantines({ repositoryId, mode: 'off', quarantines }, states);
   });
 }
 
 async function replaceStates(
-  clickhouse: ClickHouse,
-  executions: EvaluationStore,
-  states: StateStore,
+  { clickhouse, executions, states }: { clickhouse: ClickHouse; executions: EvaluationStore; states: StateStore },
   { repositoryId, testIds }: TestGroup,
-  { isFlakyDetectionEnabled, retainedSince: since }: RederiveOptions,
+  { isFlakyDetectionEnabled, retainedSince: since, runs }: RederiveOptions & { runs: KnownRuns },
 ): Promise<{ verdicts: Verdict[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
-  const troubles = new Troubles((await new RunStore(clickhouse, repositoryId).troubled(0)).values());
-  const fingerprints = await executions.fingerprints(testIds, 0);
-  const stored = new Map(
-    (await executions.storedVerdicts(testIds, 0)).map(({ executionId, rule }) => [executionId, rule]),
-  );
+  const stored = new Map((await executions.flakyExecutions(testIds, 0)).map((one) => [one.executionId, one]));
   const known = await states.readStates(testIds);
-  const checkpoints = Map.groupBy(await states.read(testIds), ({ testId }) => testId);
+  const checkpoints = await states.readCheckpoints(testIds);
+  const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
   const verdicts: Verdict[] = [];
   const derived: DerivedState[] = [];
-  for (const [testId, news] of history) {
-    const rules = new Map<bigint, VerdictRule>();
-    for (const identity of news.identities.values()) {
-      const conclusive = identity.executions.filter(({ status }) => status !== 'skipped');
-      const [first] = conclusive;
-      if (!first) continue;
-      const judged = rulesOf(
-        judge(conclusive, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled }),
-      );
-      for (const { executionId, finishedAt } of conclusive) {
-        const rule = judged.get(executionId);
-        if (rule !== undefined) rules.set(executionId, rule);
-        if (rule !== stored.get(executionId)) verdicts.push({ testId, executionId, finishedAt, rule });
-      }
+  for (const [testId, of] of history) {
+    const state = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines });
+    for (const { executionId, finishedAt, isFlakyWithinRun: isFromSource } of conclusiveIn(of)) {
+      const isFlaky = state.flaky.has(String(executionId));
+      if (isFlaky !== stored.has(executionId))
+        verdicts.push({ testId, executionId, finishedAt, isFromSource, isFlaky });
     }
-    const kept = checkpoints.get(testId) ?? [];
-    const baselines = new Map(kept.map((row) => [identityKey(row), row.baseline]));
-    const state = deriveState(testId, news, rules, baselines);
+    const kept = checkpoints.filter((row) => row.testId === testId);
     derived.push({
       ...state,
       test: {
@@ -122,12 +123,10 @@ function outliving(checkpoints: readonly Checkpoints[], derived: readonly Identi
   return checkpoints
     .filter(({ baseline, ...identity }) => baseline.at !== null && !retained.has(identityKey(identity)))
     .map(({ testId, pipelineName, jobName, baseline }) => ({
-      testId,
-      pipelineName,
-      jobName,
+      ...{ testId, pipelineName, jobName },
       summary: emptySummary,
-      health: baseline.state.health,
-      fold: writeFold(baseline),
+      health: baseline.belief.status,
+      belief: baseline,
       checkpointAt: baseline.at?.finishedAt ?? 0,
     }));
 }

@@ -1,11 +1,11 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
 import { totalsOf } from '../domain/failure-group.ts';
 import { executionsOf } from '../domain/test-state.ts';
+import { writeBelief } from '../postgres/belief-text.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import type { IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { DerivedState } from './derived-state.ts';
-import { foldSchema } from './fold.ts';
 import { identityKey } from './store.ts';
 
 /**
@@ -55,8 +55,8 @@ function identityDifferences(derived: IdentityRecord, stored: IdentityRecord): s
   return is === was ? [] : [`${keyOf(derived)} is ${is}, but stored as ${was}`];
 }
 
-/** What insights show of an identity, and what its next fold continues from. */
-const described = ({ summary, health, fold }: IdentityRecord): string =>
+/** What insights show of an identity, and what is believed of it. */
+const described = ({ summary, health, belief }: IdentityRecord): string =>
   JSON.stringify([
     health,
     [...summary.months].sort(([one], [other]) => one - other),
@@ -64,8 +64,7 @@ const described = ({ summary, health, fold }: IdentityRecord): string =>
     summary.lastSuccessAt,
     summary.lastFailureAt,
     summary.newest && Object.entries(summary.newest).map(String).sort(),
-    // Passes before the oldest retained month count in one and may be missing in the other.
-    foldSchema.parse(fold).at?.executionId.toString() ?? null,
+    writeBelief(belief),
   ]);
 
 /**

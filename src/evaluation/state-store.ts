@@ -1,12 +1,13 @@
 /**
- * The state of tests in PostgreSQL, as the evaluation reads and writes it: names, first failures, summaries, folds with
+ * The state of tests in PostgreSQL, as the evaluation reads and writes it: names, first failures, summaries, beliefs with
  * their checkpoints, and failure groups. Everything happens in the transaction that marks the blocks as counted, under
  * the evaluation lock of the repository.
  */
-
+import { shownChanges, shownHealth } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
-import { emptySummary, type IdentitySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
+import { emptySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
+import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
   type FailureGroupRecord,
@@ -20,7 +21,12 @@ import {
   readHealthChanges,
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
-import { advanceCheckpoints, readCheckpoints, writeCheckpoints } from '../postgres/health-checkpoints.ts';
+import {
+  advanceCheckpoints,
+  type Checkpoints,
+  readCheckpoints,
+  writeCheckpoints,
+} from '../postgres/health-checkpoints.ts';
 import {
   type FirstFailure,
   forgetIdentities,
@@ -31,9 +37,9 @@ import {
   writeIdentities,
   writeTests,
 } from '../postgres/test-states.ts';
+import { type Advance, advanceOf, checkpointsAfter, keptAt, startsOf } from './checkpoints.ts';
 import type { DerivedState } from './derived-state.ts';
-import { beginning, type Fold, foldSchema, writeFold } from './fold.ts';
-import type { ChangedFold, CheckpointStore, KnownFold } from './health.ts';
+import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
 import { conclusiveOf, placeOf, type TestNews } from './news.ts';
 import { type Identity, identityKey } from './store.ts';
 import type { TouchedTest } from './touched.ts';
@@ -43,26 +49,26 @@ export interface KnownTest {
   /** Undefined until it has run. */
   test: TestState | undefined;
   records: readonly IdentityRecord[];
-  /** Of the records. */
-  folds: readonly KnownFold[];
 }
 
-export const UNKNOWN: KnownTest = { test: undefined, records: [], folds: [] };
+export const UNKNOWN: KnownTest = { test: undefined, records: [] };
 
 /** A test that changes, with what is known of it. */
 export interface TestInHand extends TouchedTest {
   known: KnownTest;
+  /** What is believed of its calm identities, by `placeOf` them. */
+  beliefs: ReadonlyMap<string, StoredBelief>;
+  /** The identities that were judged. */
+  judged: readonly JudgedIdentity[];
 }
 
-/** What an evaluation found. */
-export interface StateChanges {
-  /** Those that changed. */
-  folds: ReadonlyMap<string, readonly ChangedFold[]>;
+export interface WriteOptions {
   /** Flaky executions by UTC day, of the tests for which they changed. */
   flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  isFlakyDetectionEnabled: boolean;
 }
 
-export class StateStore implements CheckpointStore {
+export class StateStore {
   constructor(
     private readonly tx: Executor,
     private readonly repositoryId: string,
@@ -70,47 +76,66 @@ export class StateStore implements CheckpointStore {
 
   /** By test id; nothing of tests that have not run. */
   async readStates(testIds: readonly string[]): Promise<Map<string, KnownTest>> {
-    const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[]; folds: KnownFold[] }>();
+    const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[] }>();
     for (const test of await readTests(this.tx, this.repositoryId, testIds))
-      known.set(test.testId, { test, records: [], folds: [] });
+      known.set(test.testId, { test, records: [] });
     for (const record of await readIdentities(this.tx, this.repositoryId, testIds)) {
-      const { testId, pipelineName, jobName, fold, checkpointAt } = record;
-      const of = known.get(testId) ?? { test: undefined, records: [], folds: [] };
-      known.set(testId, of);
+      const of = known.get(record.testId) ?? { test: undefined, records: [] };
+      known.set(record.testId, of);
       of.records.push(record);
-      of.folds.push({ testId, pipelineName, jobName, end: foldSchema.parse(fold), checkpointAt });
     }
     return known;
   }
 
-  async writeStates(tests: ReadonlyMap<string, TestInHand>, changes: StateChanges): Promise<void> {
-    await writeTests(this.tx, this.repositoryId, changedTests(tests, changes));
+  /** By `identityKey`, of every identity of some tests. */
+  async readBeliefs(testIds: readonly string[]): Promise<Map<string, KnownBelief>> {
+    const rows = await this.readCheckpoints(testIds);
+    const starts = new Map(rows.map((row) => [identityKey(row), startsOf(row)]));
+    const records = await readIdentities(this.tx, this.repositoryId, testIds);
+    return new Map(
+      records.map(({ belief: end, ...record }) => {
+        const key = identityKey(record);
+        // Without checkpoints, it is too young for one.
+        return [key, { ...identityOf(record), end, starts: starts.get(key) ?? [unknownBelief()] }];
+      }),
+    );
+  }
+
+  async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<void> {
+    await writeTests(this.tx, this.repositoryId, changedTests(tests, options));
     const nameOf = (testId: string): string => {
       const { known, news } = tests.get(testId) ?? {};
       return known?.test?.name || (news?.name ?? '');
     };
-    await writeIdentities(this.tx, this.repositoryId, changedIdentities(tests, changes), nameOf);
-    await this.#writeChanges([...changes.folds.values()].flat());
+    const changed = [...tests].flatMap(([testId, test]) => changedIdentities(testId, test, options));
+    await writeIdentities(this.tx, this.repositoryId, changed, nameOf);
+    const advanced = changed.flatMap(({ newer, ...identity }) => (newer ? [{ ...identityOf(identity), newer }] : []));
+    await advanceCheckpoints(this.tx, this.repositoryId, advanced);
+    await this.#writeJudged(
+      [...tests.values()].flatMap(({ judged }) => judged),
+      options,
+    );
     await this.#addFailures(tests);
   }
 
-  /** There are few: nearly every execution leaves the health as it was. */
-  async #writeChanges(folds: readonly ChangedFold[]): Promise<void> {
-    const restarts = folds.flatMap(({ restartedAt, ...fold }) => (restartedAt ? [{ ...fold, restartedAt }] : []));
-    await this.#forgetChanges(restarts);
-    const changes = folds.flatMap(({ testId, pipelineName, jobName, changes: of }) =>
-      of.map((change) => ({ testId, pipelineName, jobName, ...change })),
+  /** There are few changes: nearly every execution leaves the health as it was. */
+  async #writeJudged(judged: readonly JudgedIdentity[], { isFlakyDetectionEnabled }: WriteOptions): Promise<void> {
+    const restarted = judged.flatMap((one) => (one.restart ? [{ ...one, restart: one.restart }] : []));
+    await this.writeCheckpoints(restarted.map((one) => checkpointsAfter(one, one.restart)));
+    await this.#forgetChanges(restarted);
+    const changes = judged.flatMap(({ course, ...identity }) =>
+      shownChanges(course.changes, isFlakyDetectionEnabled).map((change) => ({ ...identityOf(identity), ...change })),
     );
     await writeHealthChanges(this.tx, this.repositoryId, changes);
   }
 
-  /** Those after the place from which a fold started over. */
-  async #forgetChanges(restarts: readonly (Identity & { restartedAt: Fold })[]): Promise<void> {
-    if (restarts.length === 0) return;
-    const starts = new Map(restarts.map((fold) => [identityKey(identityOf(fold)), fold.restartedAt]));
-    const known = await this.readChanges([...new Set(restarts.map(({ testId }) => testId))]);
+  /** Those after the place from which an identity started over. */
+  async #forgetChanges(restarted: readonly (Identity & { start: StoredBelief })[]): Promise<void> {
+    if (restarted.length === 0) return;
+    const starts = new Map(restarted.map((one) => [identityKey(one), one.start]));
+    const known = await this.readChanges([...new Set(restarted.map(({ testId }) => testId))]);
     const outdated = known.filter((change) => {
-      const start = starts.get(identityKey(identityOf(change)));
+      const start = starts.get(identityKey(change));
       return start && (start.at === null || comparePositions(change.at, start.at) > 0);
     });
     await forgetHealthChanges(this.tx, this.repositoryId, outdated);
@@ -144,7 +169,6 @@ export class StateStore implements CheckpointStore {
   ): Promise<void> {
     const names = new Map(derived.map(({ test }) => [test.testId, test.name]));
     await forgetIdentities(this.tx, this.repositoryId, testIds);
-    await forgetFailureGroups(this.tx, this.repositoryId, testIds);
     await writeTests(
       this.tx,
       this.repositoryId,
@@ -157,14 +181,14 @@ export class StateStore implements CheckpointStore {
       (testId) => names.get(testId) ?? '',
     );
     const checkpoints = derived.flatMap((state) => state.checkpoints);
-    await this.write(checkpoints);
-    await this.#forgetChanges(checkpoints.map((one) => ({ ...one, restartedAt: one.baseline })));
+    await this.writeCheckpoints(checkpoints);
+    await this.#forgetChanges(checkpoints.map((one) => ({ ...one, start: one.baseline })));
     await writeHealthChanges(
       this.tx,
       this.repositoryId,
       derived.flatMap(({ changes }) => changes),
     );
-    await writeFailureGroups(this.tx, this.repositoryId, groups);
+    await this.replaceGroups(testIds, groups);
   }
 
   /** Takes a month that leaves, and every month before it, out of the summaries and groups of some tests. */
@@ -194,34 +218,26 @@ export class StateStore implements CheckpointStore {
     return readFailureGroups(this.tx, this.repositoryId, testIds);
   }
 
-  async read(testIds: readonly string[]) {
-    const rows = await readCheckpoints(this.tx, this.repositoryId, testIds);
-    return rows.map(({ baseline, older, newer, ...identity }) => ({
-      ...identity,
-      baseline: foldSchema.parse(baseline),
-      older: foldSchema.parse(older),
-      newer: foldSchema.parse(newer),
-    }));
+  /** Replaces the failure groups of some tests. */
+  async replaceGroups(testIds: readonly string[], groups: readonly FailureGroupRecord[]): Promise<void> {
+    await forgetFailureGroups(this.tx, this.repositoryId, testIds);
+    await writeFailureGroups(this.tx, this.repositoryId, groups);
   }
 
-  async write(rows: Parameters<CheckpointStore['write']>[0]): Promise<void> {
-    const stored = rows.map((row) => ({
-      ...row,
-      baseline: writeFold(row.baseline),
-      older: writeFold(row.older),
-      newer: writeFold(row.newer),
-    }));
-    await writeCheckpoints(this.tx, this.repositoryId, stored);
+  readCheckpoints(testIds: readonly string[]): Promise<Checkpoints[]> {
+    return readCheckpoints(this.tx, this.repositoryId, testIds);
   }
 
-  async advance(rows: Parameters<CheckpointStore['advance']>[0]): Promise<void> {
-    const stored = rows.map((row) => ({ ...row, newer: writeFold(row.newer) }));
-    await advanceCheckpoints(this.tx, this.repositoryId, stored);
+  writeCheckpoints(rows: readonly Checkpoints[]): Promise<void> {
+    return writeCheckpoints(this.tx, this.repositoryId, rows);
   }
 }
 
+/** An identity to write, with its newer checkpoint if that changes. */
+type ChangedIdentity = IdentityRecord & Advance;
+
 /** New tests, and those whose first failure or flaky days changed. */
-function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: StateChanges): TestState[] {
+function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: WriteOptions): TestState[] {
   return [...tests].flatMap(
     ([
       testId,
@@ -254,40 +270,29 @@ const isEarlier = (one: Omit<FirstFailure, 'commit'>, first: FirstFailure | null
   one.failedAt < first.failedAt ||
   (one.failedAt === first.failedAt && one.executionId < first.executionId);
 
-/** Identities with new executions, and those whose fold changed. */
-function changedIdentities(tests: ReadonlyMap<string, TestInHand>, { folds }: StateChanges): IdentityRecord[] {
-  const changed: IdentityRecord[] = [];
-  for (const [testId, { news, known }] of tests) {
-    const records = new Map(known.records.map((record) => [placeOf(record), record]));
-    const after = new Map(folds.get(testId)?.map((fold) => [placeOf(fold), fold]));
-    for (const identity of news?.identities ?? []) {
-      const place = placeOf(identity);
-      changed.push(changedIdentity(testId, identity, records.get(place), after.get(place), identity.summary()));
-      after.delete(place);
-    }
-    for (const [place, fold] of after)
-      changed.push(changedIdentity(testId, fold, records.get(place), fold, emptySummary));
-  }
-  return changed;
-}
-
-function changedIdentity(
+/** Identities with new executions, and those that were judged. */
+function changedIdentities(
   testId: string,
-  { pipelineName, jobName }: Omit<Identity, 'testId'>,
-  record: IdentityRecord | undefined,
-  fold: KnownFold | undefined,
-  added: IdentitySummary,
-): IdentityRecord {
-  const end = fold?.end ?? (record ? undefined : beginning());
-  return {
-    testId,
-    pipelineName,
-    jobName,
-    summary: record ? mergeSummaries(record.summary, added) : added,
-    health: end?.state.health ?? record?.health ?? 'healthy',
-    fold: end ? writeFold(end) : (record?.fold ?? ''),
-    checkpointAt: fold?.checkpointAt ?? record?.checkpointAt ?? 0,
-  };
+  { news, known, beliefs, judged }: TestInHand,
+  { isFlakyDetectionEnabled }: WriteOptions,
+): ChangedIdentity[] {
+  const records = new Map(known.records.map((record) => [placeOf(record), record]));
+  const judgedAt = new Map(judged.map((one) => [placeOf(one), one]));
+  const added = new Map((news?.identities ?? []).map((identity) => [placeOf(identity), identity]));
+  const places = new Map<string, Omit<Identity, 'testId'>>([...judgedAt, ...added]);
+  return [...places].map(([place, { pipelineName, jobName }]) => {
+    const record = records.get(place);
+    const one = judgedAt.get(place);
+    const end = one ? one.course : beliefs.get(place);
+    const belief = end ? { at: end.at, belief: end.belief } : (record?.belief ?? unknownBelief());
+    const summary = added.get(place)?.summary() ?? emptySummary;
+    return {
+      ...{ testId, pipelineName, jobName, belief },
+      health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
+      summary: record ? mergeSummaries(record.summary, summary) : summary,
+      ...(one?.restart ? keptAt(one.restart) : advanceOf(record, belief)),
+    };
+  });
 }
 
 const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });

@@ -1,10 +1,9 @@
-/** Reads executions, verdicts and health for the evaluation, and writes what it finds. */
+/** Reads executions and verdicts for the evaluation, and writes the verdicts that it finds. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
+import type { Belief } from '../domain/belief.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
-import type { FlakyRule } from '../domain/flakiness.ts';
-import type { Hold } from '../domain/infrastructure.ts';
 import { STATUSES } from '../domain/status.ts';
 
 /** The series of executions that a health describes. */
@@ -14,8 +13,17 @@ export interface Identity {
   jobName: string;
 }
 
-export const identityKey = (identity: Identity): string =>
-  JSON.stringify([identity.testId, identity.pipelineName, identity.jobName]);
+/** An identity as the quarantines see it. */
+export interface IdentityState extends Identity {
+  testName: string;
+  /** When its newest execution that passed or failed finished; milliseconds since the epoch. */
+  newestAt: number;
+  belief: Belief;
+}
+
+/** No name has a NUL. */
+export const identityKey = ({ testId, pipelineName, jobName }: Identity): string =>
+  `${testId}\0${pipelineName}\0${jobName}`;
 
 export type IdentifiedExecution = JudgedExecution & Identity;
 
@@ -48,39 +56,15 @@ export const executionOf = (row: z.infer<typeof executionColumns>): IdentifiedEx
   isRetried: row.is_retried,
 });
 
+/** More tests make a statement longer and gain nothing; over HTTP, ClickHouse does not accept much longer lists. */
+export const TESTS_MAX = 2_000;
+
 const executionRow = executionColumns.transform(executionOf);
 
 const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 const testsSince = { ...tests, since_ms: 'Int64' } as const;
 
-const failing = defineQuery(
-  'evaluation/failing',
-  { ...testsSince, commits: 'Array(String)' },
-  z
-    .object({ test_id: z.string(), on_commits: z.number(), lately: z.number(), newest_at_ms: z.number() })
-    .transform((row) => ({
-      testId: row.test_id,
-      isOnCommits: row.on_commits > 0,
-      failuresLately: row.lately,
-      newestAt: row.newest_at_ms,
-    })),
-);
-const commitExecutions = defineQuery(
-  'evaluation/commit_executions',
-  { ...tests, commits: 'Array(String)' },
-  executionRow,
-);
 const history = defineQuery('evaluation/history', testsSince, executionRow);
-const recentHistory = defineQuery(
-  'evaluation/recent_history',
-  { ...testsSince, from_ms: 'Int64', executions: 'UInt32' },
-  executionRow,
-);
-const fingerprints = defineQuery(
-  'evaluation/fingerprints',
-  testsSince,
-  z.object({ execution_id: z.string(), fingerprint: z.string() }),
-);
 const verdicts = defineQuery(
   'evaluation/verdicts',
   testsSince,
@@ -89,50 +73,28 @@ const verdicts = defineQuery(
       test_id: z.string(),
       execution_id: z.string(),
       finished_at_ms: z.number(),
-      rule: z.enum(['within_run', 'contradicted', 'repeated', 'held_back', 'pending']),
+      rule: z.string(),
     })
     .transform((row) => ({
       testId: row.test_id,
       executionId: BigInt(row.execution_id),
       finishedAt: row.finished_at_ms,
-      rule: row.rule,
+      isFromSource: row.rule === 'within_run',
     })),
 );
-/** A test that failed: whether on the given commits, and how often since the given moment. */
-export interface FailingTest {
-  testId: string;
-  isOnCommits: boolean;
-  failuresLately: number;
-  newestAt: number;
-}
 
-/** Why an execution is flaky, or that it is held back (src/domain/infrastructure.ts). */
-export type VerdictRule = FlakyRule | Exclude<Hold, 'released'>;
-
-export const isFlakyRule = (rule: VerdictRule | undefined): rule is FlakyRule =>
-  rule === 'within_run' || rule === 'contradicted' || rule === 'repeated';
-
-export interface StoredVerdict {
+/** An execution that is flaky. */
+export interface FlakyVerdict {
   testId: string;
   executionId: bigint;
   finishedAt: number;
-  rule: VerdictRule;
+  /** Whether its source said so; otherwise its test was called flaky, and explains it best. */
+  isFromSource: boolean;
 }
 
-/** A verdict to write; without a rule, it retracts an earlier one. */
-export type Verdict = Omit<StoredVerdict, 'rule'> & { rule: VerdictRule | undefined };
-
-/** Executions that are flaky, and those that are held back. */
-export interface Verdicts {
-  flaky: ReadonlySet<bigint>;
-  heldBack: ReadonlySet<bigint>;
-}
-
-export function verdictsOf(rows: Iterable<readonly [bigint, VerdictRule]>): Verdicts {
-  const flaky = new Set<bigint>();
-  const heldBack = new Set<bigint>();
-  for (const [id, rule] of rows) (isFlakyRule(rule) ? flaky : heldBack).add(id);
-  return { flaky, heldBack };
+/** A verdict to write: it may retract an earlier one. */
+export interface Verdict extends FlakyVerdict {
+  isFlaky: boolean;
 }
 
 export class EvaluationStore {
@@ -141,53 +103,13 @@ export class EvaluationStore {
     private readonly repositoryId: string,
   ) {}
 
-  /** The tests that ever failed, among those given. */
-  failing(testIds: string[], commits: string[], since: number): Promise<FailingTest[]> {
-    return this.clickhouse.select(failing, {
-      repository_id: this.repositoryId,
-      test_ids: testIds,
-      commits,
-      since_ms: since,
-    });
-  }
-
-  onCommits(testIds: string[], commits: string[]): Promise<IdentifiedExecution[]> {
-    return this.clickhouse.select(commitExecutions, { repository_id: this.repositoryId, test_ids: testIds, commits });
-  }
-
+  /** What passed or failed since a moment. */
   history(testIds: string[], since: number): Promise<IdentifiedExecution[]> {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
-  /**
-   * What finished since `from`, and for each identity up to `executions` of what finished between `since` and `from`.
-   */
-  recentHistory(testIds: string[], since: number, from: number, executions: number): Promise<IdentifiedExecution[]> {
-    return this.clickhouse.select(recentHistory, {
-      repository_id: this.repositoryId,
-      test_ids: testIds,
-      since_ms: since,
-      from_ms: from,
-      executions,
-    });
-  }
-
-  /** The failure group of each execution that failed since then, by execution id. */
-  async fingerprints(testIds: string[], since: number): Promise<Map<bigint, string>> {
-    const rows = await this.clickhouse.select(fingerprints, {
-      repository_id: this.repositoryId,
-      test_ids: testIds,
-      since_ms: since,
-    });
-    return new Map(rows.map((row) => [BigInt(row.execution_id), row.fingerprint]));
-  }
-
-  /** The executions since then that are flaky or held back. */
-  async verdicts(testIds: string[], since: number): Promise<Verdicts> {
-    return verdictsOf((await this.storedVerdicts(testIds, since)).map((row) => [row.executionId, row.rule]));
-  }
-
-  storedVerdicts(testIds: string[], since: number): Promise<StoredVerdict[]> {
+  /** The executions since then that are flaky. */
+  flakyExecutions(testIds: string[], since: number): Promise<FlakyVerdict[]> {
     return this.clickhouse.select(verdicts, {
       repository_id: this.repositoryId,
       test_ids: testIds,
@@ -200,8 +122,8 @@ export class EvaluationStore {
       test_id: row.testId,
       finished_at: timestamp(row.finishedAt),
       execution_id: row.executionId.toString(),
-      is_flaky: isFlakyRule(row.rule),
-      rule: row.rule ?? 'none',
+      is_flaky: row.isFlaky,
+      rule: row.isFlaky ? (row.isFromSource ? 'within_run' : 'own') : 'none',
     }));
   }
 
@@ -214,8 +136,7 @@ export class EvaluationStore {
 }
 
 /** The token of what one pass inserts for a repository: several repositories share a pass and its version. */
-export const evaluationToken = (version: number, repositoryId: string): string =>
-  `evaluation-${version}-${repositoryId}`;
+const evaluationToken = (version: number, repositoryId: string): string => `evaluation-${version}-${repositoryId}`;
 
 /** In the form that ClickHouse reads as DateTime64(3, 'UTC'). */
 const timestamp = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');

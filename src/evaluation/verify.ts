@@ -1,51 +1,25 @@
-/** Computes verdicts and health of every test from its executions and compares them with what is stored. */
+/** Computes what runs mean and the state of every test from the executions, and compares them with what is stored. */
 import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { comparePositions } from '../domain/execution.ts';
-import { judge } from '../domain/judge.ts';
-import { TROUBLE_REACH_MS } from '../domain/judgement-constants.ts';
-import { isRecovered } from '../domain/quarantine-rules.ts';
-import { REPETITION_REACH_MS } from '../domain/repetition.ts';
-import { endOfMonth } from '../domain/retention.ts';
+import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
-import { newestBaseline } from '../postgres/health-checkpoints.ts';
+import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
 import { deriveState } from './derived-state.ts';
-import { isSameEvidence, rulesOf } from './evaluate.ts';
-import type { Fold } from './fold.ts';
-import type { IdentityState } from './health.ts';
-import { readGroups, readHistory } from './history.ts';
+import { conclusiveIn, readGroups, readHistory } from './history.ts';
+import { judgeAllRuns } from './judge-all-runs.ts';
 import type { PendingTests } from './pending.ts';
-import { QuarantineEvidenceStore } from './quarantine-evidence.ts';
-import { recentIdentities, recoveryOf } from './quarantines.ts';
-import { RunStore, type TroubledRun } from './run-store.ts';
+import { hasRecovered, recentIdentities } from './quarantines.ts';
+import { endOfLastMonthGone } from './rederive.ts';
 import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
 import { StateStore } from './state-store.ts';
-import {
-  EvaluationStore,
-  type IdentifiedExecution,
-  type Identity,
-  identityKey,
-  isFlakyRule,
-  type VerdictRule,
-} from './store.ts';
-import { judgeAllRuns, Troubles } from './troubles.ts';
-
-/**
- * Runs of one commit are almost always this close together, and so is everything that makes a failure a repetition.
- */
-const EDGE_MS = REPETITION_REACH_MS;
-
-/** The end of the newest month that a repository's baselines have moved past; far back when there is none. */
-async function lastMonthGone(db: Database, repositoryId: string): Promise<number> {
-  const newestAt = await onPostgres(() => newestBaseline(db, repositoryId));
-  return newestAt === null ? -TROUBLE_REACH_MS : endOfMonth(newestAt);
-}
+import { EvaluationStore, type IdentityState, identityKey } from './store.ts';
 
 interface JudgementDeps {
   clickhouse: ClickHouse;
@@ -61,10 +35,11 @@ interface VerifyScope {
 }
 
 /**
- * Returns a sentence for every difference.
+ * Returns a sentence for every difference. A run is compared with what all executions before it say; a test with what they
+ * say if its runs mean what is stored. If neither differs anywhere, everything is as if it were judged from the beginning.
  *
- * @param pending what is stored but not evaluated. It may change the verdicts and the health of the tests in it, and the
- *   trouble of runs since the first of them, with the tests that failed in such a run. These are not compared.
+ * @param pending what is stored but not evaluated. It may change the tests in it, and what runs mean since the day of the
+ *   first of them. These are not compared.
  */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: JudgementDeps,
@@ -76,7 +51,7 @@ export async function verifyJudgements(
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const differences: string[] = [];
-  let current: { id: string; troubles: Troubles; open: Quarantine[]; waiting: ReadonlySet<string> } | undefined;
+  let current: { id: string; runs: KnownRuns; open: Quarantine[] } | undefined;
   const shown = await testsWithExecutions(db, repositoryId);
   for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(
     clickhouse,
@@ -84,31 +59,26 @@ export async function verifyJudgements(
     executionsAtOnce,
   )) {
     for (const testId of testIds) shown.delete(`${id}/${testId}`);
+    const waiting = pending.get(id) ?? new Map<string, number>();
     if (current?.id !== id) {
-      const runs = new RunStore(clickhouse, id);
-      const stored = await runs.troubled(0);
-      const judged = await judgeAllRuns(runs);
-      // Of a run just after a month that has left, the passes before it may have left with that month, so its stored
-      // trouble stands.
-      const edge = (await lastMonthGone(db, id)) + TROUBLE_REACH_MS;
-      const different = differentRuns(judged, stored).filter(({ run }) => run.day * DAY_MS >= edge);
-      const tests = pending.get(id) ?? new Map<string, number>();
-      const since = dayOf([...tests.values()].reduce((least, since) => Math.min(least, since), Number.MAX_VALUE));
-      differences.push(...different.filter(({ run }) => run.day < since).map(({ sentence }) => sentence));
-      const waiting = new Set(tests.keys());
-      for (const { run } of different)
-        if (run.day >= since) for (const testId of (await runs.failuresIn(run)).keys()) waiting.add(testId);
+      const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
+      differences.push(...(await runDifferences({ clickhouse, db }, id, until, executionsAtOnce)));
+      const runs = await onPostgres(() => readMeanings(db, id));
       const { quarantines: open } = await quarantines.snapshot(id);
-      current = { id, troubles: new Troubles(stored.values()), open, waiting };
+      current = { id, runs, open };
     }
-    const { troubles, waiting } = current;
+    const { runs, open } = current;
     const compared = testIds.filter((testId) => !waiting.has(testId));
     const stores = { executions: new EvaluationStore(clickhouse, id), states: new StateStore(db, id) };
-    const deps = { clickhouse, repositoryId: id, ...stores };
-    const found = await differencesOf(deps, troubles, compared, isEnabled.get(id) ?? true);
+    const options = { isFlakyDetectionEnabled: isEnabled.get(id) ?? true, runs };
+    const found = await differencesOf({ clickhouse, repositoryId: id, ...stores }, compared, options);
     differences.push(...found.differences);
-    const open = current.open.filter((quarantine) => compared.includes(quarantine.testId));
-    differences.push(...(await recoveryDifferences(new QuarantineEvidenceStore(clickhouse, id), found.states, open)));
+    differences.push(
+      ...recoveryDifferences(
+        found.states,
+        open.filter((quarantine) => compared.includes(quarantine.testId)),
+      ),
+    );
   }
   for (const test of shown)
     differences.push(`test ${test} is stored with executions, but none is retained on the default branch`);
@@ -126,6 +96,49 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
   return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
 }
 
+/** @param until runs that began later are not compared. */
+async function runDifferences(
+  { clickhouse, db }: Pick<JudgementDeps, 'clickhouse' | 'db'>,
+  repositoryId: string,
+  until: number,
+  executionsAtOnce: number | undefined,
+): Promise<string[]> {
+  const edge = await onPostgres(() => endOfLastMonthGone(db, repositoryId));
+  const stored = new Map(
+    (await onPostgres(() => readRuns(db, repositoryId, edge)))
+      .filter(({ commit, startedAt }) => commit === '' && startedAt < until)
+      .map((run) => [nameOfRun(run), run]),
+  );
+  const differences: string[] = [];
+  const options = { repositoryId, edge, ...(executionsAtOnce === undefined ? {} : { executionsAtOnce }) };
+  for await (const runs of judgeAllRuns(clickhouse, db, options))
+    for (const run of runs) {
+      if (run.startedAt >= until) return [...differences, ...goneRuns(stored)];
+      const name = nameOfRun(run);
+      const [is, was] = [describedRun(run), describedRun(stored.get(name))];
+      stored.delete(name);
+      if (is !== was) differences.push(`${titleOf(run)} is ${is}, but stored as ${was}`);
+    }
+  return [...differences, ...goneRuns(stored)];
+}
+
+const goneRuns = (stored: ReadonlyMap<string, StoredRun>): string[] =>
+  [...stored.values()].map((run) => `${titleOf(run)} is stored, but nothing shows it`);
+
+const titleOf = ({ pipelineName, jobName, day, runId, runAttempt }: StoredRun): string =>
+  `run ${JSON.stringify([pipelineName, jobName, day, runId, runAttempt])}`;
+
+const describedRun = (run: StoredRun | undefined): string =>
+  run === undefined
+    ? 'missing'
+    : JSON.stringify([
+        run.startedAt,
+        run.executions,
+        [...run.unexpected].sort(),
+        [...run.expected].sort(),
+        run.meaning,
+      ]);
+
 interface VerifiedStores {
   clickhouse: ClickHouse;
   repositoryId: string;
@@ -135,46 +148,33 @@ interface VerifiedStores {
 
 async function differencesOf(
   { clickhouse, repositoryId, executions: store, states }: VerifiedStores,
-  troubles: Troubles,
   testIds: string[],
-  isFlakyDetectionEnabled: boolean,
+  { isFlakyDetectionEnabled, runs }: { isFlakyDetectionEnabled: boolean; runs: KnownRuns },
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
   const groups = await readGroups(clickhouse, repositoryId, testIds);
-  const fingerprints = await store.fingerprints(testIds, 0);
-  const storedRules = new Map((await store.storedVerdicts(testIds, 0)).map((row) => [row.executionId, row.rule]));
+  const flaky = new Set((await store.flakyExecutions(testIds, 0)).map(({ executionId }) => executionId));
   const stored = await states.readStates(testIds);
-  const baselines = new Map((await states.read(testIds)).map((row) => [identityKey(identityOf(row)), row.baseline]));
+  const checkpoints = await states.readCheckpoints(testIds);
+  const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
   const differences: string[] = [];
   const changes: HealthChangeRecord[] = [];
   const found: IdentityState[] = [];
-  for (const [testId, news] of history) {
-    const rules = new Map<bigint, VerdictRule>();
-    for (const { executions } of news.identities.values()) {
-      const conclusive = executions.filter(({ status }) => status !== 'skipped');
-      const [first] = conclusive;
-      if (!first) continue;
-      const judged = rulesOf(
-        judge(conclusive, { troubles: troubles.of(first), fingerprints, isFlakyDetectionEnabled }),
-      );
-      const baseline = baselines.get(identityKey(identityOf(first)));
-      for (const id of lostEvidence(conclusive, baseline)) keepStored(judged, id, storedRules.get(id));
-      for (const { executionId } of conclusive) {
-        const [is, was] = [judged.get(executionId), storedRules.get(executionId)];
-        if (is !== undefined) rules.set(executionId, is);
-        if (!isSameEvidence(is, was))
-          differences.push(
-            `execution ${executionId} of test ${testId} is ${described(is)}, but stored as ${described(was)}`,
-          );
-      }
+  for (const [testId, of] of history) {
+    const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines });
+    for (const { executionId } of conclusiveIn(of)) {
+      const is = derived.flaky.has(String(executionId));
+      if (is !== flaky.has(executionId))
+        differences.push(
+          `execution ${executionId} of test ${testId} is ${described(is)}, but stored as ${described(!is)}`,
+        );
     }
-    const derived = deriveState(testId, news, rules, baselines);
     found.push(...derived.states);
     changes.push(...derived.changes);
     differences.push(...stateDifferences(derived, stored.get(testId)?.test, stored.get(testId)?.records ?? []));
   }
   const isKept = (change: HealthChangeRecord): boolean => {
-    const baseline = baselines.get(identityKey(identityOf(change)))?.at;
+    const baseline = baselines.get(identityKey(change))?.at;
     return baseline ? comparePositions(change.at, baseline) <= 0 : false;
   };
   differences.push(...changeDifferences(changes, await states.readChanges(testIds), isKept));
@@ -182,44 +182,13 @@ async function differencesOf(
   return { differences, states: found };
 }
 
-async function recoveryDifferences(
-  evidence: QuarantineEvidenceStore,
-  identities: readonly IdentityState[],
-  open: readonly Quarantine[],
-): Promise<string[]> {
-  const found = await recoveryOf(evidence, recentIdentities(identities), open);
-  return [...found].flatMap(([{ id, isRecovered: stored }, recoveries]) => {
-    const is = isRecovered(recoveries.map((one) => one.evidence));
-    return is === stored ? [] : [`quarantine ${id} has ${is ? '' : 'not '}recovered, but the opposite is stored`];
-  });
-}
+const described = (isFlaky: boolean): string => (isFlaky ? 'flaky' : 'not flaky');
 
-const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });
-
-const described = (rule: VerdictRule | undefined): string =>
-  rule === undefined ? 'neither flaky nor held back' : isFlakyRule(rule) ? `flaky (${rule})` : 'held back';
-
-function keepStored(rules: Map<bigint, VerdictRule>, id: bigint, stored: VerdictRule | undefined): void {
-  if (stored === undefined) rules.delete(id);
-  else rules.set(id, stored);
-}
-
-/**
- * Executions just after a month that has left. What decided on them may have left with it, so their stored verdicts
- * stand.
- */
-function lostEvidence(executions: readonly IdentifiedExecution[], baseline: Fold | undefined): bigint[] {
-  const edge = baseline?.at ? endOfMonth(baseline.at.finishedAt) + EDGE_MS : 0;
-  return executions.filter((execution) => execution.finishedAt < edge).map((execution) => execution.executionId);
-}
-
-/** Runs whose trouble differs. */
-function differentRuns(
-  judged: ReadonlyMap<string, TroubledRun>,
-  stored: ReadonlyMap<string, TroubledRun>,
-): { run: TroubledRun; sentence: string }[] {
-  return [...new Map([...judged, ...stored])].flatMap(([key, run]) => {
-    const [is, was] = [judged.get(key)?.trouble ?? 'none', stored.get(key)?.trouble ?? 'none'];
-    return is === was ? [] : [{ run, sentence: `the trouble of run ${key} is ${is}, but stored as ${was}` }];
+function recoveryDifferences(states: readonly IdentityState[], open: readonly Quarantine[]): string[] {
+  const recent = recentIdentities(states);
+  return open.flatMap((quarantine) => {
+    const is = hasRecovered(quarantine, recent);
+    if (is === quarantine.isRecovered) return [];
+    return [`quarantine ${quarantine.id} has ${is ? '' : 'not '}recovered, but the opposite is stored`];
   });
 }

@@ -3,10 +3,7 @@
  * and many end together: commits that are asked for at the same time share the statements. Most that are asked for have a
  * record in PostgreSQL; ClickHouse is asked about the others.
  */
-import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineQuery } from '../clickhouse/query.ts';
-import { mayBeTroubled } from '../domain/infrastructure.ts';
 import {
   type AskedResults,
   type CommitRecord,
@@ -16,7 +13,6 @@ import {
   commitRecordSchema,
   readResults,
   readRuns,
-  runKey,
 } from '../evaluation/commit-record.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { readCommitRecords } from '../postgres/commit-records.ts';
@@ -28,20 +24,6 @@ export const FAILED_TESTS_MAX = 1_000;
 /** Commits whose results share a statement. With as many tests each, their ids fit in the 1 MiB of an address. */
 const COMMITS_MAX = 16;
 
-const troubles = defineQuery(
-  'commits/troubles',
-  { repository_id: 'UUID', days: 'Array(UInt16)' },
-  z.object({
-    day_number: z.int(),
-    pipeline_name: z.string(),
-    job_name: z.string(),
-    run_id: z.string(),
-    run_attempt: z.int(),
-    run_trouble: z.enum(['partial', 'total']),
-  }),
-);
-type TroubledRun = z.infer<(typeof troubles)['row']>;
-
 /** Results are there if the commit has a record. */
 export type KnownCommit = Pick<CommitRecord, 'runs'> & Partial<CommitRecord>;
 
@@ -49,7 +31,6 @@ export class Commits {
   readonly #records: RepositoryBatches<string, CommitRecord>;
   readonly #runs: RepositoryBatches<string, CommitRun[]>;
   readonly #results: RepositoryBatches<AskedResults, CommitResult[]>;
-  readonly #troubles: RepositoryBatches<number, TroubledRun[]>;
 
   constructor(db: Database, clickhouse: ClickHouse) {
     this.#records = RepositoryBatches.byKey(async (id, commits) => {
@@ -70,13 +51,6 @@ export class Commits {
         },
       { sizeMax: COMMITS_MAX },
     );
-    this.#troubles = new RepositoryBatches(({ id, owner }) => async (take, signal) => {
-      const { asked, takeOnce } = taken(take, (day) => day);
-      const values = () => ({ repository_id: id, days: [...new Set(takeOnce())] });
-      const rows = await clickhouse.select(troubles, values, { owner, signal });
-      const byDay = Map.groupBy(rows, ({ day_number: day }) => day);
-      return asked.map((day) => byDay.get(day));
-    });
   }
 
   /** Its runs: attempts of CI jobs by UTC day, on any branch. Empty for one that nothing is stored of. */
@@ -96,24 +70,6 @@ export class Commits {
     if (known.results) return known.results.filter(({ test_id: testId }) => asked.has(testId));
     const results = await this.#results.get(repository, { repositoryId: repository.id, commit, runs, testIds }, signal);
     return results?.filter(({ test_id: testId }) => asked.has(testId)) ?? [];
-  }
-
-  /**
-   * The trouble of those that the evaluation judged troubled, by {@link runKey}. It judges runs of the default branch, and
-   * hardly any allow for trouble, so this is seldom asked.
-   */
-  async troublesOf(
-    repository: Repository,
-    runs: readonly CommitRun[],
-    signal?: AbortSignal,
-  ): Promise<Map<string, TroubledRun['run_trouble']>> {
-    const days = new Set(
-      runs
-        .filter((run) => run.on_default && mayBeTroubled({ ...run, startedAt: run.started_ms }))
-        .map(({ day_number: day }) => day),
-    );
-    const found = await Promise.all([...days].map((day) => this.#troubles.get(repository, day, signal)));
-    return new Map(found.flatMap((of = []) => of.map((run) => [runKey(run), run.run_trouble] as const)));
   }
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
@@ -48,6 +49,30 @@ export const pipelineNameOut = z.string().meta({ example: 'CI' });
 export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
+
+/** How sure a health is. */
+export const confidenceFields = {
+  health_confidence: z.enum(LEVELS).meta({
+    description: 'How sure the health is, by its probability',
+    example: 'high',
+  }),
+  health_probability: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .meta({ description: 'How likely the health is right; null if the test was not judged yet', example: 0.983 }),
+  has_enough_runs: z.boolean().meta({
+    description: 'False: the health is what is likeliest, but there are not enough runs to know',
+    example: true,
+  }),
+};
+
+export const confidenceJson = ({ confidence, probability, hasEnoughRuns }: HealthConfidence) => ({
+  health_confidence: confidence,
+  health_probability: probability,
+  has_enough_runs: hasEnoughRuns,
+});
 
 /** The fields of a response that holds a page. */
 export const pageFields = {

@@ -1,14 +1,15 @@
 /** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
-import { healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
+import { countedIdentities, healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { pullRequestsMergedAs } from '../postgres/pull-requests.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
-import { latest } from './known-tests.ts';
+import { type KnownTest, latest } from './known-tests.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
 
 const ratio = z.number().min(0).max(1);
@@ -20,6 +21,7 @@ const response = z.object({
   health_status: z
     .enum(HEALTHS)
     .meta({ description: 'The worst health among its pipelines and CI jobs', example: 'flaky' }),
+  ...common.confidenceFields,
   last_conclusion: z.enum(STATUSES).meta({ example: 'passed' }),
   failure_ratio: ratio.meta({
     description: 'Share of failures among the passed and failed executions of the last 30 days',
@@ -67,12 +69,14 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
       const conclusive = passed + failed;
       const share = (count: number): number => (conclusive === 0 ? 0 : count / conclusive);
       const newest = newestOf(summaries);
+      const health = healthOfTest(test.identities);
       return {
         body: {
           repository: repository.name,
           test_name: test.name,
           test_id: path.test_id,
-          health_status: healthOfTest(test.identities),
+          health_status: health,
+          ...common.confidenceJson(confidenceOfTest(health, beliefsOf(test.identities))),
           last_conclusion: newest?.status ?? 'skipped',
           failure_ratio: share(failed),
           flakiness_ratio: share(repository.flakyDetectionEnabled ? recentFlaky(test.flakyDays, now) : 0),
@@ -93,6 +97,9 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
     },
   });
 }
+
+const beliefsOf = (identities: KnownTest['identities']) =>
+  countedIdentities(identities).map(({ health, belief }) => ({ health, ...belief }));
 
 const timeOrNull = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : formatMoment(at);

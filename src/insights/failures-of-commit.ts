@@ -11,7 +11,8 @@ import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { type FailureEvidence, groupKey } from './failure-evidence.ts';
-import { type KnownTest, latest } from './known-tests.ts';
+import type { KnownTest } from './known-tests.ts';
+import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
 
 export interface CommitFilters {
   commit: string;
@@ -67,7 +68,7 @@ export async function readCommitFailures(
   if (testIds.length === 0) return { runs: runs.length, failures: [] };
   const [results, troubles, tests, quarantines] = await Promise.all([
     deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
-    deps.commits.troublesOf(repository, runs, signal),
+    RunTroubles.of(deps.db, repository.id, runs.filter(mayBeTroubled).map(placeOf)),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
     deps.evidence.quarantinesOf(repository, testIds),
   ]);
@@ -80,11 +81,15 @@ export async function readCommitFailures(
     tests: new Map(testIds.map((id, i) => [id, tests[i]])),
     groups,
     quarantines,
-    troubled: new Set(troubles.keys()),
+    troubled: new Set(),
   };
   const byRun = Map.groupBy(results, runKey);
-  for (const [key, run] of found.runs)
-    if (!run.on_default && isTroubled(run, byRun.get(key) ?? [], found.tests)) found.troubled.add(key);
+  for (const [key, run] of found.runs) {
+    const isTroubled = run.on_default
+      ? troubles.of(placeOf(run)).trouble !== 'none'
+      : isOutage(run, byRun.get(key) ?? [], found.tests);
+    if (isTroubled) found.troubled.add(key);
+  }
   const failures = [...Map.groupBy(results, placeKey).values()].flatMap((of) => judged(of, found) ?? []);
   return { runs: runs.length, failures };
 }
@@ -158,23 +163,15 @@ function judged(
   };
 }
 
-/** Of a run off the default branch, which the evaluation does not judge: by what the failing tests show there. */
-function isTroubled(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
-  const failing = Map.groupBy(
-    results.filter(({ is_failed }) => is_failed),
-    ({ test_id }) => test_id,
-  );
-  return isTroubledOffDefault(
-    { startedAt: run.started_ms, passed: run.passed, failed: run.failed },
-    [...failing].map(([testId, of]) => {
-      const known = (tests.get(testId)?.identities ?? []).map(({ summary }) => summary);
-      return {
-        failures: of.length,
-        lastPassAt: latest(known.map(({ lastSuccessAt }) => lastSuccessAt)),
-        lastFailureAt: latest(known.map(({ lastFailureAt }) => lastFailureAt)),
-      };
-    }),
-  );
+/** Of a run off the default branch, which is not judged: by what the failing tests are on the default branch. */
+function isOutage(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
+  const isHealthy = (testId: string): boolean => {
+    const test = tests.get(testId);
+    return test !== undefined && healthOfTest(test.identities) === 'healthy';
+  };
+  const failed = results.filter(({ test_id, is_failed }) => is_failed && isHealthy(test_id));
+  const healthyTests = new Set(failed.map(({ test_id }) => test_id)).size;
+  return isTroubledOffDefault({ passed: run.passed, failedHealthy: failed.length, healthyTests });
 }
 
 const placeKey = (row: CommitResult): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);

@@ -2,7 +2,7 @@
 import { executionsOf } from '../domain/test-state.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { readShownIdentities, readTests, type ShownIdentity, type TestState } from '../postgres/test-states.ts';
+import { readIdentities, readTests, type ShownIdentity, type TestState } from '../postgres/test-states.ts';
 import { RepositoryBatches } from './batches.ts';
 import { unknownTest } from './common.ts';
 
@@ -32,7 +32,7 @@ export class KnownTests {
 
   async #load(repositoryId: string, testIds: string[]): Promise<Map<string, KnownTest>> {
     const [tests, identities] = await onPostgres(() =>
-      Promise.all([readTests(this.db, repositoryId, testIds), readShownIdentities(this.db, repositoryId, testIds)]),
+      Promise.all([readTests(this.db, repositoryId, testIds), readIdentities(this.db, repositoryId, testIds)]),
     );
     const byTest = Map.groupBy(
       identities.filter(({ summary }) => executionsOf(summary) > 0),

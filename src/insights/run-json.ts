@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
 import * as common from './common.ts';
 import { runIdOf } from './run-id.ts';
+import type { RunTroubles } from './run-troubles.ts';
 
 export const runRow = z.object({
   pipeline_name: z.string(),
@@ -19,7 +20,7 @@ export const runRow = z.object({
   run_passed: z.int(),
   run_failed: z.int(),
   run_skipped: z.int(),
-  troubled: z.int(),
+  failed_jobs: z.array(z.object({ day: z.int(), job: z.string(), attempt: z.int() })),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -47,13 +48,25 @@ export const runFields = {
   failed: executions('Failed', 1),
   skipped: executions('Skipped', 3),
   is_troubled: z.boolean().meta({
-    description: 'Whether so much failed at once that failures are held back. Judged on the default branch only',
+    description:
+      'Whether a healthy test fails in one of its CI jobs with a probability of 1 % or more, so that failures in it prove little. Judged on the default branch only',
     example: false,
   }),
 };
 export const runSchema = z.object(runFields).meta({ id: 'Run' });
 
-export const runJson = (row: RunRow): z.input<typeof runSchema> => ({
+/** The attempts of its CI jobs on the default branch in which tests failed, by UTC day. */
+export const failedJobsOf = ({
+  pipeline_name,
+  run_id,
+  failed_jobs,
+}: Pick<RunRow, 'pipeline_name' | 'run_id' | 'failed_jobs'>) =>
+  failed_jobs.map(({ day, job, attempt }) => ({
+    ...{ pipelineName: pipeline_name, jobName: job },
+    ...{ day, runId: run_id, runAttempt: attempt },
+  }));
+
+export const runJson = (row: RunRow, troubles: RunTroubles): z.input<typeof runSchema> => ({
   id: runIdOf({ pipelineName: row.pipeline_name, runId: row.run_id, commit: row.commit_sha }),
   pipeline_name: row.pipeline_name,
   run_id: row.run_id || null,
@@ -69,5 +82,5 @@ export const runJson = (row: RunRow): z.input<typeof runSchema> => ({
   passed: row.run_passed,
   failed: row.run_failed,
   skipped: row.run_skipped,
-  is_troubled: row.troubled > 0,
+  is_troubled: failedJobsOf(row).some((job) => troubles.of(job).trouble !== 'none'),
 });

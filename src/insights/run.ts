@@ -1,10 +1,10 @@
 /** One run with its CI jobs, and the reports that arrived for it. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import type { Trouble } from '../domain/infrastructure.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { type CommitRun, runKey } from '../evaluation/commit-record.ts';
+import { type RunExplanation, TROUBLES } from '../domain/troubled-run.ts';
+import type { CommitRun } from '../evaluation/commit-record.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
@@ -14,6 +14,7 @@ import type { Commits } from './commits.ts';
 import * as common from './common.ts';
 import { readRunId } from './run-id.ts';
 import { ID_EXAMPLE, runFields, runJson } from './run-json.ts';
+import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
 
 /** More are left out of the answer. */
 const JOBS_MAX = 10_000;
@@ -28,9 +29,14 @@ const jobSchema = z.object({
   failed: z.int().meta({ example: 1 }),
   skipped: z.int().meta({ example: 3 }),
   failed_tests: z.int().meta({ description: 'Tests that failed', example: 1 }),
-  trouble: z.enum(['none', 'partial', 'total']).meta({
-    description: 'How much of it failed that passed before: little, at least 30 %, at least 90 %',
+  trouble: z.enum(TROUBLES).meta({
+    description:
+      'How likely a healthy test fails in it: `partial` from 1 % on, `total` from 80 % on. Judged on the default branch only',
     example: 'none',
+  }),
+  trouble_reason: z.string().nullable().meta({
+    description: 'Why, in words; null if nothing went wrong, or if it was not judged',
+    example: '1 of 212 executions failed unexpectedly: too few to be trouble',
   }),
 });
 const reportSchema = z.object({
@@ -78,9 +84,10 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
         .sort(byStart);
       const [first] = rows;
       if (!first) throw unknownRun();
-      const troubles = await deps.commits.troublesOf(repository, rows, signal);
+      const failedJobs = rows.filter(mayBeTroubled);
+      const troubles = await RunTroubles.of(deps.db, repository.id, failedJobs.map(placeOf));
       const total = (of: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
-      const run = runJson({
+      const whole = {
         pipeline_name: name.pipelineName,
         run_id: name.runId,
         commit_sha: name.commit,
@@ -95,10 +102,16 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
         run_passed: total(({ passed }) => passed),
         run_failed: total(({ failed }) => failed),
         run_skipped: total(({ skipped }) => skipped),
-        troubled: rows.filter((row) => troubles.has(runKey(row))).length,
-      });
-      const jobs = rows.slice(0, JOBS_MAX).map((row) => jobJson(row, troubles.get(runKey(row)) ?? 'none'));
-      return { body: { ...run, jobs, reports: reports.map(reportJson) } };
+        failed_jobs: failedJobs.map(({ day_number: day, job_name: job, run_attempt: attempt }) => ({
+          day,
+          job,
+          attempt,
+        })),
+      };
+      const jobs = rows
+        .slice(0, JOBS_MAX)
+        .map((row) => jobJson(row, mayBeTroubled(row) ? troubles.of(placeOf(row)) : undefined));
+      return { body: { ...runJson(whole, troubles), jobs, reports: reports.map(reportJson) } };
     },
   });
 
@@ -111,7 +124,7 @@ const byStart = (one: CommitRun, other: CommitRun): number =>
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-const jobJson = (row: CommitRun, trouble: Trouble): z.input<typeof jobSchema> => ({
+const jobJson = (row: CommitRun, explained: RunExplanation | undefined): z.input<typeof jobSchema> => ({
   job_name: row.job_name,
   run_attempt: row.run_attempt,
   job_url: row.job_url || null,
@@ -121,7 +134,8 @@ const jobJson = (row: CommitRun, trouble: Trouble): z.input<typeof jobSchema> =>
   failed: row.failed,
   skipped: row.skipped,
   failed_tests: row.failed_tests.length,
-  trouble,
+  trouble: explained?.trouble ?? 'none',
+  trouble_reason: explained?.reason ?? null,
 });
 
 const reportJson = (report: Awaited<ReturnType<typeof reportsOfRun>>[number]): z.input<typeof reportSchema> => ({

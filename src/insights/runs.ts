@@ -9,7 +9,8 @@ import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/
 import { cursorParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
-import { type RunRow, runJson, runRow, runSchema } from './run-json.ts';
+import { failedJobsOf, type RunRow, runJson, runRow, runSchema } from './run-json.ts';
+import { RunTroubles } from './run-troubles.ts';
 
 /** The window of a request that names neither its start nor a commit. */
 const WINDOW_DAYS = 7;
@@ -81,8 +82,8 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps)
         window: (first = windowOf(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
+      const repository = await deps.repositories.find(path.owner, path.repository);
       const page = await readPage(pagedRuns, asked, async ({ direction, key, perPage, window }) => {
-        const repository = await deps.repositories.find(path.owner, path.repository);
         if (!repository) return [];
         const [keyMs, keyPipeline, keyRun, keyCommit] = key ?? [0, '', '', ''];
         return deps.clickhouse.select(
@@ -102,7 +103,9 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps)
           { owner: repository.owner, signal },
         );
       });
-      return pageReply(page, 'runs', runJson);
+      const failed = page.items.flatMap(failedJobsOf);
+      const troubles = await RunTroubles.of(deps.db, repository?.id, failed);
+      return pageReply(page, 'runs', (row) => runJson(row, troubles));
     },
   });
 }

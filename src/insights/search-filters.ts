@@ -1,9 +1,9 @@
 /** What a search of tests may be filtered by, and what that means to the store. */
 import { globToLike, isGlob } from '../domain/glob.ts';
+import { LEVELS, type Level } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { HEALTHS } from '../domain/status.ts';
-import { LEVELS, type Level } from '../domain/test-metrics.ts';
 import {
   cursorParameter,
   enumParameter,

@@ -2,11 +2,12 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { costOf } from '../domain/glob.ts';
+import { LEVELS } from '../domain/health-confidence.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { SEARCH_COST_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
-import { LEVELS, metricsOf } from '../domain/test-metrics.ts';
+import { metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -55,7 +56,7 @@ export const isHeavy = (testNames: readonly string[]): boolean => costOf(testNam
 const metricsSchema = z
   .object({
     health_status: z.enum(HEALTHS).meta({ example: 'flaky' }),
-    health_confidence: z.enum(LEVELS).meta({ description: 'How much the health rests on', example: 'high' }),
+    ...common.confidenceFields,
     failed_executions_impact: z
       .enum(LEVELS)
       .nullable()
@@ -89,7 +90,7 @@ const toJson = ({ test_id, name, pipeline_name, job_name, metrics }: FoundIdenti
   job_name,
   metrics: {
     health_status: metrics.health,
-    health_confidence: metrics.confidence,
+    ...common.confidenceJson(metrics),
     failed_executions_impact: metrics.impact,
     executions: metrics.executions,
     failed_executions: metrics.failures,
@@ -113,13 +114,13 @@ async function searchByNames(knownTests: KnownTests, repository: Repository, sea
     (test?.identities ?? [])
       .filter(({ pipelineName }) => isAmong(pipelineName, pipelines, pipelinesExcluded))
       .filter(({ jobName }) => isAmong(jobName, jobs, jobsExcluded))
-      .map(({ testId, pipelineName, jobName, summary, health }) => ({
+      .map(({ testId, pipelineName, jobName, summary, ...judged }) => ({
         test_id: testId,
         name: test?.name ?? '',
         pipeline_name: pipelineName,
         job_name: jobName,
         executions: executionsOf(summary),
-        metrics: metricsOf(summary, health),
+        metrics: metricsOf(summary, judged),
       })),
   );
   const isReversed = !isNumberSort(search.sort) && search.isDescending;

@@ -5,7 +5,10 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { OUTCOMES, type Segment, segmentsOf } from '../domain/segments.ts';
 import { type Http, mount } from '../http/operation.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
 import * as common from './common.ts';
+import { RunTroubles } from './run-troubles.ts';
 import { checkedWindow, windowParameters } from './window.ts';
 
 /** Two years of a busy default branch. */
@@ -19,8 +22,11 @@ const rowSchema = z.object({
   failed: z.int(),
   skipped: z.int(),
   flaky: z.int(),
-  held_back: z.int(),
+  failed_in: z.array(
+    z.object({ day: z.int(), pipeline: z.string(), job: z.string(), run: z.string(), attempt: z.int() }),
+  ),
 });
+type Row = z.infer<typeof rowSchema>;
 const commitResults = defineQuery(
   'insights/segments',
   { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', commits: 'UInt32' },
@@ -38,7 +44,7 @@ const response = z.object({
       .object({
         outcome: z.enum(OUTCOMES).meta({
           description:
-            'What the test did on each of these commits. `flaky`: an execution is judged so; `held_back`: it failed only in troubled runs; `failing`: it failed otherwise; `skipped`: it neither passed nor failed',
+            'What the test did on each of these commits. `flaky`: an execution is judged so; `held_back`: it failed only in troubled runs, and was not broken by then; `failing`: it failed otherwise; `skipped`: it neither passed nor failed',
           example: 'failing',
         }),
         commits: z.int().meta({ description: 'How many commits', example: 12 }),
@@ -96,17 +102,46 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
         deps.knownTests.get(repository, path.test_id),
       ]);
       const newest = rows.slice(0, COMMITS_MAX).reverse();
+      const [troubles, changes] = await Promise.all([
+        RunTroubles.of(deps.db, repository.id, newest.flatMap(failedIn)),
+        onPostgres(() => readHealthChanges(deps.db, repository.id, [path.test_id])),
+      ]);
+      const isBroken = brokenAt(changes);
       const segments = segmentsOf(
-        newest.map(({ first_ms: firstAt, last_ms: lastAt, held_back: heldBack, ...counts }) => ({
-          ...counts,
-          firstAt,
-          lastAt,
+        newest.map((row) => ({
+          commit: row.commit,
+          firstAt: row.first_ms,
+          lastAt: row.last_ms,
+          passed: row.passed,
+          failed: row.failed,
+          skipped: row.skipped,
           // What the repository does not judge is not flaky.
-          flaky: repository.flakyDetectionEnabled ? counts.flaky : 0,
-          heldBack,
+          flaky: repository.flakyDetectionEnabled ? row.flaky : 0,
+          heldBack: failedIn(row).filter((run) => troubles.of(run).trouble !== 'none' && !isBroken(run, row.last_ms))
+            .length,
         })),
       );
       return { body: { is_complete: rows.length <= COMMITS_MAX, segments: segments.map(toJson) } };
     },
   });
 }
+
+/** The runs in which it failed on a commit, one for each failure. */
+const failedIn = (row: Row) =>
+  row.failed_in.map((run) => ({
+    pipelineName: run.pipeline,
+    jobName: run.job,
+    day: run.day,
+    runId: run.run,
+    runAttempt: run.attempt,
+  }));
+
+type Place = Pick<HealthChangeRecord, 'pipelineName' | 'jobName'>;
+
+/** Whether the test was called broken in a pipeline and CI job at some moment. */
+function brokenAt(changes: readonly HealthChangeRecord[]): (place: Place, at: number) => boolean {
+  const byPlace = Map.groupBy(changes, keyOf);
+  return (place, at) => byPlace.get(keyOf(place))?.findLast((one) => one.at.finishedAt <= at)?.after === 'broken';
+}
+
+const keyOf = ({ pipelineName, jobName }: Place): string => JSON.stringify([pipelineName, jobName]);

@@ -13,10 +13,8 @@ import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { drawVersion, lockEvaluation } from '../evaluation/lock.ts';
-import { oldestRetained, rederive } from '../evaluation/rederive.ts';
-import { RunStore } from '../evaluation/run-store.ts';
-import { rejudgeRuns } from '../evaluation/troubles.ts';
+import { lockEvaluation } from '../evaluation/lock.ts';
+import { oldestRetained, rederive, rejudgeRuns } from '../evaluation/rederive.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
@@ -29,6 +27,7 @@ import { replacePartitions } from './partitions.ts';
 import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
 import { markRegrouped } from './regroup-online.ts';
 import { evaluateStoredBlocks } from './stored-blocks.ts';
+import { markRejudged } from './upgrade-states.ts';
 
 /** The current default branch of each repository. */
 const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
@@ -74,22 +73,20 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       await replacePartitions(deps.clickhouse, 'commit_runs', 'table', derived.commit_runs(everything));
       const regrouped = await regroupFailures(deps, groupOf);
       await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
-      for (const { id } of known)
-        await deps.postgres.db.transaction(async (evaluation) => {
-          await lockEvaluation(evaluation, id);
-          await rejudgeRuns(new RunStore(deps.clickhouse, id), await drawVersion(deps.postgres.db));
-        });
+      const judging = { ...deps, db: deps.postgres.db };
+      for (const { id } of known) await rejudgeRuns(judging, id);
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       const retainedSince = await oldestRetained(deps.clickhouse);
       let tests = 0;
       for await (const group of testsOnDefaultBranches(deps.clickhouse)) {
         const isFlakyDetectionEnabled = enabled.get(group.repositoryId) ?? true;
-        await rederive({ ...deps, db: deps.postgres.db }, group, { isFlakyDetectionEnabled, retainedSince });
+        await rederive(judging, group, { isFlakyDetectionEnabled, retainedSince });
         tests += group.testIds.length;
       }
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);
+      await markRejudged(tx);
       return { moved, tests, regrouped };
     }),
   );

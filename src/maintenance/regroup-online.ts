@@ -3,8 +3,8 @@
  *
  * 1. For each month, newest first, the new group of every message is computed, and where its failures will go is
  *    recorded. Then the month's failures are swapped. Storing waits for as long as copying them takes.
- * 2. The state of the tests that are concerned is derived from the new groups, some tests at a time. Storing waits for
- *    each of these steps, and has as long between them. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
+ * 2. The groups of the tests that are concerned are counted again, some tests at a time. Storing waits for each of these
+ *    steps, and has as long between them. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
  *
  * What is left follows from the data, so a process that ends at any moment loses nothing: another begins with step 1,
  * and finds less to do. Processes of older versions may go on storing failures under the old fingerprint. So it looks
@@ -18,13 +18,15 @@ import { QUARANTINE_FAILURES_MAX } from '../domain/limits.ts';
 import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { TestGroup } from '../evaluation/all-tests.ts';
-import { oldestRetained, rederive } from '../evaluation/rederive.ts';
+import { readGroups } from '../evaluation/history.ts';
+import { lockEvaluation } from '../evaluation/lock.ts';
+import { StateStore } from '../evaluation/state-store.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { movesOf, nextPending, settlePending } from '../postgres/former-groups.ts';
 import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
-import { ingestBlocks, repositories, tests, upgrades } from '../postgres/schema.ts';
+import { ingestBlocks, tests, upgrades } from '../postgres/schema.ts';
 import { currentGroupOf, monthsOfFailures, regroupMonth } from './regroup.ts';
 import { evaluateStoredBlocks, type StoredBlocksDeps } from './stored-blocks.ts';
 
@@ -96,10 +98,10 @@ export async function regroupOnline(deps: RegroupOnlineDeps, isStopped: () => bo
         if (moved > 0) log.info({ month, messages: moved }, 'regrouped the failures of a month');
         texts += moved;
       }
-      const derived = await deriveStates(deps, isStopped);
+      const counted = await countAgain(deps, isStopped);
       if (isStopped()) return false;
-      if (derived > 0) log.info({ tests: derived }, 'derived the state of tests from their new groups');
-      const isQuiet = texts === 0 && derived === 0;
+      if (counted > 0) log.info({ tests: counted }, 'counted the new groups of tests');
+      const isQuiet = texts === 0 && counted === 0;
       if (isQuiet && before?.position != null) {
         await markRegrouped(db);
         return true;
@@ -114,26 +116,32 @@ export async function regroupOnline(deps: RegroupOnlineDeps, isStopped: () => bo
 }
 
 /** Returns of how many tests. */
-async function deriveStates(deps: RegroupOnlineDeps, isStopped: () => boolean): Promise<number> {
+async function countAgain(deps: RegroupOnlineDeps, isStopped: () => boolean): Promise<number> {
   const { db } = deps.postgres;
-  let derived = 0;
+  let counted = 0;
   while (!isStopped()) {
     const group = await nextPending(db, TESTS_AT_ONCE);
     if (!group) break;
-    const [repository] = await db.select().from(repositories).where(eq(repositories.id, group.repositoryId));
-    const options = {
-      isFlakyDetectionEnabled: repository?.flakyDetectionEnabled ?? true,
-      retainedSince: await oldestRetained(deps.clickhouse),
-    };
     await widenQuarantines(deps, group);
     await whileNothingIsStored(db, async () => {
       await evaluateStoredBlocks(deps);
-      await rederive({ ...deps, db }, group, options);
+      await countGroups(deps, group);
     });
     await settlePending(db, group.repositoryId, group.testIds);
-    derived += group.testIds.length;
+    counted += group.testIds.length;
   }
-  return derived;
+  return counted;
+}
+
+async function countGroups(
+  { clickhouse, postgres }: RegroupOnlineDeps,
+  { repositoryId, testIds }: TestGroup,
+): Promise<void> {
+  await postgres.db.transaction(async (tx) => {
+    await lockEvaluation(tx, repositoryId);
+    const groups = await readGroups(clickhouse, repositoryId, testIds);
+    await new StateStore(tx, repositoryId).replaceGroups(testIds, groups);
+  });
 }
 
 /** A quarantine of a former group covers the groups that have its failures now. The former one stays in it. */

@@ -14,17 +14,21 @@ export interface StoredBlocksDeps {
   quarantines: QuarantineStore;
 }
 
-/** Call it while nothing is stored: under the rebuild lock. A block that was counted later would count twice. */
+/**
+ * Call it while nothing is stored: under the rebuild lock. A block that was counted later would count twice. Returns how
+ * many blocks it evaluated.
+ */
 export async function evaluateStoredBlocks({
   clickhouse,
   postgres: { db },
   quarantines,
-}: StoredBlocksDeps): Promise<void> {
+}: StoredBlocksDeps): Promise<number> {
   const blocks = new BlockStore(db);
   const evaluation = new BlockEvaluation({ db, clickhouse, blocks, quarantines });
-  for (;;) {
+  for (let evaluated = 0; ; ) {
     const blockIds = await blocks.storedOnly(BLOCKS_AT_ONCE);
-    if (blockIds.length === 0) return;
+    if (blockIds.length === 0) return evaluated;
     await evaluation.run(blockIds);
+    evaluated += blockIds.length;
   }
 }

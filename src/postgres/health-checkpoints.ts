@@ -1,16 +1,18 @@
-/** Where the folds of identities can start over. */
+/** Where the beliefs about identities can start over. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { healthCheckpoints } from './schema.ts';
 import type { Identity } from './test-states.ts';
 
-/** Stored folds (src/evaluation/fold.ts), empty for the beginning. */
-export interface CheckpointRecord extends Identity {
-  baseline: string;
-  older: string;
-  newer: string;
+export interface Checkpoints extends Identity {
+  /** At the end of the newest month that has left. */
+  baseline: StoredBelief;
+  /** Later, in this order. */
+  older: StoredBelief;
+  newer: StoredBelief;
 }
 
 const row = z
@@ -23,11 +25,13 @@ const row = z
     newer: z.string(),
   })
   .transform(
-    ({ test_id, pipeline_name, job_name, ...folds }): CheckpointRecord => ({
+    ({ test_id, pipeline_name, job_name, baseline, older, newer }): Checkpoints => ({
       testId: test_id,
       pipelineName: pipeline_name,
       jobName: job_name,
-      ...folds,
+      baseline: readBelief(baseline),
+      older: readBelief(older),
+      newer: readBelief(newer),
     }),
   );
 
@@ -35,7 +39,7 @@ export async function readCheckpoints(
   tx: Executor,
   repositoryId: string,
   testIds: readonly string[],
-): Promise<CheckpointRecord[]> {
+): Promise<Checkpoints[]> {
   const { rows } = await tx.execute(sql`
     select test_id, pipeline_name, job_name, baseline, older, newer from ${healthCheckpoints}
     where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
@@ -50,29 +54,29 @@ const identityColumns = (identities: readonly Identity[]) => sql`
 export async function writeCheckpoints(
   tx: Executor,
   repositoryId: string,
-  records: readonly CheckpointRecord[],
+  records: readonly Checkpoints[],
 ): Promise<void> {
   if (records.length === 0) return;
   await tx.execute(sql`
     insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, baseline, older, newer)
     select ${repositoryId}, * from unnest(
-      ${identityColumns(records)}, ${lineColumn(records.map(({ baseline }) => baseline))},
-      ${lineColumn(records.map(({ older }) => older))}, ${lineColumn(records.map(({ newer }) => newer))})
+      ${identityColumns(records)}, ${lineColumn(records.map(({ baseline }) => writeBelief(baseline)))},
+      ${lineColumn(records.map(({ older }) => writeBelief(older)))}, ${lineColumn(records.map(({ newer }) => writeBelief(newer)))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set baseline = excluded.baseline,
       older = excluded.older, newer = excluded.newer`);
 }
 
-/** The newer checkpoint becomes the older one, and the given one the newer. */
+/** The newer checkpoint becomes the older one, and the given one the newer one. */
 export async function advanceCheckpoints(
   tx: Executor,
   repositoryId: string,
-  records: readonly (Identity & { newer: string })[],
+  records: readonly Pick<Checkpoints, keyof Identity | 'newer'>[],
 ): Promise<void> {
   if (records.length === 0) return;
   await tx.execute(sql`
     insert into ${healthCheckpoints} (repository_id, test_id, pipeline_name, job_name, newer)
     select ${repositoryId}, * from unnest(
-      ${identityColumns(records)}, ${lineColumn(records.map(({ newer }) => newer))})
+      ${identityColumns(records)}, ${lineColumn(records.map(({ newer }) => writeBelief(newer)))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set older = health_checkpoints.newer,
       newer = excluded.newer`);
 }

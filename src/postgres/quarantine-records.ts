@@ -5,7 +5,7 @@ import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
 import { quarantines, repositories } from './schema.ts';
-import { readShownIdentities } from './test-states.ts';
+import { readIdentities } from './test-states.ts';
 
 /** The channel of NOTIFY: `<repository id>:<revision>` when the quarantines of a repository have changed. */
 export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
@@ -94,7 +94,7 @@ export function dequarantined(removed: Quarantine, health: Health | null, by: Na
 
 /** The health of a test; null if it never ran on the default branch. */
 export async function healthNow(tx: Executor, repositoryId: string, testId: string): Promise<Health | null> {
-  const identities = await readShownIdentities(tx, repositoryId, [testId]);
+  const identities = await readIdentities(tx, repositoryId, [testId]);
   return identities.length === 0 ? null : healthOfTest(identities);
 }
 

@@ -136,8 +136,8 @@ export const identities = schema.table(
     lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull().default(0),
     /** What insights show (src/postgres/identity-summary.ts). */
     summary: text().notNull(),
-    /** The fold of its health after every execution (src/evaluation/fold.ts). */
-    fold: text().notNull(),
+    /** What is believed of it after every execution (src/postgres/belief-text.ts); empty until it is judged. */
+    belief: text().notNull().default(''),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
@@ -149,6 +149,52 @@ export const identities = schema.table(
     ),
     // Flaky and broken tests, which are few: what people look for most.
     index('identities_unhealthy').on(table.repositoryId, table.health).where(sql`${table.health} <> 'healthy'`),
+  ],
+);
+
+/**
+ * Runs (an attempt of a CI job, limited to a UTC day), and what each means for a test that fails in it
+ * (src/domain/judge-runs.ts). Written with the state of the tests, because each follows from the other. Off the default
+ * branch, only runs that a contradiction names.
+ */
+export const judgedRuns = schema.table(
+  'judged_runs',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    /** Days since the epoch. */
+    day: integer().notNull(),
+    runId: text('run_id').notNull(),
+    runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
+    /** Empty on the default branch: there, a run is named without its commit. */
+    commitSha: text('commit_sha').notNull(),
+    /** When its first execution finished; milliseconds since the epoch. */
+    startedMs: bigint('started_ms', { mode: 'number' }).notNull(),
+    /** Passed and failed. */
+    executions: integer().notNull(),
+    /** The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others. */
+    unexpected: uuid().array().notNull(),
+    expected: uuid().array().notNull(),
+    /** Of `unexpected`, for readers that do not need the tests. */
+    unexpectedCount: integer('unexpected_count').notNull(),
+    /** Null if nothing went wrong in it; else six numbers as JSON (src/postgres/judged-runs.ts). */
+    meaning: text(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [
+        table.repositoryId,
+        table.pipelineName,
+        table.jobName,
+        table.day,
+        table.runId,
+        table.runAttempt,
+        table.commitSha,
+      ],
+    }),
+    // The runs before and after a moment, in order.
+    index('judged_runs_started').on(table.repositoryId, table.startedMs),
   ],
 );
 
@@ -215,8 +261,8 @@ export const commitRecords = schema.table(
 );
 
 /**
- * Where the fold of an identity continues when something arrives behind its end: from a checkpoint some hours or days
- * back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run
+ * Where the belief about an identity (src/postgres/belief-text.ts) can start over when something changes behind its end: at
+ * a checkpoint some hours or days back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run
  * rewrites.
  */
 export const healthCheckpoints = schema.table(

@@ -1,10 +1,12 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import type { Level } from '../domain/health-confidence.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
-import { failedPpm, type Level, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
+import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
+import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
 import { readSummary } from './identity-summary.ts';
 import { identities, quarantines, tests } from './schema.ts';
@@ -84,6 +86,7 @@ const row = z.object({
   executions: z.number(),
   health: z.enum(HEALTHS),
   summary: z.string(),
+  belief: z.string(),
 });
 export interface FoundIdentity {
   test_id: string;
@@ -94,9 +97,9 @@ export interface FoundIdentity {
   metrics: TestMetrics;
 }
 
-const foundOf = ({ summary, ...found }: z.infer<typeof row>): FoundIdentity => ({
+const foundOf = ({ summary, belief, ...found }: z.infer<typeof row>): FoundIdentity => ({
   ...found,
-  metrics: metricsOf(readSummary(summary).summary, found.health),
+  metrics: metricsOf(readSummary(summary).summary, { health: found.health, belief: readBelief(belief) }),
 });
 
 const name = sql`tests.name collate "C"`;
@@ -171,7 +174,7 @@ const total = z.object({ total: z.number() });
  */
 export const searchStatement = (repositoryId: string, search: TestSearch): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as executions, identities.health, identities.summary
+    identities.executions::float8 as executions, identities.health, identities.summary, identities.belief
   from ${identities} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0
     and ${matching(repositoryId, search)} and ${beyond(search)}

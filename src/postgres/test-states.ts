@@ -7,11 +7,12 @@ import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf, type IdentitySummary } from '../domain/test-state.ts';
+import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
 import { noteChange } from './repository-counts.ts';
-import { failureGroups, healthChanges, healthCheckpoints, identities, tests } from './schema.ts';
+import { failureGroups, healthChanges, healthCheckpoints, identities, judgedRuns, tests } from './schema.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {
@@ -40,22 +41,21 @@ export interface TestState {
 export interface ShownIdentity extends Identity {
   summary: IdentitySummary;
   health: Health;
+  /** After every execution. */
+  belief: StoredBelief;
 }
 
-export interface IdentityRecord extends ShownIdentity, StoredSummary {
-  /** The fold of its health after every execution, as stored (src/evaluation/fold.ts). */
-  fold: string;
-}
+export interface IdentityRecord extends ShownIdentity, StoredSummary {}
 
 const moment = z.number().nullable();
-const shownRow = z.object({
+const identityRow = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
   health: z.enum(HEALTHS),
   summary: z.string(),
+  belief: z.string(),
 });
-const identityRow = shownRow.extend({ fold: z.string() });
 const testRow = z.object({
   test_id: z.string(),
   name: z.string(),
@@ -91,24 +91,9 @@ export async function readIdentities(
   testIds: readonly string[],
 ): Promise<IdentityRecord[]> {
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, health, summary, fold
+    select test_id, pipeline_name, job_name, health, summary, belief
     from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
-  return rows.map((row) => {
-    const { fold, ...found } = identityRow.parse(row);
-    return { ...shownOf(found), fold };
-  });
-}
-
-/** Without what only the evaluation needs. */
-export async function readShownIdentities(
-  tx: Executor,
-  repositoryId: string,
-  testIds: readonly string[],
-): Promise<ShownIdentity[]> {
-  const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, health, summary
-    from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
-  return rows.map((row) => shownOf(shownRow.parse(row)));
+  return rows.map((row) => identityOf(identityRow.parse(row)));
 }
 
 /** Whether each test with retained executions is healthy in every pipeline and CI job, by name: up to `limit` tests. */
@@ -130,12 +115,13 @@ export async function readHealths(
 
 const healthRow = z.object({ name: z.string(), is_healthy: z.boolean() });
 
-const shownOf = ({ test_id, pipeline_name, job_name, health, summary }: z.infer<typeof shownRow>) => ({
-  testId: test_id,
-  pipelineName: pipeline_name,
-  jobName: job_name,
-  health,
-  ...readSummary(summary),
+const identityOf = (row: z.infer<typeof identityRow>): IdentityRecord => ({
+  testId: row.test_id,
+  pipelineName: row.pipeline_name,
+  jobName: row.job_name,
+  health: row.health,
+  belief: readBelief(row.belief),
+  ...readSummary(row.summary),
 });
 
 /** A flat list of numbers in threes. */
@@ -172,11 +158,11 @@ export async function writeIdentities(
   nameOf: (testId: string) => string,
 ): Promise<void> {
   if (records.length === 0) return;
-  const metrics = records.map(({ summary, health }) => metricsOf(summary, health));
+  const metrics = records.map((record) => metricsOf(record.summary, record));
   await tx.execute(sql`
     with changed as (${noteChange(repositoryId)})
     insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,
-      impact, failed, failed_ppm, last_failed_ms, summary, fold)
+      impact, failed, failed_ppm, last_failed_ms, summary, belief)
     select ${repositoryId}, * from unnest(
       ${plainColumn(records.map(({ testId }) => testId))}::uuid[],
       ${textColumn(records.map(({ pipelineName }) => pipelineName))},
@@ -188,11 +174,11 @@ export async function writeIdentities(
       ${plainColumn(metrics.map(({ impact }) => levelRank(impact)))}::smallint[],
       ${plainColumn(metrics.map(({ failures }) => failures))}::int[], ${plainColumn(metrics.map(failedPpm))}::int[],
       ${plainColumn(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
-      ${lineColumn(records.map(writeSummary))}, ${lineColumn(records.map(({ fold }) => fold))})
+      ${lineColumn(records.map(writeSummary))}, ${lineColumn(records.map(({ belief }) => writeBelief(belief)))})
     on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
       health = excluded.health, confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
       failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
-      fold = excluded.fold`);
+      belief = excluded.belief`);
 }
 
 const NAME_START_LENGTH = 64;
@@ -220,6 +206,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
   await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));
   await tx.delete(healthChanges).where(eq(healthChanges.repositoryId, repositoryId));
+  await tx.delete(judgedRuns).where(eq(judgedRuns.repositoryId, repositoryId));
   await tx
     .update(tests)
     .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })

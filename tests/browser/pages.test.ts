@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await life.getByRole('listitem').first().waitFor();
       expect(await life.getByRole('img').getAttribute('aria-label')).toContain('failing on 2');
       await page.getByRole('button', { name: /^Why is it/ }).press('Enter');
-      await page.getByText('healthy → broken').first().waitFor();
+      await page.getByText('not enough runs to know').first().waitFor();
 
       const kinds = page.getByRole('region', { name: 'Failures' }).getByRole('button');
       await kinds.first().focus();

@@ -4,7 +4,7 @@ import { and, eq } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { commitRecords } from '../../src/postgres/schema.ts';
 import { linksOf } from '../support/http.ts';
-import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
+import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 
 interface Failure {
@@ -46,15 +46,19 @@ const MANY = Array.from({ length: 40 }, (_, i) => `many ${String(i).padStart(2, 
 
 async function fill(fixture: InsightsFixture): Promise<void> {
   const run = fixture.run.bind(fixture);
+  const all = ['flaky', 'broken', 'fixed', 'steady', ...MANY];
   await fixture.ingest(
-    run([...['flaky', 'broken', 'fixed', 'steady', ...MANY].map((name) => passing(name, 90))]),
-    run([failing('flaky', 'timed out', 80)], { commit: 'm1' }),
-    run([passing('flaky', 79)], { commit: 'm1' }),
-    run([failing('fixed', 'no such key', 78)], { commit: 'm2' }),
-    run([passing('fixed', 77)]),
-    run([passing('fixed', 76)]),
-    run([failing('broken', 'no such file', 60)], { commit: 'm3' }),
-    run([failing('broken', 'no such file', 50)], { commit: 'm4' }),
+    ...Array.from({ length: 9 }, (_, i) => run(all.map((name) => passing(name, 110 - i)))),
+    run([failing('flaky', 'timed out', 82), ...beside(82)], { commit: 'm0' }),
+    run([passing('flaky', 81), ...beside(81)], { commit: 'm0' }),
+    run([failing('flaky', 'timed out', 80), ...beside(80)], { commit: 'm1' }),
+    run([passing('flaky', 79), ...beside(79)], { commit: 'm1' }),
+    run([failing('fixed', 'no such key', 78), ...beside(78)], { commit: 'm2' }),
+    run([failing('fixed', 'no such key', 77), ...beside(77)], { commit: 'm2' }),
+    run([passing('fixed', 76), ...beside(76)]),
+    run([passing('fixed', 75), ...beside(75)]),
+    run([failing('broken', 'no such file', 60), ...beside(60)], { commit: 'm3' }),
+    run([failing('broken', 'no such file', 50), ...beside(50)], { commit: 'm4' }),
   );
   const url = { job_url: 'https://ci.example.com/runs/1' };
   await fixture.ingest(
@@ -179,8 +183,8 @@ describe('a failure', () => {
       exception_message: 'timed out',
       evidence: {
         health_status: 'flaky',
-        default_branch_failures: 1,
-        default_branch_first_failure_at: iso(at(80)),
+        default_branch_failures: 2,
+        default_branch_first_failure_at: iso(at(82)),
         default_branch_last_failure_at: iso(at(80)),
         commit_failures: 1,
         commit_passes: 0,
@@ -257,7 +261,7 @@ describe('the record of a commit', () => {
   };
 
   test('is kept where a test failed, on any branch, and nowhere else', async () => {
-    const commits = ['m1', 'm2', 'm3', 'm4', 'pr1', 'pr2', 'pr3', 'pr4'];
+    const commits = ['m0', 'm1', 'm2', 'm3', 'm4', 'pr1', 'pr2', 'pr3', 'pr4'];
     expect([...(await recordsOf()).keys()].sort()).toEqual(commits);
   });
 

@@ -3,69 +3,94 @@ import { expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { Explanation } from '../../src/evaluation/explanation.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { at, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
+import { at, beside, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
 
-const insights = setUpInsights(ingestHistory);
+const insights = setUpInsights(async (fixture) => {
+  await ingestHistory(fixture);
+  const run = (hours: number, commit: string, result: Partial<TestExecution> = {}) =>
+    fixture.run([{ name: BROKEN, at: at(hours), ...result }, ...beside(hours)], { commit, job_url: 'https://ci/1' });
+  const calm = Array.from({ length: 9 }, (_, i) => run(60 - i, `calm ${i}`));
+  const failed: Partial<TestExecution> = { status: 'failed', failures: [{ message: 'no' }] };
+  await fixture.ingest(...calm, run(40, 'b2', failed), run(30, 'c3', failed));
+});
+const BROKEN = 'a broken test';
 
 const explained = (name: string, query: Record<string, string> = {}) =>
   insights.app.get<Explanation>(insights.fixture.test(name, '/explanation', query));
 
-test('names for each identity its health, the rule, and the executions that decided, with run, commit and job', async () => {
-  const explanation = await explained(NAME);
+const executionAt = (hours: number, commit: string) => ({
+  status: 'failed' as const,
+  finished_at: iso(at(hours)),
+  received_at: iso(TEST_NOW),
+  is_stored_later: false,
+  run_id: expect.any(String) as unknown as string,
+  run_attempt: 1,
+  commit,
+  job_url: 'https://ci/1',
+});
+
+test('names for each identity its health, how sure it is, and the executions that decided, with run, commit and job', async () => {
+  const explanation = await explained(BROKEN);
   expect(explanation).toMatchObject({
-    test_id: testIdOf(insights.fixture.id, NAME),
-    test_name: NAME,
+    test_id: testIdOf(insights.fixture.id, BROKEN),
+    test_name: BROKEN,
     as_of: null,
+    rules_version: 2,
     health_status: 'broken',
     is_complete: true,
     quarantines: [],
   });
-  expect(explanation.identities).toMatchObject([
-    {
-      pipeline_name: 'CI',
-      job_name: 'unit',
-      health_status: 'broken',
-      is_recent: true,
-      executions_count: 4,
-      flaky_count: 0,
-      held_back_count: 0,
-      changes_count: 1,
-      held_back: [],
-      troubled_runs: [],
-    },
-  ]);
-  expect(explanation.identities[0]?.changes).toEqual([
+  const [identity] = explanation.identities;
+  expect(identity).toMatchObject({
+    pipeline_name: 'CI',
+    job_name: 'unit',
+    health_status: 'broken',
+    has_enough_runs: true,
+    since_commit: 'b2',
+    is_recent: true,
+    executions_count: 11,
+    flaky_count: 0,
+    held_back_count: 0,
+    changes_count: 1,
+    failures_count: 2,
+    held_back: [],
+    troubled_runs: [],
+  });
+  const { healthy, flaky, broken } = identity?.probabilities ?? { healthy: 0, flaky: 0, broken: 0 };
+  expect(healthy + flaky + broken).toBeCloseTo(1, 2);
+  expect(identity?.health_probability).toBe(broken);
+  const executions = [executionAt(40, 'b2'), executionAt(30, 'c3')];
+  expect(identity?.evidence).toEqual(executions);
+  expect(identity?.changes).toEqual([
     {
       from: 'healthy',
       to: 'broken',
-      rule: 'failed',
-      executions: [
-        {
-          status: 'failed',
-          finished_at: iso(at(40)),
-          received_at: iso(TEST_NOW),
-          is_stored_later: false,
-          run_id: '2',
-          run_attempt: 1,
-          commit: 'b2',
-          job_url: 'https://ci/1',
-        },
-      ],
+      rule: expect.stringMatching(/^broken with a probability of \d\d(\.\d)? %: a commit broke it$/),
+      probability: expect.any(Number),
+      executions,
     },
+  ]);
+  expect(identity?.failures.map(({ cause, is_flaky, trouble }) => [cause, is_flaky, trouble])).toEqual([
+    ['commit', false, 'none'],
+    ['commit', false, 'none'],
   ]);
 });
 
 test('as of a moment it knows only what had finished by then, and says what was stored later', async () => {
-  const before = await explained(NAME, { as_of: iso(at(45)) });
+  const before = await explained(BROKEN, { as_of: iso(at(45)) });
   expect(before).toMatchObject({ as_of: iso(at(45)), health_status: 'healthy' });
-  expect(before.identities).toMatchObject([{ executions_count: 1, changes: [] }]);
-  const after = await explained(NAME, { as_of: iso(at(35)) });
-  expect(after.identities[0]?.changes[0]?.executions).toMatchObject([{ is_stored_later: true }]);
-  expect(await explained(NAME, { as_of: iso(at(60)) })).toMatchObject({ health_status: 'healthy', identities: [] });
+  expect(before.identities).toMatchObject([{ executions_count: 9, changes: [], has_enough_runs: false }]);
+  const after = await explained(BROKEN, { as_of: iso(at(29)) });
+  expect(after.identities[0]?.changes[0]?.executions).toMatchObject([
+    { is_stored_later: true },
+    { is_stored_later: true },
+  ]);
+  expect(await explained(BROKEN, { as_of: iso(at(70)) })).toMatchObject({ health_status: 'healthy', identities: [] });
 });
 
 test('its health is the one that details and search show', async () => {
-  for (const name of [NAME, 'flaky', 'only skipped']) {
+  for (const name of [NAME, BROKEN, 'flaky', 'only skipped']) {
     const { health_status } = await insights.app.get<{ health_status: string }>(insights.fixture.test(name));
     expect([name, (await explained(name)).health_status as string]).toEqual([name, health_status]);
   }
@@ -84,7 +109,9 @@ test('names troubled runs, and what is held back because of them, with the reaso
     troubled.run(names.map((name) => ({ name, at: at(7) }))),
   );
   const { identities } = await insights.app.get<Explanation>(troubled.test('test 3', '/explanation'));
-  const reason = 'at least 90 % of the run failed, among it 10 tests or more that had passed before';
+  const reason = expect.stringMatching(
+    /^12 of 12 executions failed unexpectedly: a healthy test fails in this run with a probability of \d\d %$/,
+  ) as unknown as string;
   expect(identities).toMatchObject([
     {
       health_status: 'healthy',
@@ -93,7 +120,7 @@ test('names troubled runs, and what is held back because of them, with the reaso
         {
           execution: { commit: 'outage', run_id: '2' },
           trouble: 'total',
-          reason: `${reason}; no later run confirmed it`,
+          reason,
         },
       ],
       troubled_runs: [{ day: iso(at(8)).slice(0, 10), run_id: '2', run_attempt: 1, trouble: 'total', reason }],

@@ -9,7 +9,9 @@ const insights = setUpInsights(async (fixture) => {
       { name: 'fails', at: at(30), durationSeconds: 0.2005 },
       { name: 'skipped', at: at(30), status: 'skipped', durationSeconds: 9 },
     ]),
-    fixture.run([{ name: 'fails', at: at(20), status: 'failed', durationSeconds: 0.3 }]),
+    ...[20, 19, 18].map((hours) =>
+      fixture.run([{ name: 'fails', at: at(hours), status: 'failed', durationSeconds: 0.2333 }]),
+    ),
     fixture.run([{ name: 'only on a branch', at: at(10) }], { branch: 'feature' }),
   );
 });

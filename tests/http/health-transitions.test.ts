@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
 import { healthChanges, pullRequests, upgrades } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
+import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 
 interface Transitions {
@@ -12,21 +12,20 @@ interface Transitions {
   first_activity_at: string | null;
 }
 
-const failed = (hoursAgo: number, type: string): TestExecution => ({
-  name: 'sums',
-  status: 'failed',
-  at: at(hoursAgo),
-  failures: [{ type, message: 'no' }],
-});
-const passed = (hoursAgo: number): TestExecution => ({ name: 'sums', at: at(hoursAgo) });
+const failed = (hoursAgo: number, type: string): TestExecution[] => [
+  { name: 'sums', status: 'failed', at: at(hoursAgo), failures: [{ type, message: 'no' }] },
+  ...beside(hoursAgo),
+];
+const passed = (hoursAgo: number): TestExecution[] => [{ name: 'sums', at: at(hoursAgo) }, ...beside(hoursAgo)];
 
 const insights = setUpInsights(async (fixture: InsightsFixture) => {
   const run = fixture.run.bind(fixture);
-  await fixture.ingest(run([passed(100)]));
-  await fixture.ingest(run([failed(90, 'TypeError')], { commit: 'broke' }));
-  await fixture.ingest(run([passed(80)]), run([passed(79)]));
-  await fixture.ingest(run([failed(50, 'TimeoutError')], { commit: 'f1' }));
-  await fixture.ingest(run([passed(49)], { commit: 'f1' }));
+  await fixture.ingest(...Array.from({ length: 9 }, (_, i) => run(passed(100 - i))));
+  await fixture.ingest(run(failed(90, 'TypeError'), { commit: 'broke' }));
+  await fixture.ingest(run(failed(85, 'TypeError'), { commit: 'broke' }));
+  await fixture.ingest(run(passed(80)), run(passed(79)));
+  await fixture.ingest(run(failed(50, 'TimeoutError'), { commit: 'f1' }));
+  await fixture.ingest(run(passed(49), { commit: 'f1' }));
   await fixture.stores.postgres.db.insert(pullRequests).values([
     {
       repositoryId: fixture.id,
@@ -44,12 +43,12 @@ const read = (query: Record<string, string> = { start: iso(at(24 * 40)), end: is
 
 const EXPECTED = [
   {
-    at: iso(at(90)),
+    at: iso(at(85)),
     health_status: 'broken',
     exception_type: 'TypeError',
     pull_request: { id: 7, number: 12, title: 'Round', user: { id: 1, login: 'ann' } },
   },
-  { at: iso(at(79)), health_status: 'healthy', exception_type: null, pull_request: null },
+  { at: iso(at(80)), health_status: 'healthy', exception_type: null, pull_request: null },
   { at: iso(at(50)), health_status: 'flaky', exception_type: 'TimeoutError', pull_request: null },
 ];
 
@@ -72,31 +71,34 @@ test('follow from the history again after an upgrade from a version that did not
 });
 
 test('a run that arrives late rewrites what followed it', async () => {
-  const late = insights.fixture.run([passed(89), passed(88)].map((one, i) => ({ ...one, key: String(i) })));
-  await insights.fixture.ingest(late, insights.fixture.run([passed(87)]));
+  await insights.fixture.ingest(insights.fixture.run(passed(84)), insights.fixture.run(passed(83)));
   const { transitions } = await read();
   expect(transitions.map(({ health_status, at: when }) => [health_status, when])).toEqual([
-    ['broken', iso(at(90))],
-    ['healthy', iso(at(87))],
+    ['broken', iso(at(85))],
+    ['healthy', iso(at(84))],
     ['flaky', iso(at(50))],
   ]);
 });
 
 test('name the first of the failures in a row by which a flaky test became broken', async () => {
-  const ofLasting = (one: TestExecution): TestExecution => ({ ...one, name: 'lasts' });
-  const ingest = (one: TestExecution, commit: string) =>
-    insights.fixture.ingest(insights.fixture.run([ofLasting(one)], { commit }));
+  const ingest = async (executions: TestExecution[], commit: string) =>
+    insights.fixture.ingest(
+      insights.fixture.run(
+        executions.map((one) => (one.name === 'sums' ? { ...one, name: 'lasts' } : one)),
+        { commit },
+      ),
+    );
+  await ingest(failed(31, 'SocketError'), 'l0');
+  await ingest(passed(30.5), 'l0');
   await ingest(failed(30, 'SocketError'), 'l1');
   await ingest(passed(29), 'l1');
-  // Before the last pass, and not a part of the row.
-  await ingest(failed(28, 'SocketError'), 'l2');
-  await ingest(passed(27), 'l2');
+  for (let i = 0; i < 12; i++) await ingest(passed(28 - i / 2), `l2 ${i}`);
   await ingest(failed(20, 'RangeError'), 'l3');
   await ingest(failed(19, 'SyntaxError'), 'l3');
   await ingest(failed(18, 'TypeError'), 'l4');
-  await ingest(failed(17, 'EvalError'), 'l5');
+  for (let i = 0; i < 6; i++) await ingest(failed(17 - i, 'EvalError'), `l5 ${i}`);
   await insights.fixture.stores.postgres.db.insert(pullRequests).values(
-    ['l3', 'l5'].map((mergeCommit, i) => ({
+    ['l3', 'l5 0'].map((mergeCommit, i) => ({
       repositoryId: insights.fixture.id,
       number: 20 + i,
       id: 20 + i,
@@ -110,8 +112,8 @@ test('name the first of the failures in a row by which a flaky test became broke
     insights.fixture.test('lasts', '/health-transitions', { start: iso(at(24 * 40)), end: iso(TEST_NOW) }),
   );
   expect(transitions).toMatchObject([
-    { at: iso(at(30)), health_status: 'flaky', exception_type: 'SocketError', pull_request: null },
-    { at: iso(at(17)), health_status: 'broken', exception_type: 'RangeError', pull_request: { number: 20 } },
+    { health_status: 'flaky', exception_type: 'SocketError', pull_request: null },
+    { health_status: 'broken', exception_type: 'RangeError', pull_request: { number: 20 } },
   ]);
 });
 

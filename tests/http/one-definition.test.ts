@@ -1,7 +1,7 @@
 /** flaky_count, flakiness_ratio and health agree on what a flaky execution is, and what is not one. */
 import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
-import { at, iso, setUpInsights } from '../support/insights.ts';
+import { at, beside, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution, TestJob } from '../support/jobs.ts';
 
 const insights = setUpInsights();
@@ -54,7 +54,7 @@ const EXPECTED: Record<string, [flaky: number, failures: number, health: string]
 
 const jobOf = (name: string, { hours, run, attempt = 1, commit = `c${run}`, ...result }: Omit<Result, 'name'>) => {
   const settings: TestJob['run'] = { run_id: run, run_attempt: attempt, commit };
-  return insights.fixture.run([{ name, at: at(hours), ...result }], settings);
+  return insights.fixture.run([{ name, at: at(hours), ...result }, ...beside(hours)], settings);
 };
 
 async function figuresOf(name: string): Promise<[flaky: number, failures: number, health: string]> {

@@ -273,12 +273,15 @@ describe('metrics', () => {
         { commit },
       );
     await other.ingest(
-      ...Array.from({ length: 30 }, (_, i) => run(100 - i, { healthy: 'passed', flaky: 'passed' }, `c${i}`)),
+      ...Array.from({ length: 8 }, (_, i) => run(100 - i, { healthy: 'passed', flaky: 'passed' }, `c${i}`)),
+      ...Array.from({ length: 40 }, (_, i) => run(90 - i / 2, { healthy: 'passed' }, `h${i}`)),
     );
     await other.ingest(
-      run(60, { flaky: 'failed' }, 'f1'),
-      run(59, { flaky: 'passed' }, 'f1'),
-      ...Array.from({ length: 6 }, (_, i) => run(40 - i, { broken: 'failed' }, `b${i}`)),
+      ...[60, 58, 56, 54].flatMap((hours) => [
+        run(hours, { healthy: 'passed', flaky: 'failed' }, `f${hours}`),
+        run(hours - 1, { healthy: 'passed', flaky: 'passed' }, `f${hours}`),
+      ]),
+      ...Array.from({ length: 6 }, (_, i) => run(40 - i, { healthy: 'passed', broken: 'failed' }, `b${i}`)),
     );
     const response = await insights.app.request(`${other.base}/quarantines`, {
       method: 'POST',
@@ -296,7 +299,9 @@ describe('metrics', () => {
         'broken',
         {
           health_status: 'broken',
-          health_confidence: 'low',
+          health_confidence: 'medium',
+          health_probability: expect.any(Number),
+          has_enough_runs: true,
           failed_executions_impact: 'medium',
           executions: 6,
           failed_executions: 6,
@@ -307,11 +312,13 @@ describe('metrics', () => {
         'flaky',
         {
           health_status: 'flaky',
-          health_confidence: 'medium',
+          health_confidence: 'high',
+          health_probability: expect.any(Number),
+          has_enough_runs: true,
           failed_executions_impact: 'low',
-          executions: 32,
-          failed_executions: 1,
-          last_failure_at: new Date(TEST_NOW - 60 * 3_600_000).toISOString(),
+          executions: 16,
+          failed_executions: 4,
+          last_failure_at: new Date(TEST_NOW - 54 * 3_600_000).toISOString(),
         },
       ],
       [
@@ -319,8 +326,10 @@ describe('metrics', () => {
         {
           health_status: 'healthy',
           health_confidence: 'medium',
+          health_probability: expect.any(Number),
+          has_enough_runs: true,
           failed_executions_impact: null,
-          executions: 30,
+          executions: 62,
           failed_executions: 0,
           last_failure_at: null,
         },
@@ -334,8 +343,8 @@ describe('metrics', () => {
     expect(await found({ sort, health_status: ['flaky', 'broken'] })).toEqual(['broken', 'flaky']);
     expect(await found({ sort, health_status_exclude: 'broken' })).toEqual(['flaky', 'healthy']);
     expect(await found({ sort, health_status: 'broken', health_status_exclude: 'broken' })).toEqual([]);
-    expect(await found({ sort, health_confidence: 'medium' })).toEqual(['flaky', 'healthy']);
-    expect(await found({ sort, health_confidence_exclude: 'medium' })).toEqual(['broken']);
+    expect(await found({ sort, health_confidence: 'medium' })).toEqual(['broken', 'healthy']);
+    expect(await found({ sort, health_confidence_exclude: 'medium' })).toEqual(['flaky']);
     expect(await found({ sort, failed_executions_impact: ['low', 'high'] })).toEqual(['flaky']);
     expect(await found({ sort, failed_executions_impact_exclude: 'low' })).toEqual(['broken', 'healthy']);
     expect(await found({ sort, test_name_exclude: ['*l?ky', 'healthy'] })).toEqual(['broken']);
@@ -347,7 +356,7 @@ describe('metrics', () => {
   test('are orders, the greatest first', async () => {
     const orders = {
       health_status: ['broken', 'flaky', 'healthy'],
-      health_confidence: ['flaky', 'healthy', 'broken'],
+      health_confidence: ['flaky', 'broken', 'healthy'],
       failed_executions_impact: ['broken', 'flaky', 'healthy'],
       failed_executions_ratio: ['broken', 'flaky', 'healthy'],
       failed_executions_count: ['broken', 'flaky', 'healthy'],

@@ -1,20 +1,25 @@
 /** The life of a test as the API shows it. */
 import { expect, test } from 'bun:test';
-import { at, iso, setUpInsights } from '../support/insights.ts';
+import { at, beside, iso, setUpInsights } from '../support/insights.ts';
+import type { TestExecution, TestJob } from '../support/jobs.ts';
 
 const failures = [{ message: 'no' }];
-const insights = setUpInsights((fixture) =>
-  fixture.ingest(
-    fixture.run([{ name: 'life', at: at(50) }], { commit: 'a' }),
-    fixture.run([{ name: 'life', at: at(40) }], { commit: 'b' }),
-    fixture.run([{ name: 'life', at: at(30), status: 'failed', failures }], { commit: 'c' }),
-    fixture.run([{ name: 'life', at: at(20), status: 'failed', failures }], { commit: 'd' }),
-    fixture.run([{ name: 'life', at: at(19), status: 'failed', failures }], { commit: 'd', job_name: 'e2e' }),
-    fixture.run([{ name: 'life', at: at(10), isFlaky: true, failures }], { commit: 'e' }),
-    fixture.run([{ name: 'life', at: at(5), status: 'skipped' }], { commit: 'f' }),
-    fixture.run([{ name: 'life', at: at(4), status: 'failed', failures }], { commit: 'x', branch: 'feature' }),
-  ),
-);
+const insights = setUpInsights((fixture) => {
+  const run = (hours: number, commit: string, result: Partial<TestExecution> = {}, settings: TestJob['run'] = {}) =>
+    fixture.run([{ name: 'life', at: at(hours), ...result }, ...beside(hours)], { commit, ...settings });
+  const failed: Partial<TestExecution> = { status: 'failed', failures };
+  const known = Array.from({ length: 9 }, (_, i) => 45 - i / 2);
+  return fixture.ingest(
+    run(50, 'a'),
+    ...known.flatMap((hours) => [run(hours, 'b'), run(hours, 'b', {}, { job_name: 'e2e' })]),
+    run(30, 'c', failed),
+    run(20, 'd', failed),
+    run(19, 'd', failed, { job_name: 'e2e' }),
+    run(10, 'e', { isFlaky: true, failures }),
+    run(5, 'f', { status: 'skipped' }),
+    run(4, 'x', failed, { branch: 'feature' }),
+  );
+});
 
 interface Answer {
   is_complete: boolean;
@@ -39,7 +44,7 @@ test('the segments of a test name the commits between which it changed', async (
       ],
     ),
   ).toEqual([
-    ['passing', 2, 2, 0, null, 'a', 'b'],
+    ['passing', 2, 19, 0, null, 'a', 'b'],
     ['failing', 2, 3, 3, 'b', 'c', 'd'],
     ['flaky', 1, 1, 0, 'd', 'e', 'e'],
     ['skipped', 1, 1, 0, 'e', 'f', 'f'],

@@ -18,7 +18,7 @@ describe('a backtest', () => {
   test('counts the red runs that it would have spared, on every branch, and the regressions that it would have hidden', async () => {
     const course = await Course.start(ingest, 'off');
     await course.ingest(
-      ...course.flaky('a', 20, 'timeout'),
+      ...course.flaky('a', 1, 'timeout'),
       ...course.flaky('a', 1, 'timeout'),
       // Quarantined by now.
       course.run('pull request', { a: 'failed', b: 'passed' }, { branch: 'feature', message: 'timeout' }),
@@ -63,8 +63,8 @@ describe('a backtest', () => {
       hidden_regressions: [],
     });
     expect(narrowed.quarantines[0]?.failure_ids).toHaveLength(1);
-    // A share that the test does not reach, and no policy at all.
-    for (const changed of [{ constants: { QUARANTINE_FAILURE_SHARE_MIN: 0.9 } }, { auto_quarantine: 'off' as const }])
+    // More commits than there were, and no policy at all.
+    for (const changed of [{ constants: { QUARANTINE_FLAKY_COMMITS_MIN: 100 } }, { auto_quarantine: 'off' as const }])
       expect(await course.backtest(changed)).toMatchObject({
         quarantines_count: 0,
         red_runs: 7,
@@ -87,7 +87,8 @@ describe('over REST', () => {
   test('a worker makes it, one at a time of a repository, and it stays readable', async () => {
     const { app, stores } = ingest;
     const course = await Course.start(ingest, 'off');
-    await course.ingest(...course.flaky('a', 20), ...course.flaky('a', 1), course.run('red', { a: 'failed' }));
+    const known = [1, 2].flatMap(() => course.flaky('a', 1));
+    await course.ingest(...known, course.run('red', { a: 'failed' }));
     const ask = (body: unknown, token?: string) =>
       app.request(course.address, {
         method: 'POST',
@@ -134,7 +135,7 @@ describe('over REST', () => {
     expect(await status({ auto_quarantine: 'all', since })).toBe(422);
     expect(await status({ auto_quarantine: 'flaky', since: '60d' })).toBe(422);
     expect(await status({ auto_quarantine: 'flaky', since: new Date(TEST_NOW + DAY_MS).toISOString() })).toBe(422);
-    expect(await status({ auto_quarantine: 'flaky', since, constants: { OUTAGE_SHARE_MIN: 1 } })).toBe(422);
+    expect(await status({ auto_quarantine: 'flaky', since, constants: { RECOVERY_MS_MIN: 1 } })).toBe(422);
     const other = uniqueRepository();
     expect(
       await status({ auto_quarantine: 'flaky', since }, `/v1/ci/${other.owner}/repositories/${other.name}/backtests`),

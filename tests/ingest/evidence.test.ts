@@ -6,7 +6,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { TESTS, troubledRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
-import { flakyOf, healthsOf, heldBackOf, type RunOf, runOf } from '../support/verdicts.ts';
+import { flakyOf, healthsOf, type RunOf, runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest();
 
@@ -18,63 +18,44 @@ const all = <T>(value: T, names = TESTS) => Object.fromEntries(names.map((name) 
 const passed = (names = TESTS) => all<Status>('passed', names);
 const failed = (names = TESTS) => all<Status>('failed', names);
 
-describe('failures that repeat', () => {
-  const single = (runId: string, hours: number, status: Status, message?: string): Given => ({
-    runId,
-    at: TEST_NOW - hours * HOUR_MS,
-    results: { sums: status },
-    ...(message ? { message } : {}),
+describe('failures of one test among others that pass', () => {
+  const others = passed(TESTS.slice(1));
+  const [sums = ''] = TESTS;
+  const run = (runId: number, status: Status, attempt = 1): Given => ({
+    runId: String(runId),
+    attempt,
+    at: TEST_NOW - (40 - runId) * HOUR_MS + attempt * 60_000,
+    results: { ...others, [sums]: status },
   });
+  const calm = Array.from({ length: 10 }, (_, i) => run(i, 'passed'));
 
-  test('two isolated failures of one kind are flaky, whichever of the runs arrives last', async () => {
+  test('are flaky if their commits pass as well, in whatever order they arrive', async () => {
     const { stores, driver } = ingest;
-    const repository = uniqueRepository();
     const runs = [
-      single('1', 90, 'passed'),
-      single('2', 80, 'failed', 'timed out after 31 s'),
-      single('3', 70, 'passed'),
-      single('4', 60, 'failed', 'timed out after 77 s'),
-      single('5', 50, 'passed'),
+      ...calm,
+      ...[11, 12, 13].flatMap((id) => [run(id, 'failed'), run(id, 'passed', 2)]),
+      run(14, 'passed'),
     ];
-    // For each order a test, in runs without the others.
-    const orders = runs.map((_, last) => {
-      const name = `${last + 1} last`;
-      const jobs = jobsOf(
-        repository,
-        runs.map((run) => ({ ...run, runId: `${name}, ${run.runId}`, results: { [name]: run.results.sums } })),
-      );
-      return { name, early: jobs.filter((_, i) => i !== last), late: jobs.filter((_, i) => i === last) };
-    });
-    await driver.ingest(...orders.flatMap(({ early }) => early));
-    await driver.ingest(...orders.flatMap(({ late }) => late));
-    const names = orders.map(({ name }) => name);
-    expect(await flakyOf(stores, repository)).toEqual(
-      names.flatMap((name) => [`${name} ${name}, 2#1`, `${name} ${name}, 4#1`]),
-    );
-    expect(await healthsOf(stores, repository)).toEqual(all(['flaky'], names));
+    for (const isOneByOne of [false, true]) {
+      const repository = uniqueRepository();
+      const jobs = jobsOf(repository, runs);
+      if (isOneByOne) for (const job of jobs.toReversed()) await driver.ingest(job);
+      else await driver.ingest(...jobs);
+      expect(await flakyOf(stores, repository)).toEqual([11, 12, 13].map((id) => `${sums} ${id}#1`));
+      expect(await healthsOf(stores, repository)).toEqual({ ...all(['healthy']), [sums]: ['flaky'] });
+    }
     await driver.verify();
   });
 
-  test('failures of different kinds, or without a pass between them, are not', async () => {
+  test('are a break if they last from commit to commit, and end with it', async () => {
     const { stores, driver } = ingest;
-    const [differing, consecutive] = [uniqueRepository(), uniqueRepository()];
-    await driver.ingest(
-      ...jobsOf(differing, [
-        single('1', 90, 'passed'),
-        single('2', 80, 'failed', 'one thing'),
-        single('3', 70, 'passed'),
-        single('4', 60, 'failed', 'quite another'),
-        single('5', 50, 'passed'),
-      ]),
-      ...jobsOf(consecutive, [
-        single('1', 90, 'passed'),
-        single('2', 80, 'failed'),
-        single('3', 70, 'failed'),
-        single('4', 60, 'passed'),
-      ]),
-    );
-    expect(await flakyOf(stores, differing)).toEqual([]);
-    expect(await flakyOf(stores, consecutive)).toEqual([]);
+    const repository = uniqueRepository();
+    const broken = [...calm, run(11, 'failed'), run(12, 'failed'), run(13, 'failed')];
+    await driver.ingest(...jobsOf(repository, broken));
+    expect(await healthsOf(stores, repository)).toEqual({ ...all(['healthy']), [sums]: ['broken'] });
+    await driver.ingest(...jobsOf(repository, [run(14, 'passed'), run(15, 'passed'), run(16, 'passed')]));
+    expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
+    expect(await flakyOf(stores, repository)).toEqual([]);
     await driver.verify();
   });
 });
@@ -94,68 +75,42 @@ describe('infrastructure trouble', () => {
     await driver.ingest(...jobsOf(repository, [second]));
     expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
     expect(await flakyOf(stores, repository)).toEqual([]);
-    expect(await heldBackOf(stores, repository)).toHaveLength(3 * TESTS.length);
     await driver.verify();
   });
 
-  test('a failure in a troubled run counts once the next run fails for the same test, and for no other', async () => {
+  test('everything that still fails days later is broken', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    const [broken, fine] = [TESTS.slice(0, 3), TESTS.slice(3)];
-    // 12 of 26 tests: trouble, but not everything.
-    const others = Array.from({ length: 14 }, (_, i) => `other ${i}`);
-    await driver.ingest(
-      ...jobsOf(repository, [
-        { runId: '1', at: TEST_NOW - 5 * HOUR_MS, results: passed([...TESTS, ...others]) },
-        { runId: '2', at: TEST_NOW - 4 * HOUR_MS, results: { ...passed(others), ...failed() } },
-      ]),
-    );
-    expect(await healthsOf(stores, repository)).toEqual(all(['healthy'], [...TESTS, ...others]));
-    await driver.ingest(
-      ...jobsOf(repository, [
-        { runId: '3', at: TEST_NOW - 3 * HOUR_MS, results: { ...passed(fine), ...failed(broken) } },
-      ]),
-    );
-    expect(await healthsOf(stores, repository)).toEqual({
-      ...all(['broken'], broken),
-      ...all(['healthy'], [...fine, ...others]),
+    const runs = Array.from({ length: 12 }, (_, i): Given => {
+      const at = TEST_NOW - (72 - 6 * i) * HOUR_MS;
+      return { runId: `${i}`, at, results: i === 0 ? passed() : failed() };
     });
-    expect(await heldBackOf(stores, repository)).toEqual(fine.map((name) => `${name} 2#1`));
-    await driver.verify();
-  });
-
-  test('everything that still fails two days later is broken', async () => {
-    const { stores, driver } = ingest;
-    const repository = uniqueRepository();
-    const runs = [0, 12, 24, 36, 49].map(
-      (hours): Given => ({
-        runId: `after ${hours}`,
-        at: TEST_NOW - (60 - hours) * HOUR_MS,
-        results: hours === 0 ? passed() : failed(),
-      }),
-    );
-    await driver.ingest(...jobsOf(repository, runs.slice(0, 4)));
+    await driver.ingest(...jobsOf(repository, runs.slice(0, 3)));
     expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
-    await driver.ingest(...jobsOf(repository, runs.slice(4)));
+    await driver.ingest(...jobsOf(repository, runs.slice(3)));
     expect(await healthsOf(stores, repository)).toEqual(all(['broken']));
-    expect(await heldBackOf(stores, repository)).toEqual([]);
     await driver.verify();
   });
 
-  test('a run that proves troubled only when its second half arrives has its verdicts withdrawn', async () => {
+  test('a run that proves troubled only when more of it arrives no longer speaks against its tests', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    const failing = { runId: '2', at: TEST_NOW - 4 * HOUR_MS };
-    const [half, rest] = [TESTS.slice(0, 6), TESTS.slice(6)];
-    await driver.ingest(
-      ...jobsOf(repository, [
-        { runId: '1', at: TEST_NOW - 5 * HOUR_MS, results: passed() },
-        { ...failing, results: failed(half) },
-      ]),
+    const [broken = '', ...others] = TESTS;
+    const calm = Array.from({ length: 6 }, (_, i): Given => {
+      return { runId: `${i}`, at: TEST_NOW - (30 - i) * HOUR_MS, results: passed() };
+    });
+    const failing = (runId: string, hours: number, rest: Status): Given[] => [
+      { runId, at: TEST_NOW - hours * HOUR_MS, results: { [broken]: 'failed', [others[0] ?? '']: 'passed' } },
+      { runId, at: TEST_NOW - hours * HOUR_MS, results: all<Status>(rest, others.slice(1)) },
+    ];
+    const [[first, restOfFirst], [second, restOfSecond]] = [failing('6', 20, 'failed'), failing('7', 19, 'failed')];
+    await driver.ingest(...jobsOf(repository, [...calm, ...[first, second].flatMap((one) => one ?? [])]));
+    expect((await healthsOf(stores, repository))[broken]).toEqual(['broken']);
+    const rest = jobsOf(
+      repository,
+      [restOfFirst, restOfSecond].flatMap((one) => one ?? []),
     );
-    expect(await healthsOf(stores, repository)).toMatchObject(all(['broken'], half));
-    const second = jobsOf(repository, [{ ...failing, results: failed(rest) }]);
-    await driver.ingest(...second.map((job) => ({ ...job, sources: ['second half'] })));
+    await driver.ingest(...rest.map((job, i) => ({ ...job, sources: [`rest ${i}`] })));
     expect(await healthsOf(stores, repository)).toEqual(all(['healthy']));
     await driver.verify();
   });

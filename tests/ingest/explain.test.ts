@@ -11,34 +11,55 @@ import { runOf } from '../support/verdicts.ts';
 const ingest = setUpIngest();
 
 describe('explain', () => {
-  test('names the rule, its version and the executions that decided, and marks those stored later', async () => {
+  test('says how sure the health is, what decided and what caused each failure, and marks what was stored later', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
     const at = (hours: number): number => TEST_NOW - hours * HOUR_MS;
-    const given = { repository, runId: '7', run: { commit: 'c7' } };
+    const others = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`other ${i}`, 'passed' as const]));
+    const run = (runId: string, hours: number, status: 'passed' | 'failed', { attempt = 1, late = 0 } = {}) =>
+      runOf({
+        ...{ repository, runId, attempt, at: at(hours), receivedAt: at(hours - late) },
+        results: { ...others, sums: status },
+      });
     await driver.ingest(
-      runOf({ ...given, at: at(5), receivedAt: at(4), attempt: 2, results: { sums: 'passed' } }),
+      run('1', 9, 'passed'),
+      run('2', 8, 'failed'),
+      run('2', 7.5, 'passed', { attempt: 2 }),
       // Finished first, and came in three hours late.
-      runOf({ ...given, at: at(6), receivedAt: at(3), results: { sums: 'failed' } }),
+      run('3', 6, 'failed', { late: 3 }),
+      run('3', 5, 'passed', { attempt: 2 }),
     );
-    const { text } = await explained(stores, repository, 'sums', at(4.5));
-    expect(text.split('\n')).toEqual([
+    const { text, identities } = await explained(stores, repository, 'sums', at(4.5));
+    const probability = identities[0]?.health_probability ?? 0;
+    expect(probability).toBeGreaterThan(0.95);
+    const lines = text
+      .split('\n')
+      .map((line) => line.replace(/(?<=passes in a row: 1 of )\d+|(?<=flaky: flaky with a probability of )\S+/, 'N'));
+    expect(lines).toEqual([
       'sums',
-      'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 3)',
+      'health: flaky as of 2026-11-21T18:30:00Z (rules 2, fingerprint 3)',
       '',
       'CI / unit: flaky',
-      '  2 executions, 1 flaky, 0 held back as infrastructure trouble',
-      '  healthy → flaky: a flaky execution (the same commit passed in another attempt or run)',
-      '    2026-11-21T18:00:00Z passed, run 7 attempt 2, commit c7, stored later (2026-11-21T19:00:00Z)',
-      '    2026-11-21T17:00:00Z failed, run 7 attempt 1, commit c7, stored later (2026-11-21T20:00:00Z)',
-      '  clean passes in a row: 1 of 10',
+      `  flaky with a probability of ${Math.round(1_000 * probability) / 10} %, since commit of 2`,
+      '  5 executions, 2 flaky, 0 held back because their runs were troubled',
+      expect.stringMatching(
+        /^ {2}healthy → flaky: flaky with a probability of \S+ %: its own failures on \S+ commits?$/,
+      ),
+      '    2026-11-21T15:00:00Z failed, run 2 attempt 1, commit commit of 2',
+      '  what caused its failures:',
+      '    2026-11-21T15:00:00Z failed, run 2 attempt 1, commit commit of 2',
+      '      the test itself',
+      '    2026-11-21T17:00:00Z failed, run 3 attempt 1, commit commit of 3, stored later (2026-11-21T20:00:00Z)',
+      '      the test itself',
+      '  clean passes in a row: 1 of N',
     ]);
-    const before = await explained(stores, repository, 'sums', at(5.5));
-    expect(before.text).toContain('healthy → broken: failed');
+    expect(identities).toMatchObject([{ has_enough_runs: true, since_commit: 'commit of 2', failures_count: 2 }]);
+    const before = await explained(stores, repository, 'sums', at(8.5));
+    expect(before.text).toContain('; not enough runs to know');
     await driver.verify();
   });
 
-  test('says how far a quarantined test has recovered, and what is held back', async () => {
+  test('says how far a quarantined test has recovered, and which failures their runs caused', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
     const names = Array.from({ length: 12 }, (_, i) => `test ${i}`);
@@ -52,14 +73,18 @@ describe('explain', () => {
     await stores.quarantines.create(id, wanted, { name: 'ann', actor: null });
     stores.clock.set(TEST_NOW);
     await driver.ingest(run('2', 7, 'passed'), run('3', 6, 'failed'), run('4', 5, 'passed'));
-    const { text } = await explained(stores, repository, 'test 3', undefined);
+    const { text, identities } = await explained(stores, repository, 'test 3', undefined);
     expect(text).toContain('healthy from the start: no failure that counts');
     expect(text).toContain('2026-11-21T17:00:00Z failed, run 3 attempt 1');
+    expect(text).toMatch(
+      /its run: 12 of 12 executions failed unexpectedly: a healthy test fails in this run with a probability of \d\d %/,
+    );
+    expect(identities).toMatchObject([{ held_back_count: 1, failures: [{ cause: 'run', is_flaky: false }] }]);
     expect(text).toContain('quarantined 2026-11-21T15:00:00Z (manual, every branch): to see');
     expect(text).toContain('not recovered');
-    expect(text).toContain('CI / unit: healthy, 2 of 10 clean passes');
+    expect(text).toMatch(/CI \/ unit: healthy, 2 of \d+ clean passes/);
     const before = await explained(stores, repository, 'test 3', TEST_NOW - 6.5 * HOUR_MS);
-    expect(before.text).toContain('CI / unit: healthy, 1 of 10 clean passes');
+    expect(before.text).toMatch(/CI \/ unit: healthy, 1 of \d+ clean passes/);
     const unquarantined = await explained(stores, repository, 'test 3', TEST_NOW - 8.5 * HOUR_MS);
     expect(unquarantined.text).not.toContain('quarantined');
     await driver.verify();

@@ -5,7 +5,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
-import { flakyOf, healthsOf, runOf } from '../support/verdicts.ts';
+import { flakyOf, healthsOf, PASSING, runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest();
 const hoursAgo = (hours: number) => ({ at: TEST_NOW - hours * HOUR_MS, receivedAt: TEST_NOW });
@@ -15,31 +15,31 @@ test.each([false, true])(
   async (isPassFirst) => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    const failed = runOf({ repository, runId: '1', ...hoursAgo(2), results: { sums: 'failed', adds: 'passed' } });
-    const passed = runOf({
-      ...{ repository, runId: '1', attempt: 2, ...hoursAgo(1) },
-      results: { sums: 'passed', adds: 'passed' },
-    });
+    const given = { repository, runId: '1' };
+    const failed = runOf({ ...given, ...hoursAgo(2), results: { ...PASSING, sums: 'failed' } });
+    const passed = runOf({ ...given, attempt: 2, ...hoursAgo(1), results: { ...PASSING, sums: 'passed' } });
     await driver.ingest(isPassFirst ? passed : failed);
-    expect((await healthsOf(stores, repository)).sums).toEqual([isPassFirst ? 'healthy' : 'broken']);
+    expect(await flakyOf(stores, repository)).toEqual([]);
     await driver.ingest(isPassFirst ? failed : passed);
     expect(await flakyOf(stores, repository)).toEqual(['sums 1#1']);
-    expect(await healthsOf(stores, repository)).toEqual({ adds: ['healthy'], sums: ['flaky'] });
+    expect(await healthsOf(stores, repository)).toMatchObject({ 'passing 0': ['healthy'], sums: ['flaky'] });
     await driver.verify();
   },
 );
 
-test('a verdict is withdrawn when the name turns out to be ambiguous on its commit', async () => {
+test('a verdict is withdrawn when more of its run arrives, and the run was in trouble', async () => {
   const { stores, driver } = ingest;
   const repository = uniqueRepository();
   const given = { repository, runId: '1' };
   await driver.ingest(
-    runOf({ ...given, ...hoursAgo(3), results: { sums: 'failed' } }),
+    runOf({ repository, runId: '0', ...hoursAgo(4), results: PASSING }),
+    runOf({ ...given, ...hoursAgo(3), results: { ...PASSING, sums: 'failed' } }),
     runOf({ ...given, attempt: 2, ...hoursAgo(2), results: { sums: 'passed' } }),
   );
   expect(await flakyOf(stores, repository)).toEqual(['sums 1#1']);
-  const namesake = runOf({ ...given, ...hoursAgo(3), results: { sums: 'passed' } });
-  await driver.ingest({ ...namesake, sources: ['another shard'] });
+  const results = Object.fromEntries(Object.keys(PASSING).map((name) => [`more ${name}`, 'failed' as const]));
+  const shard = runOf({ ...given, ...hoursAgo(3), results });
+  await driver.ingest({ ...shard, sources: ['another shard'] });
   expect(await flakyOf(stores, repository)).toEqual([]);
   await driver.verify();
 });

@@ -12,7 +12,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
-import { flakyOf, healthsOf, type RunOf, runOf } from '../support/verdicts.ts';
+import { flakyOf, healthsOf, PASSING, type RunOf, runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 
@@ -33,15 +33,15 @@ test('after a change of the default branch, executions, totals, verdicts and hea
   const develop = { run: { branch: 'develop' } };
   await driver.ingest(runAt(5, '1', { a: 'passed' }));
   await driver.ingest(
-    runAt(4, '2', { a: 'failed', b: 'passed' }, develop),
-    runAt(3, '2', { a: 'passed' }, { attempt: 2, ...develop }),
+    runAt(4, '2', { ...PASSING, a: 'failed' }, develop),
+    runAt(3, '2', { ...PASSING, a: 'passed' }, { attempt: 2, ...develop }),
   );
   expect(await healthsOf(stores, repository)).toEqual({ a: ['healthy'] });
 
   const recorded = await stores.repositories.record(repository);
   await stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'ann');
-  expect(await rebuild(stores)).toMatchObject({ moved: 4 });
-  expect(await healthsOf(stores, repository)).toEqual({ a: ['flaky'], b: ['healthy'] });
+  expect(await rebuild(stores)).toMatchObject({ moved: 63 });
+  expect(await healthsOf(stores, repository)).toMatchObject({ a: ['flaky'], 'passing 0': ['healthy'] });
   expect(await flakyOf(stores, repository)).toEqual(['a 2#1']);
   await driver.verify();
 
@@ -90,17 +90,23 @@ test('flaky executions of a time without flaky detection are found once it is on
   const { stores, driver } = ingest;
   const recorded = await stores.repositories.record(repository);
   await stores.repositories.set(recorded, { flakyDetectionEnabled: false }, 'ann');
-  const flagged = runAt(3, '2', { adds: 'passed' });
-  await driver.ingest(runAt(3, '1', { sums: 'failed' }), runAt(2, '1', { sums: 'passed' }, { attempt: 2 }), {
-    ...flagged,
-    executions: { ...flagged.executions, is_flaky: [true] },
-  });
+  const flagged = runAt(1, '2', { ...PASSING, adds: 'passed' });
+  await driver.ingest(
+    runAt(3, '1', { ...PASSING, sums: 'failed' }),
+    runAt(2, '1', { ...PASSING, sums: 'passed' }, { attempt: 2 }),
+    {
+      ...flagged,
+      executions: { ...flagged.executions, is_flaky: flagged.executions.name.map((name) => name === 'adds') },
+    },
+  );
   expect(await flakyOf(stores, repository)).toEqual([]);
+  expect(await healthsOf(stores, repository)).toMatchObject({ adds: ['healthy'], sums: ['healthy'] });
+  await driver.verify();
 
   await stores.repositories.set(recorded, { flakyDetectionEnabled: true }, 'ann');
   await rebuild(stores);
   expect(await flakyOf(stores, repository)).toEqual(['adds 2#1', 'sums 1#1']);
-  expect(await healthsOf(stores, repository)).toEqual({ adds: ['flaky'], sums: ['flaky'] });
+  expect((await healthsOf(stores, repository)).sums).toEqual(['flaky']);
   await driver.verify();
 });
 

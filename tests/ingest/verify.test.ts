@@ -148,7 +148,7 @@ describe('a backlog of blocks that wait for their evaluation', () => {
   test('does not hold up a stop: what is not evaluated stays for the next start', async () => {
     const { postgres, clickhouse, quarantines, log } = ingest.stores;
     const { db } = postgres;
-    // Of several repositories, on a ClickHouse that takes its time: evaluated to the end, it would take twenty seconds.
+    // Of several repositories, in a store that takes its time.
     const failed = Object.fromEntries(names.map((name) => [name, 'failed' as const]));
     await store(
       Array.from({ length: 8 }, (_, i) =>
@@ -161,15 +161,14 @@ describe('a backlog of blocks that wait for their evaluation', () => {
         }),
       ),
     );
-    const slow = {
-      ...clickhouse,
-      select: async (...query: Parameters<typeof clickhouse.select>) => {
-        await Bun.sleep(250);
-        return clickhouse.select(...query);
-      },
-    } as typeof clickhouse;
-    const blocks = new BlockStore(db);
-    const evaluator = new Evaluator({ db, clickhouse: slow, blocks, quarantines, log, pauseMs: 0 });
+    class SlowBlocks extends BlockStore {
+      override async lines(blockId: number) {
+        await Bun.sleep(100);
+        return super.lines(blockId);
+      }
+    }
+    const blocks = new SlowBlocks(db);
+    const evaluator = new Evaluator({ db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
     const ledger = new Ledger({ db, clickhouse, clock: ingest.stores.clock });
     const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
     const swept = sweeper.sweep(0);

@@ -6,8 +6,8 @@ import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { CurrentRules } from '../simulation/current-rules.ts';
 import { readRealHistory } from '../simulation/real-history.ts';
+import { ServiceRules } from '../simulation/service-rules.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -29,7 +29,7 @@ test.skipIf(!isThere)(
     // Whole days, so that no run changes its day.
     const shift = (Math.floor(TEST_NOW / DAY_MS) - 1 - DAYS - first) * DAY_MS;
     const repository = uniqueRepository();
-    const rules = new CurrentRules();
+    const rules = new ServiceRules({ isSameMomentBefore: false });
     const days = Map.groupBy(history.runs, (run) => Math.floor(run.at / DAY_MS) - first);
     const said = new Set<string>();
     for (let day = 0; day < DAYS; day++) {

@@ -10,18 +10,18 @@ import {
   stepsOf,
   TestReplay,
 } from '../../src/domain/backtest.ts';
-import { RulesJudge } from '../../src/domain/backtest-judge.ts';
+import { addTo, RulesJudge } from '../../src/domain/backtest-judge.ts';
 import { backtestPolicySchema, constantsOf, parseConstant } from '../../src/domain/backtest-policy.ts';
 import { firstSeenOf, regressionsOf } from '../../src/domain/backtest-regressions.ts';
-import { comparePositions, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
-import { foldHealth, HEALTH_CONSTANTS, type HealthState, healthyState } from '../../src/domain/health.ts';
-import type { Trouble } from '../../src/domain/infrastructure.ts';
-import { judge } from '../../src/domain/judge.ts';
+import { newBelief } from '../../src/domain/belief.ts';
+import { BeliefCourse } from '../../src/domain/belief-course.ts';
+import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
+import { meaningOf, type RunMeaning } from '../../src/domain/judge-runs.ts';
 import {
   isRecovered,
   QUARANTINE_CONSTANTS,
   type QuarantineEvidence,
-  quarantineReason,
+  quarantineCause,
 } from '../../src/domain/quarantine-rules.ts';
 import { type RedRun, RedRunCounts } from '../../src/domain/red-runs.ts';
 import type { Status } from '../../src/domain/status.ts';
@@ -30,25 +30,22 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 const START = 1_790_000_000_000;
 type Placed = JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>;
 
+const NONE = { executions: 0, unexpected: 0 };
+const CALM = { hour: NONE, day: NONE, usual: NONE };
+
 /** Low enough that short histories quarantine. */
 const CONSTANTS = constantsOf({
-  QUARANTINE_EXECUTIONS_MIN: 3,
-  QUARANTINE_SPAN_MS_MIN: 0,
-  QUARANTINE_FAILURE_SHARE_MIN: 0.01,
+  QUARANTINE_PROBABILITY_MIN: 0.6,
   QUARANTINE_FLAKY_COMMITS_MIN: 1,
   QUARANTINE_BROKEN_COMMITS_MIN: 2,
   QUARANTINE_BROKEN_MS_MIN: 0,
-  FLAKY_TO_BROKEN_COMMITS: 2,
-  BROKEN_RECOVERY_RUNS: 1,
-  FLAKY_RECOVERY_MS_MIN: DAY_MS,
-  CLEAN_PASSES_MIN: 2,
 });
 const POLICY = { mode: 'flaky+broken', constants: CONSTANTS, isNarrowed: false } as const;
 
 interface History {
   executions: Placed[];
   fingerprints: Map<bigint, string>;
-  troubles: Map<string, Trouble>;
+  meanings: Map<bigint, RunMeaning>;
 }
 
 const execution = fc.record({
@@ -61,15 +58,23 @@ const execution = fc.record({
   isFlakyWithinRun: fc.integer({ min: 0, max: 20 }).map((n) => n === 0),
   isRetried: fc.integer({ min: 0, max: 20 }).map((n) => n === 0),
   group: fc.constantFrom('one', 'one', 'other', undefined),
-  trouble: fc.constantFrom<Trouble>('none', 'none', 'none', 'none', 'none', 'partial', 'total'),
+  othersFail: fc.constantFrom(0, 0, 0, 0, 0, 3, 30),
+  passes: fc.integer({ min: 0, max: 20 }).map((n) => (n === 0 ? 300 : 0)),
 });
 
+/** With passes by the hundred now and then, so that tests recover. */
 const history = (maxLength: number): fc.Arbitrary<History> =>
   fc.array(execution, { minLength: 1, maxLength, size: 'max' }).map((drawn) => {
     let at = START;
     const fingerprints = new Map<bigint, string>();
-    const troubles = new Map<string, Trouble>();
-    const executions = drawn.map((one, i): Placed => {
+    const meanings = new Map<bigint, RunMeaning>();
+    const calm = (jobName: string, i: number): Placed => {
+      at += HOUR_MS;
+      const names = { runId: `calm ${at}`, runAttempt: 1, commit: `calm ${at}` };
+      const made = { ...names, executionId: BigInt(i + 1_000_000), pipelineName: 'CI', jobName, finishedAt: at };
+      return { ...made, status: 'passed', isFlakyWithinRun: false, isRetried: false };
+    };
+    const executions = drawn.flatMap((one, i): Placed[] => {
       at += one.hours * HOUR_MS;
       const executionId = BigInt(i + 1);
       const made = {
@@ -85,85 +90,32 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
         isRetried: one.isRetried,
       };
       if (one.status === 'failed' && one.group) fingerprints.set(executionId, one.group);
-      if (one.trouble !== 'none') troubles.set(runKeyOf(made), one.trouble);
-      return made;
+      meanings.set(executionId, meaningOf({ executions: 100, unexpected: one.othersFail + 1 }, CALM));
+      return [made, ...Array.from({ length: one.passes }, (_, j) => calm(one.job, 1_000 * i + j))];
     });
-    return { executions, fingerprints, troubles };
+    return { executions, fingerprints, meanings };
   });
 
-const evidenceOf = ({ fingerprints, troubles }: History) => ({
+const evidenceOf = ({ fingerprints, meanings }: History) => ({
   isFlakyDetectionEnabled: true,
   fingerprints,
-  troublesOf: () => troubles,
+  meaningOf: (one: Placed) => meanings.get(one.executionId),
 });
 
-/** The same rules, applied to everything known so far at every step. */
-class WholeJudge implements PolicyJudge {
-  readonly #known: Placed[] = [];
-  constructor(private readonly history: History) {}
-
-  add(step: Step): void {
-    for (const one of step.executions) this.#known.push(one as Placed);
-  }
-
-  #identities() {
-    const { fingerprints, troubles } = this.history;
-    const newest = Math.max(...this.#known.map(({ finishedAt }) => finishedAt));
-    return [...Map.groupBy(this.#known, ({ jobName }) => jobName)].flatMap(([jobName, group]) => {
-      const ordered = group.toSorted(comparePositions);
-      const newestAt = ordered.at(-1)?.finishedAt ?? 0;
-      if (newestAt <= newest - 14 * DAY_MS) return [];
-      const { flaky, heldBack } = judge(ordered, { troubles, fingerprints, isFlakyDetectionEnabled: true });
-      let state: HealthState = healthyState(CONSTANTS);
-      const evidence = ordered.filter(({ executionId }) => !heldBack.has(executionId));
-      for (const one of evidence) state = foldHealth(state, one, flaky.has(one.executionId), CONSTANTS);
-      return [{ jobName, ordered, evidence, flaky, state, newest }];
-    });
-  }
-
-  verdict(releasedAt: number) {
-    const shown = this.#identities().flatMap(({ jobName, evidence, flaky, state, newest }): QuarantineEvidence[] => {
-      const counted = evidence.filter(({ finishedAt }) => finishedAt > Math.max(newest - 30 * DAY_MS, releasedAt));
-      if (counted.length === 0) return [];
-      const times = (of: readonly Placed[]): number[] => of.map(({ finishedAt }) => finishedAt);
-      const failed = counted.filter(({ status }) => status === 'failed');
-      const lastPass = Math.max(0, ...times(counted.filter(({ status }) => status === 'passed')));
-      const broken = failed.filter(({ commit, finishedAt }) => commit !== '' && finishedAt > lastPass);
-      const flakyOnes = counted.filter(({ executionId }) => flaky.has(executionId));
-      return [
-        {
-          pipelineName: 'CI',
-          jobName,
-          health: state.health,
-          executions: counted.length,
-          failures: failed.length,
-          firstAt: Math.min(...times(counted)),
-          newestAt: Math.max(...times(counted)),
-          flakyCommits: new Set(flakyOnes.map(({ commit, runId }) => (commit === '' ? `run ${runId}` : commit))).size,
-          brokenCommits: new Set(broken.map(({ commit }) => commit)).size,
-          brokenFirstAt: broken.length > 0 ? Math.min(...times(broken)) : 0,
-          brokenNewestAt: broken.length > 0 ? Math.max(...times(broken)) : 0,
-        },
-      ];
-    });
-    const reason = quarantineReason('flaky+broken', shown, CONSTANTS);
-    return reason === null ? undefined : { reason, failureIds: null };
-  }
-
-  isRecovered(since: number): boolean {
-    return isRecovered(
-      this.#identities().map(({ ordered, state }) => ({
-        health: state.health,
-        cleanPasses:
-          state.cleanPasses === 0 || state.cleanSince > since
-            ? state.cleanPasses
-            : ordered.filter((one) => one.status === 'passed' && !one.isFlakyWithinRun && one.finishedAt > since)
-                .length,
-        cleanPassesNeeded: state.cleanPassesNeeded,
-      })),
-    );
-  }
+/** What is believed of the identities that ran lately, from everything that had finished by a moment. */
+function identitiesAt(given: History, at: number): (QuarantineEvidence & { newestAt: number })[] {
+  const known = given.executions.filter(({ finishedAt }) => finishedAt <= at);
+  const newest = Math.max(...known.map(({ finishedAt }) => finishedAt));
+  return [...Map.groupBy(known, ({ jobName }) => jobName)].flatMap(([jobName, group]) => {
+    const course = new BeliefCourse({ belief: newBelief(), at: null });
+    for (const one of group.sort(comparePositions)) addTo(course, one, evidenceOf(given));
+    const newestAt = group.at(-1)?.finishedAt ?? 0;
+    return newestAt > newest - 14 * DAY_MS ? [{ pipelineName: 'CI', jobName, belief: course.belief, newestAt }] : [];
+  });
 }
+
+const lastRelease = (all: readonly ReplayedQuarantine[], at: number): number =>
+  all.filter(({ from }) => from < at).at(-1)?.until ?? 0;
 
 function replayed(judged: PolicyJudge, executions: readonly Placed[], since = 0): ReplayedQuarantine[] {
   const replay = new TestReplay(judged, since);
@@ -175,17 +127,23 @@ const byRules = (given: History, since = 0): ReplayedQuarantine[] =>
   replayed(new RulesJudge(POLICY, evidenceOf(given)), given.executions, since);
 
 describe('a replay', () => {
-  test('judges again only what a step can change, and says what judging everything would say', () => {
+  test('says of a moment what the rules say of everything that had finished by then', () => {
     let quarantines = 0;
     let recoveries = 0;
     fc.assert(
-      fc.property(history(80), (given) => {
+      fc.property(history(40), (given) => {
         const found = byRules(given);
-        quarantines += found.length;
-        recoveries += found.filter(({ until }) => until !== null).length;
-        expect(found).toEqual(replayed(new WholeJudge(given), given.executions));
+        for (const { from, until, reason } of found) {
+          quarantines++;
+          const before = identitiesAt(given, from);
+          const cause = quarantineCause(POLICY.mode, before, lastRelease(found, from), CONSTANTS);
+          expect(cause?.reason).toBe(reason);
+          if (until === null) continue;
+          recoveries++;
+          expect(isRecovered(identitiesAt(given, until), from)).toBe(true);
+        }
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
     // The histories are such that it says something.
     expect(quarantines).toBeGreaterThan(20);
@@ -221,7 +179,7 @@ describe('a replay', () => {
   test('a policy that is off, or asks for more than there is, quarantines nothing', () => {
     fc.assert(
       fc.property(history(40), (given) => {
-        const strict = constantsOf({ QUARANTINE_EXECUTIONS_MIN: 10_000, QUARANTINE_BROKEN_COMMITS_MIN: 1_000 });
+        const strict = constantsOf({ QUARANTINE_FLAKY_COMMITS_MIN: 1_000, QUARANTINE_BROKEN_COMMITS_MIN: 1_000 });
         for (const policy of [
           { ...POLICY, mode: 'off' as const },
           { ...POLICY, constants: strict },
@@ -332,13 +290,12 @@ describe('a regression', () => {
         runId: String(i),
         runAttempt: 1,
         commit: `commit ${i}`,
-        isFlakyWithinRun: false,
+        isFlakyWithinRun: flaky.includes(i),
         isRetried: false,
       }),
     );
     const groups = new Map([...course].flatMap((one, i) => (one === 'p' ? [] : [[BigInt(i), one] as const])));
-    const judged = { flaky: new Map(flaky.map((i) => [BigInt(i), 'repeated' as const])), heldBack: new Set<bigint>() };
-    return regressionsOf(executions, judged, groups, firstSeenOf(executions, groups)).map(
+    return regressionsOf(executions, new Set(), groups, firstSeenOf(executions, groups)).map(
       ({ kind, commit, commits, fixedBy }) => ({ kind, commit, commits, fixedBy }),
     );
   };
@@ -362,21 +319,19 @@ describe('a regression', () => {
 
 describe('the constants of a policy', () => {
   test('are those of the service unless they are set', () => {
-    expect(constantsOf({})).toEqual({ ...QUARANTINE_CONSTANTS, ...HEALTH_CONSTANTS });
-    expect(constantsOf(parseConstant('QUARANTINE_FAILURE_SHARE_MIN=0.05'))).toEqual({
+    expect(constantsOf({})).toEqual(QUARANTINE_CONSTANTS);
+    expect(constantsOf(parseConstant('QUARANTINE_PROBABILITY_MIN=0.99'))).toEqual({
       ...QUARANTINE_CONSTANTS,
-      ...HEALTH_CONSTANTS,
-      QUARANTINE_FAILURE_SHARE_MIN: 0.05,
+      QUARANTINE_PROBABILITY_MIN: 0.99,
     });
   });
 
   test.each([
-    ['QUARANTINE_FAILURE_SHARE_MIN', 'Write it as NAME=number'],
-    ['TROUBLE_TESTS_MIN=2', 'changes only QUARANTINE_EXECUTIONS_MIN, '],
-    ['CLEAN_PASSES_MIN=0', 'CLEAN_PASSES_MIN: '],
-    ['QUARANTINE_FAILURE_SHARE_MIN=2', 'QUARANTINE_FAILURE_SHARE_MIN: '],
+    ['QUARANTINE_PROBABILITY_MIN', 'Write it as NAME=number'],
+    ['RECOVERY_MS_MIN=2', 'changes only QUARANTINE_PROBABILITY_MIN, '],
+    ['QUARANTINE_PROBABILITY_MIN=2', 'QUARANTINE_PROBABILITY_MIN: '],
     ['QUARANTINE_FLAKY_COMMITS_MIN=0', 'QUARANTINE_FLAKY_COMMITS_MIN: '],
-    ['QUARANTINE_EXECUTIONS_MIN=2.5', 'QUARANTINE_EXECUTIONS_MIN: '],
+    ['QUARANTINE_FLAKY_COMMITS_MIN=2.5', 'QUARANTINE_FLAKY_COMMITS_MIN: '],
   ])('%s is refused with what to do', (text, said) => {
     expect(() => parseConstant(text)).toThrow(said);
   });
@@ -384,7 +339,7 @@ describe('the constants of a policy', () => {
   test('a policy of the API has defaults, and refuses what it does not know', () => {
     const policy = { auto_quarantine: 'flaky', since: '2026-09-22T00:00:00Z' };
     expect(backtestPolicySchema.parse(policy)).toMatchObject({ is_narrowed: false, constants: {} });
-    for (const wrong of [{ since: '60d' }, { constants: { OUTAGE_SHARE_MIN: 1 } }, { auto_quarantine: 'all' }])
+    for (const wrong of [{ since: '60d' }, { constants: { RECOVERY_MS_MIN: 1 } }, { auto_quarantine: 'all' }])
       expect(backtestPolicySchema.safeParse({ ...policy, ...wrong }).success).toBe(false);
   });
 });

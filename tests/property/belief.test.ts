@@ -7,15 +7,18 @@ import {
   foldBelief,
   foldContradiction,
   isCounting,
+  isSurelyHealthy,
   newBelief,
   probabilitiesOf,
   verdictOf,
 } from '../../src/domain/belief.ts';
 import { BeliefCourse } from '../../src/domain/belief-course.ts';
-import { flakyQuarantineReason } from '../../src/domain/belief-quarantine.ts';
-import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
+import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
+import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
+import { type AutoQuarantineMode, isRecovered, quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { readBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
 
@@ -175,6 +178,23 @@ describe('the fold', () => {
     );
   });
 
+  test('is read as it was written, and takes a line for a test that has only passed', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions, troubles } = historyOf(all);
+        const at = executions.filter(({ status }) => status !== 'skipped').at(-1);
+        const belief = believe(executions, troubles);
+        const read = readBelief(writeBelief({ at: at ?? null, belief }));
+        expect(read.belief).toEqual(belief);
+        expect(read.at?.executionId).toBe(at?.executionId);
+        const isClean = executions.every(
+          (one) => one.status === 'skipped' || (one.status === 'passed' && !one.isRetried),
+        );
+        if (isClean) expect(writeBelief({ at: at ?? null, belief }).length).toBeLessThan(80);
+      }),
+    );
+  });
+
   test('a contradiction in a pull request is never evidence of broken', () => {
     fc.assert(
       fc.property(steps, fc.nat({ max: 100 }), (all, others) => {
@@ -223,17 +243,128 @@ describe('histories of a test in a run of 150', () => {
     expect(said(`${PASSES}F.|F.|F.|${'.|'.repeat(3_000)}`)).toBe('healthy'));
 });
 
+const PLACE = { pipelineName: 'CI', jobName: 'unit' };
+
 describe('an automatic quarantine', () => {
+  const reasonOf = (belief: Belief, mode: AutoQuarantineMode = 'flaky', releasedAt = 0) =>
+    quarantineCause(mode, [{ ...PLACE, belief, newestAt: belief.trouble.at }], releasedAt)?.reason;
+  const flaky = after(`${PASSES}F.|${PASSES}F.|.F.`);
+  const broken = after(`${PASSES}${'F|'.repeat(16)}`);
+  const newest = flaky.evidence.at(-1)?.finishedAt ?? 0;
+
   test('names its evidence', () =>
-    expect(flakyQuarantineReason(after(`${PASSES}F.|${PASSES}F.|.F.`))).toMatch(
-      /^Flaky with a probability of 9\d(?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on c60, c121, c122\.$/,
+    expect(reasonOf(flaky)).toMatch(
+      /^Flaky in CI \/ unit with a probability of 9\d(?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on c60, c121, c122\.$/,
     ));
   test('wants two commits', () => {
     const belief = after(`${PASSES}F.F.F.F.F.`);
-    expect([verdictOf(belief).status, flakyQuarantineReason(belief)]).toEqual(['flaky', null]);
+    expect([verdictOf(belief).status, reasonOf(belief)]).toEqual(['flaky', undefined]);
   });
   test('counts nothing that the run explains', () =>
-    expect(flakyQuarantineReason(after(`${PASSES}F.|${PASSES}F.|.F.`, 30))).toBeNull());
+    expect(reasonOf(after(`${PASSES}F.|${PASSES}F.|.F.`, 30))).toBeUndefined());
+  test('counts nothing from before a release', () => {
+    expect(reasonOf(flaky, 'flaky', newest - 1)).toBeUndefined();
+    expect(reasonOf(flaky, 'flaky', (flaky.evidence[0]?.finishedAt ?? 0) - 1)).toBeDefined();
+  });
+  test('of a broken test wants the other mode, three commits and a day without a pass', () => {
+    expect(verdictOf(broken).status).toBe('broken');
+    expect([reasonOf(broken), reasonOf(broken, 'off')]).toEqual([undefined, undefined]);
+    expect(reasonOf(broken, 'flaky+broken')).toMatch(
+      /^Broken in CI \/ unit with a probability of 9\d(?:\.\d)? %: failed on c\d+, c\d+, c\d+, c\d+ and \d+ more commits before without a pass, from 2026-01-12 \d\d:00 UTC to 2026-01-14 \d\d:00 UTC\.$/,
+    );
+    expect(reasonOf(after(`${PASSES}F|F|F|F`), 'flaky+broken')).toBeUndefined();
+    expect(reasonOf(after(`${PASSES}${'F'.repeat(12)}`), 'flaky+broken')).toBeUndefined();
+    expect(reasonOf(after(`${PASSES}${'F|'.repeat(16)}.`), 'flaky+broken')).toBeUndefined();
+    expect(reasonOf(broken, 'flaky+broken', broken.trouble.at - HOUR_MS)).toBeUndefined();
+  });
+  test('is never made of a test that is called healthy, nor without two commits after the release', () => {
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 60 * 30 }), (all, hours) => {
+        const { executions, troubles } = historyOf(all);
+        const belief = believe(executions, troubles);
+        const releasedAt = BEGUN + hours * HOUR_MS;
+        const cause = quarantineCause('flaky', [{ ...PLACE, belief, newestAt: BEGUN }], releasedAt);
+        if (!cause) return;
+        const decided = executions.filter(({ executionId }) => cause.executionIds.includes(String(executionId)));
+        expect(belief.status).toBe('flaky');
+        expect(decided.every(({ finishedAt }) => finishedAt > releasedAt)).toBe(true);
+        expect(new Set(decided.map(({ commit }) => commit)).size).toBeGreaterThanOrEqual(2);
+      }),
+    );
+  });
+});
+
+describe('recovery', () => {
+  const isBack = (belief: Belief, { days = 4 } = {}) =>
+    isRecovered([{ belief, newestAt: BEGUN + days * DAY_MS }], BEGUN);
+
+  test('is believed of a test that was flaky when it is surely healthy, and has run for three days', () => {
+    expect(isBack(after(`${PASSES}F.|${PASSES}F.|${PASSES}`))).toBe(false);
+    const belief = after(`${PASSES}F.|F.|F.|${'.|'.repeat(3_000)}`);
+    expect([isBack(belief), isBack(belief, { days: 2 })]).toEqual([true, false]);
+    expect(isRecovered([], BEGUN)).toBe(false);
+  });
+  test('is not believed of an unknown test', () => expect(isBack(after('.|.'))).toBe(false));
+  test('is taken back only when the test is called flaky or broken again', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions, troubles } = historyOf(all);
+        let before = after(PASSES);
+        for (const execution of executions) {
+          const next = believe([execution], troubles, before);
+          if (isSurelyHealthy(before) && !isSurelyHealthy(next)) expect(next.status).not.toBe('healthy');
+          before = next;
+        }
+      }),
+    );
+  });
+  test('comes after as many clean passes as are foretold', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions, troubles } = historyOf(all);
+        let belief = believe(executions, troubles);
+        const passes = passesUntilHealthy(belief, BEGUN) ?? 0;
+        for (let i = 0; i < passes; i++) {
+          expect(isSurelyHealthy(belief)).toBe(false);
+          belief = foldBelief(belief, { executionId: '', result: 'passed', finishedAt: BEGUN, commit: `n${i}` });
+        }
+        expect(isSurelyHealthy(belief)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('the cause of a failure', () => {
+  const causesOf = (all: readonly Step[]) => {
+    const { executions, troubles } = historyOf(all);
+    const course = new BeliefCourse({ belief: after(PASSES), at: null });
+    for (const execution of executions) course.add(execution, troubles.get(execution.executionId));
+    return executions.flatMap(({ executionId }) => course.causes.get(String(executionId)) ?? []);
+  };
+  const failed: Step = { status: 'failed', isRetried: false, isNewCommit: true, hours: 3, trouble: 0 };
+  const passed: Step = { ...failed, status: 'passed', isNewCommit: false };
+
+  test('is its commit if it fails from a new commit on', () =>
+    expect(causesOf([failed, failed])).toEqual(['commit', 'commit']));
+  test('is the world outside if it fails on a commit that had passed', () =>
+    expect(causesOf([{ ...passed, isNewCommit: true }, { ...failed, isNewCommit: false }, failed, failed])).toEqual([
+      'outside',
+      'outside',
+      'outside',
+    ]));
+  test('is the test itself if one commit fails and passes', () =>
+    expect(causesOf([failed, passed, failed, passed])).toEqual(['test', 'test']));
+  test('is the run if much else fails in it', () =>
+    expect(causesOf([{ ...failed, trouble: 40 }, passed])).toEqual(['run']));
+  test('is known of everything that went wrong, and of nothing else', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions } = historyOf(all);
+        expect(causesOf(all)).toHaveLength(executions.filter(isTrouble).length);
+      }),
+    );
+  });
 });
 
 test('a failure on its own weighs more than one that many share', () => {

@@ -123,15 +123,15 @@ class Evaluation {
     // A run that began earlier than was known is judged again; one that no contradiction names any more is forgotten.
     const kept = new Set([...before, ...result.runs].map(({ key }) => key));
     for (const key of this.runs.keys()) if (!kept.has(key)) this.runs.delete(key);
-    for (const run of result.runs) this.runs.set(run.key, run);
+    for (const { wereHealthy: _, ...run } of result.runs) this.runs.set(run.key, run);
     for (const [testId, course] of result.courses) {
       const start = inHand.get(testId) ?? { belief: newBelief(), at: null };
       const known = this.tests.get(testId);
       const isBefore = (at: Position): boolean => start.at !== null && comparePositions(at, start.at) <= 0;
-      const open = new Set(undecided(start.belief));
+      const open = new Set(undecided(start.belief).map(({ executionId }) => executionId));
       const stands = [...(known?.flaky ?? [])].filter((id) => {
         const execution = this.reported.get(BigInt(id));
-        return execution && isBefore(execution) && !open.has(id);
+        return execution && isBefore(execution) && (execution.isFlakyWithinRun || !open.has(id));
       });
       this.tests.set(testId, {
         belief: course.belief,
@@ -175,6 +175,7 @@ class Evaluation {
           // Among many tests that pass, so that one that fails alone is soon known.
           executions: executions.length + 150,
           troubled: new Set(executions.filter(isTrouble).map(({ testId }) => testId)),
+          others: { unexpected: 0, expected: 0 },
         },
       ];
     });

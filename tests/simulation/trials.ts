@@ -1,15 +1,14 @@
 /** What is tried on what: every set of rules, and the worlds of a seed. */
 import { FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
-import { CurrentRules } from './current-rules.ts';
 import type { Rules } from './history.ts';
-import { NewRules } from './new-rules.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
+import { ServiceRules } from './service-rules.ts';
 import { makeWorld } from './world.ts';
 import { KINDS, SMALL, SMALL_COUNT } from './worlds.ts';
 
 export const RULES: readonly (() => Rules)[] = [
-  () => new CurrentRules(),
-  () => new NewRules(),
+  () => new ServiceRules(),
+  () => new ServiceRules({ countsPullRequests: true }),
   () => new SameCommitRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),

@@ -24,12 +24,11 @@ describe('every query of sql/queries', () => {
     // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
-      [/run_totals|troubled_runs|red_runs|repository_days/, 'day'],
+      [/red_runs|repository_days/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/runs/, 'day'],
       // Of all tests of the default branch.
       [/mean_duration|backtest\/suspects/, 'on_default'],
-      [/run_as_of/, 'finished_at'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';
     if (text.includes('ReadFromMergeTree')) expect(text).toContain(key);

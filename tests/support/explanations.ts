@@ -15,14 +15,14 @@ type Repository = ReturnType<typeof uniqueRepository>;
 
 /** The explanation of a test, as of a moment or of now. */
 export async function explained(
-  { clickhouse, quarantines }: TestStores,
+  { clickhouse, postgres, quarantines }: TestStores,
   repository: Repository,
   name: string,
   asOf: number | undefined,
 ) {
   const id = repositoryIdOf(repository.host, repository.owner, repository.name);
   const explanation = await explain(
-    { clickhouse, quarantines },
+    { clickhouse, db: postgres.db, quarantines },
     { repository: { id, flakyDetectionEnabled: true }, test: { id: testIdOf(id, name), name }, asOf, now: TEST_NOW },
   );
   return { ...explanation, text: describeTest(explanation, name) };

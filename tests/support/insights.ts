@@ -103,6 +103,9 @@ export function setUpInsights(fill: (fixture: InsightsFixture) => Promise<unknow
 export const NAME = 'Cart > totals > sums [a, b] with 10% tax';
 const HOUR = 3_600_000;
 export const at = (hoursAgo: number): number => TEST_NOW - hoursAgo * HOUR;
+/** Tests that pass in the same run: beside them, a failure says something about its test, not about the run. */
+export const beside = (hoursAgo: number): TestExecution[] =>
+  Array.from({ length: 40 }, (_, i) => ({ name: `beside ${i}`, at: at(hoursAgo) }));
 export const iso = (moment: number): string => new Date(moment).toISOString();
 
 /** Two days of one test with every status, and a few others, also off the default branch. */

@@ -5,7 +5,7 @@ import type { Explanation } from '../../src/evaluation/explanation.ts';
 import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount, formatCounted } from '../ui/format.ts';
+import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { type Health, HealthBadge } from '../ui/health.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -62,7 +62,11 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
       <p className="mt-1 text-soft">
         {formatCounted(identity.executions_count, 'execution')}: {formatCount(identity.flaky_count)} flaky,{' '}
         {formatCount(identity.held_back_count)} held back because their runs were troubled.
+        {identity.has_enough_runs
+          ? ` It is ${health} with a probability of ${formatShare(identity.health_probability)}.`
+          : ' There are not enough runs to know.'}
         {health === 'flaky' &&
+          identity.clean_passes_needed !== null &&
           ` ${identity.clean_passes} of the ${identity.clean_passes_needed} clean passes in a row that make it healthy.`}
       </p>
       {changes.length === 0 && <p className="mt-1 text-soft">Nothing has spoken against it.</p>}

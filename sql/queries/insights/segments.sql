@@ -15,13 +15,8 @@ SELECT
       AND finished_at >= fromUnixTimestamp64Milli({start_ms: Int64}, 'UTC')
       AND finished_at < fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC') AND is_flaky
   ))) AS flaky,
-  toInt64(countIf(execution_id IN
-  (
-    SELECT execution_id FROM ci.flaky_verdicts FINAL
-    WHERE repository_id = {repository_id: UUID} AND test_id = {test_id: UUID}
-      AND finished_at >= fromUnixTimestamp64Milli({start_ms: Int64}, 'UTC')
-      AND finished_at < fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC') AND rule IN ('held_back', 'pending')
-  ))) AS held_back
+  groupArrayIf(CAST((toUInt16(toDate(finished_at, 'UTC')), toString(pipeline_name), toString(job_name), run_id, run_attempt),
+    'Tuple(day UInt16, pipeline String, job String, run String, attempt UInt32)'), status = 'failed') AS failed_in
 FROM ci.executions
 WHERE repository_id = {repository_id: UUID} AND on_default AND test_id = {test_id: UUID}
   AND finished_at >= fromUnixTimestamp64Milli({start_ms: Int64}, 'UTC')

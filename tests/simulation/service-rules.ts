@@ -1,20 +1,41 @@
-/** The filter of src/domain/belief.ts on runs as they finish. */
+/** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { type Belief, foldBelief, foldContradiction, newBelief } from '../../src/domain/belief.ts';
-import { flakyQuarantineReason } from '../../src/domain/belief-quarantine.ts';
-import { meaningOf, type RunMeaning } from '../../src/domain/judge-runs.ts';
+import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
+import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
-import type { RunCount, RunTrouble } from '../../src/domain/run-trouble.ts';
+import type { RunCount } from '../../src/domain/run-trouble.ts';
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { Rules, Run } from './history.ts';
 
-export class NewRules implements Rules {
-  readonly name = 'new rules';
+const PLACE = { pipelineName: 'CI', jobName: 'unit' };
+
+interface Options {
+  /** Whether commits of pull requests that both passed and failed count. The service does not count them yet. */
+  countsPullRequests?: boolean;
+  /**
+   * Whether runs see those that were given before with the same moment. In the simulation, the CI jobs of a commit finish
+   * at once; in the world, one after another.
+   */
+  isSameMomentBefore?: boolean;
+}
+
+export class ServiceRules implements Rules {
+  readonly name: string;
   readonly beliefs = new Map<number, Belief>();
   readonly #runs = new PastRuns();
   readonly #pullRequests = new Map<string, { run: Run; failed: Set<number> }>();
+  readonly #options: Required<Options>;
+  #newestAt = 0;
+
+  constructor({ countsPullRequests = false, isSameMomentBefore = true }: Options = {}) {
+    this.#options = { countsPullRequests, isSameMomentBefore };
+    this.name = countsPullRequests ? 'with pull requests' : 'the rules';
+  }
 
   takeIn(run: Run): void {
+    if (!run.isDefaultBranch && !this.#options.countsPullRequests) return;
+    this.#newestAt = run.at;
     const count = this.#count(run);
     const meaning = this.#meaningOf(count, run.at);
     if (!run.isDefaultBranch) {
@@ -43,7 +64,10 @@ export class NewRules implements Rules {
 
   isQuarantined(identity: number): boolean {
     const belief = this.beliefs.get(identity);
-    return belief !== undefined && flakyQuarantineReason(belief) !== null;
+    return (
+      belief !== undefined &&
+      quarantineCause('flaky', [{ ...PLACE, belief, newestAt: this.#newestAt }], 0) !== undefined
+    );
   }
 
   #count(run: Run): RunCount {
@@ -52,9 +76,8 @@ export class NewRules implements Rules {
     return { executions: run.identities.length, unexpected };
   }
 
-  /** In the simulation, the CI jobs of a commit finish at the same moment; in the world, one after another. */
   #meaningOf(count: RunCount, at: number): RunMeaning {
-    return meaningOf(count, this.#runs.before(at + 1));
+    return meaningOf(count, this.#runs.before(this.#options.isSameMomentBefore ? at + 1 : at));
   }
 
   #contradict(run: Run, meaning: RunMeaning): void {
@@ -77,6 +100,3 @@ export class NewRules implements Rules {
     this.beliefs.set(identity, foldContradiction(belief, failure, troubleFor(belief, meaning)));
   }
 }
-
-const troubleFor = ({ status }: Belief, meaning: RunMeaning): RunTrouble =>
-  status === 'healthy' ? meaning.unexpected : meaning.expected;

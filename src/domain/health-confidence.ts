@@ -1,0 +1,85 @@
+/** How sure a health is: what lists, details and explanations say beside it. Pure. */
+import { type Belief, foldBelief, isSurelyHealthy, probabilitiesOf } from './belief.ts';
+import type { Position } from './execution.ts';
+import type { Health } from './status.ts';
+
+/** From least to most. */
+export const LEVELS = ['low', 'medium', 'high'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/**
+ * How likely a health must be for the confidence to be medium, and high. Most tests are healthy, so little is needed to
+ * think so of a new one: 97 % takes 45 clean passes, 99 % takes 261.
+ */
+const CONFIDENCES: Readonly<Record<Health, readonly [medium: number, high: number]>> = {
+  healthy: [0.97, 0.99],
+  flaky: [0.8, 0.95],
+  broken: [0.8, 0.95],
+};
+
+/** What is believed of an identity after some of its executions. */
+interface Known {
+  /** The last of them; null before the first that passed or failed. */
+  at: Position | null;
+  belief: Belief;
+}
+
+export interface HealthConfidence {
+  /** How likely the health is right, to three digits; null if the test was not judged yet. */
+  probability: number | null;
+  confidence: Level;
+  /** False: what is said of the test is likeliest, but it has not run often enough to know. */
+  hasEnoughRuns: boolean;
+}
+
+const UNKNOWN: HealthConfidence = { probability: null, confidence: 'low', hasEnoughRuns: false };
+
+/** @param health as it is shown: where flaky tests are not looked for, one that only may be flaky is healthy. */
+export function healthConfidence(health: Health, { at, belief }: Known): HealthConfidence {
+  if (at === null) return UNKNOWN;
+  const probability = likelihoodOf(health, belief);
+  const [medium, high] = CONFIDENCES[health];
+  const confidence = probability >= high ? 'high' : probability >= medium ? 'medium' : 'low';
+  return {
+    probability: Math.round(1_000 * probability) / 1_000,
+    confidence,
+    hasEnoughRuns: health !== 'healthy' || confidence !== 'low' || isSurelyHealthy(belief),
+  };
+}
+
+function likelihoodOf(health: Health, belief: Belief): number {
+  const probabilities = probabilitiesOf(belief);
+  return health === 'healthy' && belief.status === 'flaky' ? 1 - probabilities.broken : probabilities[health];
+}
+
+/**
+ * Of a test, from its identities that count, given its health: the likeliest of those that make it so. Of a healthy test
+ * the least likely, because every identity must be.
+ */
+export function confidenceOfTest(
+  health: Health,
+  identities: readonly (Known & { health: Health })[],
+): HealthConfidence {
+  const found = identities
+    .filter((one) => one.health === health)
+    .map((one) => healthConfidence(health, one))
+    .sort((one, other) => (one.probability ?? 0) - (other.probability ?? 0));
+  return (health === 'healthy' ? found[0] : found.at(-1)) ?? UNKNOWN;
+}
+
+/** Of more clean passes, {@link passesUntilHealthy} looks at no more. */
+const PASSES_MAX = 10_000;
+
+/**
+ * How many clean passes in a row, each on a new commit, make a test surely healthy; 0 if it is. Null: more than
+ * {@link PASSES_MAX}.
+ */
+export function passesUntilHealthy(belief: Belief, finishedAt: number): number | null {
+  let after = belief;
+  for (let passes = 0; passes <= PASSES_MAX; passes++) {
+    if (isSurelyHealthy(after)) return passes;
+    const commit = `\0${passes}`;
+    after = foldBelief(after, { executionId: '', result: 'passed', finishedAt, commit });
+  }
+  return null;
+}

@@ -1,0 +1,196 @@
+/**
+ * Judges all retained runs of a repository from its executions: for a rebuild, and for `verify`. Only tests that ever
+ * failed can change what a run means, so the passes of all others are not read. What is read at once is bounded.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
+import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
+import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
+import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
+import type { Executor } from '../postgres/client.ts';
+import { readCheckpoints } from '../postgres/health-checkpoints.ts';
+import { type AddedRun, nameOfRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
+import { judgedRunOf } from './judge-arrivals.ts';
+import { placeOf } from './news.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, type Identity, identityKey } from './store.ts';
+
+const EXECUTIONS_AT_ONCE = 100_000;
+/** After every execution. */
+const END = Date.UTC(2200, 0, 1);
+
+const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
+const between = { repository_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64' } as const;
+const runColumns = {
+  day_number: z.number(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  run_id: z.string(),
+  run_attempt: z.number(),
+};
+const placeOfRow = (row: z.infer<z.ZodObject<typeof runColumns>>) => ({
+  pipelineName: row.pipeline_name,
+  jobName: row.job_name,
+  day: row.day_number,
+  runId: row.run_id,
+  runAttempt: row.run_attempt,
+  commit: '',
+});
+const allRuns = defineLongQuery(
+  'maintenance/runs',
+  since,
+  z
+    .object({ ...runColumns, started_at_ms: z.number(), executions: z.number() })
+    .transform((row): AddedRun => ({ ...placeOfRow(row), startedAt: row.started_at_ms, executions: row.executions })),
+);
+const hours = defineLongQuery(
+  'maintenance/troubled_hours',
+  since,
+  z.object({ hour_ms: z.number(), executions: z.number() }),
+);
+const history = defineLongQuery('maintenance/troubled_history', between, executionColumns.transform(executionOf));
+const troubles = defineLongQuery(
+  'maintenance/troubles',
+  between,
+  z
+    .object({ ...runColumns, test_ids: z.array(z.string()) })
+    .transform((row) => ({ ...placeOfRow(row), testIds: row.test_ids })),
+);
+
+export interface AllRunsOptions {
+  repositoryId: string;
+  /** The end of the newest month that has left: runs from before are taken as they are stored. */
+  edge: number;
+  executionsAtOnce?: number;
+}
+
+/** In order of their start, some at a time. */
+export async function* judgeAllRuns(
+  clickhouse: ClickHouse,
+  tx: Executor,
+  { repositoryId, edge, executionsAtOnce = EXECUTIONS_AT_ONCE }: AllRunsOptions,
+): AsyncGenerator<StoredRun[]> {
+  const of = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
+  const runs = (await clickhouse.select(allRuns, of)).sort((one, other) => one.startedAt - other.startedAt);
+  const windows = windowsOf(edge, await clickhouse.select(hours, of), executionsAtOnce);
+  const judge = new WindowJudge(await PastRunsKept.read(tx, repositoryId, edge));
+  let next = 0;
+  for (const { from, to } of windows) {
+    const first = next;
+    while ((runs[next]?.startedAt ?? END) < to) next++;
+    const bounds = { repository_id: repositoryId, from_ms: from, to_ms: to };
+    const executions = await clickhouse.select(history, bounds);
+    // A run that begins in the window may go on for a day.
+    const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END) });
+    await judge.readBaselines(tx, repositoryId, executions);
+    yield judge.judge(
+      runs.slice(first, next),
+      executions,
+      new Map(failed.map((run) => [nameOfRun(run), run.testIds])),
+      to,
+    );
+  }
+}
+
+function* windowsOf(
+  edge: number,
+  counts: readonly { hour_ms: number; executions: number }[],
+  executionsAtOnce: number,
+): Generator<{ from: number; to: number }> {
+  let from = Math.max(0, edge);
+  let taken = 0;
+  for (const { hour_ms: hour, executions } of counts) {
+    if (taken > 0 && taken + executions > executionsAtOnce) {
+      yield { from, to: hour };
+      [from, taken] = [hour, 0];
+    }
+    taken += executions;
+  }
+  yield { from, to: END };
+}
+
+/** What is known of earlier runs. */
+class PastRunsKept {
+  readonly usual = new Map<number, RunCount>();
+
+  private constructor(public recent: JudgedRun[]) {
+    this.#count(recent);
+  }
+
+  static async read(tx: Executor, repositoryId: string, edge: number): Promise<PastRunsKept> {
+    const from = edge - POOLED_MS - USUAL_MS - HOUR_MS;
+    return new PastRunsKept((await readPastRuns(tx, repositoryId, { from, to: edge })).map(judgedRunOf));
+  }
+
+  /** Adds runs, and forgets those that none after `until` asks for. */
+  add(runs: readonly JudgedRun[], until: number): void {
+    this.#count(runs);
+    this.recent = [...this.recent, ...runs].filter(({ startedAt }) => startedAt >= until - POOLED_MS);
+  }
+
+  #count(runs: readonly StartedRun[]): void {
+    for (const [hour, count] of usualHours(runs)) {
+      const known = this.usual.get(hour) ?? { executions: 0, unexpected: 0 };
+      const executions = known.executions + count.executions;
+      this.usual.set(hour, { executions, unexpected: known.unexpected + count.unexpected });
+    }
+  }
+}
+
+class WindowJudge {
+  /** By `identityKey`. */
+  readonly #beliefs = new Map<string, StoredBelief>();
+  readonly #tests = new Set<string>();
+
+  constructor(private readonly past: PastRunsKept) {}
+
+  async readBaselines(tx: Executor, repositoryId: string, executions: readonly Identity[]): Promise<void> {
+    const added = [...new Set(executions.map(({ testId }) => testId))].filter((testId) => !this.#tests.has(testId));
+    for (const testId of added) this.#tests.add(testId);
+    for (const { baseline, ...identity } of await readCheckpoints(tx, repositoryId, added))
+      if (baseline.at !== null) this.#beliefs.set(identityKey(identity), baseline);
+  }
+
+  judge(
+    runs: readonly AddedRun[],
+    executions: readonly IdentifiedExecution[],
+    failed: ReadonlyMap<string, readonly string[]>,
+    until: number,
+  ): StoredRun[] {
+    const toJudge = runs.map((run) => ({ run, ...runToJudge(run, failed.get(nameOfRun(run)) ?? []) }));
+    const byIdentity = Map.groupBy(executions, identityKey);
+    const keys = new Set([...byIdentity.keys(), ...toJudge.flatMap(({ troubled }) => [...troubled])]);
+    const identities = new Map(
+      [...keys].map((key) => {
+        const [, pipelineName = '', jobName = ''] = key.split('\0');
+        const place = placeOf({ pipelineName, jobName });
+        const start = this.#beliefs.get(key) ?? unknownBelief();
+        return [key, { ...start, place, executions: byIdentity.get(key) ?? [], contradictions: [] }];
+      }),
+    );
+    const { recent: before, usual } = this.past;
+    const judged = judgeRuns({ before, usual, runs: toJudge, identities });
+    for (const [key, { at, belief }] of judged.courses) this.#beliefs.set(key, { at, belief });
+    this.past.add(judged.runs, until);
+    const known = new Map(toJudge.map((one) => [one.key, one]));
+    return judged.runs.flatMap(({ key, meaning, wereHealthy }) => {
+      const one = known.get(key);
+      if (!one) return [];
+      const testIds = (identities: ReadonlySet<string>) =>
+        new Set([...identities].map((id) => id.slice(0, id.indexOf('\0'))));
+      const expected = one.troubled.difference(wereHealthy);
+      return [{ ...one.run, meaning, unexpected: testIds(wereHealthy), expected: testIds(expected) }];
+    });
+  }
+}
+
+const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
+  key: nameOfRun(run),
+  startedAt: run.startedAt,
+  executions: run.executions,
+  isOnDefaultBranch: true,
+  troubled: new Set(testIds.map((testId) => identityKey({ testId, ...run }))),
+  others: { unexpected: 0, expected: 0 },
+});

@@ -1,0 +1,318 @@
+/**
+ * What blocks brought, judged by src/domain/judge-runs.ts: every run that began no earlier than the first in which
+ * something is new, and the identities that this concerns.
+ *
+ * At first, these are the identities with news; each continues where it ended, if what is new comes later. Of the others
+ * that failed in these runs, it is known whether they were healthy before. They are judged again only when what one of
+ * their runs means has changed: then they start over before it, from what is stored of their executions. What changes
+ * them may change later runs in turn, so this repeats until nothing does.
+ */
+import type { BeliefCourse } from '../domain/belief-course.ts';
+import { comparePositions, isTrouble, runKeyOf } from '../domain/execution.ts';
+import { type JudgedRun, judgeRuns, type RunJudgement, runNameOf } from '../domain/judge-runs.ts';
+import type { UsualHours } from '../domain/run-surroundings.ts';
+import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
+import type { Executor } from '../postgres/client.ts';
+import {
+  type AddedRun,
+  nameOfRun,
+  type PastRun,
+  readPastRuns,
+  readRuns,
+  readUsualHours,
+  type StoredRun,
+  writeMeanings,
+} from '../postgres/judged-runs.ts';
+import { placeOf } from './news.ts';
+import { splitByRecency } from './recency.ts';
+import { type EvaluationStore, type IdentifiedExecution, type Identity, identityKey } from './store.ts';
+
+/** Where a belief can start over: the baseline first, later ones after it. */
+export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
+
+export interface KnownBelief extends Identity {
+  end: StoredBelief;
+  starts: Starts;
+}
+
+/** What is new about an identity: executions that passed or failed, in any order. */
+export interface Arrival extends Identity {
+  /** What was known of it. */
+  end: StoredBelief | undefined;
+  executions: readonly IdentifiedExecution[];
+}
+
+export interface Arrivals {
+  /** By `identityKey`. What is calm may be left out. */
+  identities: ReadonlyMap<string, Arrival>;
+  /** The runs in which something is new, calm or not, with when they were known to begin before. */
+  runs: readonly (AddedRun & { knownStart: number | null })[];
+  /** Everything since then is judged again, whether something is new about it or not. */
+  againSince: number;
+}
+
+export interface ArrivalStores {
+  tx: Executor;
+  repositoryId: string;
+  executions: Pick<EvaluationStore, 'history'>;
+  /** By `identityKey`, of every identity of these tests. */
+  readBeliefs(testIds: readonly string[]): Promise<ReadonlyMap<string, KnownBelief>>;
+}
+
+/** An identity that was judged, from a place on. */
+export interface JudgedIdentity extends Identity {
+  start: StoredBelief;
+  /** If it started over: the places up to `start`. What was found after `start` before no longer counts. */
+  restart: Starts | undefined;
+  executions: readonly IdentifiedExecution[];
+  course: BeliefCourse;
+}
+
+/** Judges what is new, writes what runs mean, and returns the identities that were judged, by `identityKey`. */
+export async function judgeArrivals(stores: ArrivalStores, arrivals: Arrivals): Promise<Map<string, JudgedIdentity>> {
+  const { tx, repositoryId } = stores;
+  const since = Math.min(arrivals.againSince, ...arrivals.runs.map(({ startedAt }) => startedAt));
+  // Skipped executions, and those off the default branch, are in no run.
+  if (since === Number.POSITIVE_INFINITY) return new Map();
+  const runs = (await readRuns(tx, repositoryId, since)).map((run) => new RunInHand(run));
+  const judgement = new Judgement(stores, since, runs);
+  judgement.add(arrivals);
+  return judgement.settle();
+}
+
+/** A run with the identities that failed in it. */
+class RunInHand {
+  readonly name: string;
+  readonly place: string;
+  /** By `identityKey`: whether the identity was healthy before the run; undefined if it was not in it before. */
+  readonly members = new Map<string, boolean | undefined>();
+
+  constructor(readonly stored: StoredRun) {
+    this.name = nameOfRun(stored);
+    this.place = placeOf(stored);
+    for (const testId of stored.unexpected) this.members.set(this.keyOf(testId), true);
+    for (const testId of stored.expected) this.members.set(this.keyOf(testId), false);
+  }
+
+  keyOf(testId: string): string {
+    return `${testId}\0${this.place}`;
+  }
+
+  toStore({ meaning, wereHealthy }: RunJudgement, isJudged: (identity: string) => boolean): StoredRun {
+    const unexpected = new Set<string>();
+    const expected = new Set<string>();
+    for (const [key, wasHealthy] of this.members)
+      ((isJudged(key) ? wereHealthy.has(key) : wasHealthy) ? unexpected : expected).add(testIdIn(key));
+    return { ...this.stored, meaning, unexpected, expected };
+  }
+}
+
+/** An identity in hand. */
+type InHand = Omit<JudgedIdentity, 'course'>;
+
+class Judgement {
+  readonly #identities = new Map<string, InHand>();
+  /** Identities to start over, and the moment before which they must start. */
+  readonly #behind = new Map<string, number>();
+  readonly #runs: ReadonlyMap<string, RunInHand>;
+  #before: readonly JudgedRun[] = [];
+  /** What is known of the runs from then on. */
+  #knownSince = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly stores: ArrivalStores,
+    private readonly since: number,
+    runs: readonly RunInHand[],
+  ) {
+    this.#runs = new Map(runs.map((run) => [run.name, run]));
+  }
+
+  add({ identities, runs, againSince }: Arrivals): void {
+    for (const [key, arrival] of identities) this.#addArrival(key, arrival);
+    // Whether its tests were healthy before it is asked for an earlier moment.
+    for (const { startedAt, knownStart, ...run } of runs)
+      if (knownStart !== null && startedAt < knownStart) this.#startOver(this.#runs.get(nameOfRun(run)));
+    for (const run of this.#runs.values()) if (run.stored.startedAt >= againSince) this.#startOver(run);
+  }
+
+  #addArrival(key: string, { end, executions, ...identity }: Arrival): void {
+    const start = end ?? unknownBelief();
+    let before = Number.POSITIVE_INFINITY;
+    for (const execution of executions) {
+      if (start.at && comparePositions(execution, start.at) <= 0) before = Math.min(before, execution.finishedAt);
+      const run = isTrouble(execution) ? this.#runs.get(nameOfRunOf(execution)) : undefined;
+      if (!run || run.members.has(key)) continue;
+      run.members.set(key, undefined);
+      if (start.at && start.at.finishedAt >= run.stored.startedAt) before = Math.min(before, run.stored.startedAt);
+    }
+    const { testId, pipelineName, jobName } = identity;
+    this.#identities.set(key, { testId, pipelineName, jobName, start, restart: undefined, executions });
+    if (before < Number.POSITIVE_INFINITY) this.#behind.set(key, before);
+  }
+
+  /** Those in the run that do not start before it. */
+  #startOver(run: RunInHand | undefined): void {
+    if (!run) return;
+    const { startedAt } = run.stored;
+    for (const key of run.members.keys())
+      if (!this.#startsBefore(key, startedAt))
+        this.#behind.set(key, Math.min(startedAt, this.#behind.get(key) ?? startedAt));
+  }
+
+  /** Of what is older than its baseline, nothing is known any more. */
+  #startsBefore(key: string, moment: number): boolean {
+    const inHand = this.#identities.get(key);
+    if (!inHand) return false;
+    const { start, restart } = inHand;
+    return start.at === null || start.at.finishedAt < moment || start === restart?.[0];
+  }
+
+  async settle(): Promise<Map<string, JudgedIdentity>> {
+    const usual = await this.#usual();
+    for (;;) {
+      await this.#readBehind();
+      await this.#readRunsBefore(this.since - POOLED_MS);
+      const { runs, courses } = judgeRuns({
+        before: this.#before,
+        usual,
+        runs: this.#toJudge(),
+        identities: this.#all(),
+      });
+      for (const run of runs) {
+        const known = this.#runs.get(run.key);
+        if (JSON.stringify(run.meaning) !== JSON.stringify(known?.stored.meaning)) this.#startOver(known);
+      }
+      if (this.#behind.size > 0) continue;
+      await this.#write(runs);
+      return new Map(
+        [...this.#identities].flatMap(([key, inHand]) => {
+          const course = courses.get(key);
+          return course ? [[key, { ...inHand, course }]] : [];
+        }),
+      );
+    }
+  }
+
+  #usual(): Promise<UsualHours> {
+    const { tx, repositoryId } = this.stores;
+    return readUsualHours(tx, repositoryId, { from: this.since - POOLED_MS - USUAL_MS - HOUR_MS, to: this.since });
+  }
+
+  #toJudge() {
+    return [...this.#runs.values()].map(({ name, stored, members }) => {
+      const troubled = new Set<string>();
+      const others = { unexpected: 0, expected: 0 };
+      for (const [key, wasHealthy] of members)
+        if (this.#isJudgedIn(key, stored, wasHealthy)) troubled.add(key);
+        else others[wasHealthy ? 'unexpected' : 'expected']++;
+      const { startedAt, executions, commit } = stored;
+      return { key: name, startedAt, executions, isOnDefaultBranch: commit === '', troubled, others };
+    });
+  }
+
+  /** Whether it follows from the course of the identity that it was healthy before the run. Otherwise it is known. */
+  #isJudgedIn(key: string, { startedAt }: StoredRun, wasHealthy: boolean | undefined): boolean {
+    return wasHealthy === undefined || this.#startsBefore(key, startedAt);
+  }
+
+  #all() {
+    return new Map(
+      [...this.#identities].map(([key, { start, executions, ...identity }]) => [
+        key,
+        { ...start, executions, place: placeOf(identity), contradictions: [] },
+      ]),
+    );
+  }
+
+  /** Lets the identities that are behind start over. */
+  async #readBehind(): Promise<void> {
+    if (this.#behind.size === 0) return;
+    const known = await this.stores.readBeliefs([...new Set([...this.#behind.keys()].map(testIdIn))]);
+    const from = new Map<string, number>();
+    for (const [key, before] of this.#behind) {
+      const found = known.get(key);
+      const identity = found ?? this.#identities.get(key);
+      if (!identity) continue;
+      const { testId, pipelineName, jobName } = identity;
+      const { start, restart } = startBefore(found ?? NOTHING_KNOWN, before);
+      this.#identities.set(key, { testId, pipelineName, jobName, start, restart, executions: [] });
+      const at = start.at?.finishedAt ?? 0;
+      from.set(testId, Math.min(at, from.get(testId) ?? at));
+    }
+    const read = [...this.#behind.keys()];
+    this.#behind.clear();
+    const histories = Map.groupBy(await this.#history(from), identityKey);
+    for (const key of read) {
+      const identity = this.#identities.get(key);
+      if (identity) this.#identities.set(key, { ...identity, executions: histories.get(key) ?? [] });
+    }
+  }
+
+  /** What is stored but not counted yet is left to the evaluation that counts it. */
+  async #history(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
+    const { tx, repositoryId, executions } = this.stores;
+    const { recent, older } = splitByRecency(from);
+    const read: IdentifiedExecution[] = [];
+    for (const tests of [recent, older])
+      if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
+    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), this.since);
+    // A run lasts for a day at most, so these are the runs of all of them.
+    await this.#readRunsBefore(oldest - DAY_MS);
+    const earlier = (await readRuns(tx, repositoryId, oldest - DAY_MS)).map((run) => new RunInHand(run));
+    const runs = new Map([...earlier.map((run) => [run.name, run] as const), ...this.#runs]);
+    return read.filter(
+      (execution) => !isTrouble(execution) || runs.get(nameOfRunOf(execution))?.members.has(identityKey(execution)),
+    );
+  }
+
+  async #readRunsBefore(from: number): Promise<void> {
+    if (from >= this.#knownSince) return;
+    const { tx, repositoryId } = this.stores;
+    this.#before = (await readPastRuns(tx, repositoryId, { from, to: this.since })).map(judgedRunOf);
+    this.#knownSince = from;
+  }
+
+  async #write(runs: readonly RunJudgement[]): Promise<void> {
+    const changed = runs.flatMap((run) => {
+      const known = this.#runs.get(run.key);
+      if (!known) return [];
+      const after = known.toStore(run, (key) => this.#isJudgedIn(key, known.stored, known.members.get(key)));
+      return isSame(after, known.stored) ? [] : [after];
+    });
+    await writeMeanings(this.stores.tx, this.stores.repositoryId, changed);
+  }
+}
+
+const nameOfRunOf = (execution: IdentifiedExecution): string => runNameOf(placeOf(execution), runKeyOf(execution));
+
+const NOTHING_KNOWN = { end: unknownBelief(), starts: [unknownBelief()] } as const;
+
+/** The newest place before that moment. What is older than the baseline came too late. */
+function startBefore(
+  { end, starts }: Pick<KnownBelief, 'end' | 'starts'>,
+  moment: number,
+): { start: StoredBelief; restart: Starts } {
+  const isBefore = ({ at }: StoredBelief): boolean => at === null || at.finishedAt < moment;
+  const [baseline, ...later] = starts;
+  const kept = later.filter(isBefore);
+  return { start: isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
+}
+
+export const judgedRunOf = (run: PastRun): JudgedRun => ({
+  key: nameOfRun(run),
+  startedAt: run.startedAt,
+  executions: run.executions,
+  unexpected: run.unexpectedCount,
+  isOnDefaultBranch: run.commit === '',
+  meaning: run.meaning,
+});
+
+const TEST_ID_LENGTH = 36;
+const testIdIn = (key: string): string => key.slice(0, TEST_ID_LENGTH);
+
+const isSame = (one: StoredRun, other: StoredRun): boolean =>
+  JSON.stringify(one.meaning) === JSON.stringify(other.meaning) &&
+  one.unexpected.symmetricDifference(other.unexpected).size === 0 &&
+  one.expected.symmetricDifference(other.expected).size === 0;

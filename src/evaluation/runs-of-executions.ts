@@ -1,0 +1,47 @@
+/** What the runs mean in which executions went wrong, as the evaluation has judged them. */
+import { isTrouble } from '../domain/execution.ts';
+import type { RunMeaning } from '../domain/judge-runs.ts';
+import { dayOf } from '../domain/time.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { findRuns, type PastRun, type RunPlace } from '../postgres/judged-runs.ts';
+import type { IdentifiedExecution } from './store.ts';
+
+export type MeaningfulRun = PastRun & { meaning: RunMeaning };
+
+export class RunsOfExecutions {
+  readonly #runs: ReadonlyMap<string, MeaningfulRun>;
+
+  private constructor(runs: readonly PastRun[]) {
+    this.#runs = new Map(
+      runs.flatMap((run) => (run.meaning === null ? [] : [[keyOf(run), { ...run, meaning: run.meaning }]])),
+    );
+  }
+
+  /** @param executions on the default branch. */
+  static async read(
+    db: Database,
+    repositoryId: string,
+    executions: readonly IdentifiedExecution[],
+  ): Promise<RunsOfExecutions> {
+    const places = executions.filter(isTrouble).map(placeOf);
+    const distinct = [...new Map(places.map((place) => [keyOf(place), place])).values()];
+    return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
+  }
+
+  of(execution: IdentifiedExecution): MeaningfulRun | undefined {
+    return this.#runs.get(keyOf(placeOf(execution)));
+  }
+
+  /** Whether an execution is judged: what went wrong in a run that is not is left to the evaluation that counts it. */
+  isJudged(execution: IdentifiedExecution): boolean {
+    return !isTrouble(execution) || this.of(execution) !== undefined;
+  }
+}
+
+const placeOf = ({ pipelineName, jobName, finishedAt, runId, runAttempt }: IdentifiedExecution): RunPlace => ({
+  ...{ pipelineName, jobName, day: dayOf(finishedAt), runId, runAttempt },
+  commit: '',
+});
+
+const keyOf = ({ pipelineName, jobName, day, runId, runAttempt }: RunPlace): string =>
+  JSON.stringify([pipelineName, jobName, day, runId, runAttempt]);

@@ -1,0 +1,247 @@
+/** Runs and what they mean (src/domain/judge-runs.ts). Written by the evaluation, in the transaction of the state of tests. */
+import { and, eq, gte, lt, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { runKey } from '../domain/execution.ts';
+import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
+import type { UsualHours } from '../domain/run-surroundings.ts';
+import { HOUR_MS } from '../domain/time.ts';
+import type { Executor } from './client.ts';
+import { plainColumn, textColumn } from './columns.ts';
+import { judgedRuns } from './schema.ts';
+
+/** What names a run in its repository. */
+export interface RunPlace {
+  pipelineName: string;
+  jobName: string;
+  /** Days since the epoch. */
+  day: number;
+  runId: string;
+  runAttempt: number;
+  /** Empty on the default branch. */
+  commit: string;
+}
+
+/** What an evaluation adds to a run. */
+export interface AddedRun extends RunPlace {
+  /** When its first execution finished; milliseconds since the epoch. */
+  startedAt: number;
+  /** Passed and failed. */
+  executions: number;
+}
+
+export interface PastRun extends AddedRun {
+  /** How many tests failed unexpectedly in it: see {@link StoredRun}. */
+  unexpectedCount: number;
+  /** Null if nothing went wrong in it. */
+  meaning: RunMeaning | null;
+}
+
+export interface StoredRun extends AddedRun {
+  /** The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others. */
+  unexpected: ReadonlySet<string>;
+  expected: ReadonlySet<string>;
+  meaning: RunMeaning | null;
+}
+
+const troubles = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
+const meaning = z
+  .string()
+  .transform((text) => troubles.parse(JSON.parse(text)))
+  .transform(
+    ([fails, breaks, shared, failsToo, breaksToo, sharedToo]): RunMeaning => ({
+      unexpected: { healthyFails: fails, breaks, isShared: shared },
+      expected: { healthyFails: failsToo, breaks: breaksToo, isShared: sharedToo },
+    }),
+  );
+
+function writeMeaning({ unexpected, expected }: RunMeaning): string {
+  const stored: z.infer<typeof troubles> = [
+    unexpected.healthyFails,
+    unexpected.breaks,
+    unexpected.isShared,
+    expected.healthyFails,
+    expected.breaks,
+    expected.isShared,
+  ];
+  return JSON.stringify(stored);
+}
+
+const pastColumns = sql`pipeline_name, job_name, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
+  started_ms::float8 as started_ms, executions, unexpected_count, meaning`;
+const pastRow = z.object({
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  day: z.number(),
+  run_id: z.string(),
+  run_attempt: z.number(),
+  commit_sha: z.string(),
+  started_ms: z.number(),
+  executions: z.number(),
+  unexpected_count: z.number(),
+  meaning: meaning.nullable(),
+});
+const storedRow = pastRow.extend({ unexpected: z.array(z.string()), expected: z.array(z.string()) });
+
+const addedOf = (found: z.infer<typeof pastRow>): AddedRun => ({
+  pipelineName: found.pipeline_name,
+  jobName: found.job_name,
+  day: found.day,
+  runId: found.run_id,
+  runAttempt: found.run_attempt,
+  commit: found.commit_sha,
+  startedAt: found.started_ms,
+  executions: found.executions,
+});
+function storedOf(row: unknown): StoredRun {
+  const found = storedRow.parse(row);
+  const [unexpected, expected] = [new Set(found.unexpected), new Set(found.expected)];
+  return { ...addedOf(found), unexpected, expected, meaning: found.meaning };
+}
+
+/**
+ * Adds executions to runs, and returns these as they are now, with the moments at which they were known to begin before:
+ * null if they are new. Each run is given once.
+ */
+export async function addToRuns(
+  tx: Executor,
+  repositoryId: string,
+  added: readonly AddedRun[],
+): Promise<(AddedRun & { knownStart: number | null })[]> {
+  if (added.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    with added as materialized (select * from unnest(${placeColumns(added)},
+        ${plainColumn(added.map(({ startedAt }) => startedAt))}::bigint[],
+        ${plainColumn(added.map(({ executions }) => executions))}::integer[])
+        as run (pipeline_name, job_name, day, run_id, run_attempt, commit_sha, started_ms, executions)),
+      known as materialized (select runs.* from ${judgedRuns} as runs join added
+        using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha) where runs.repository_id = ${repositoryId}),
+      written as (insert into ${judgedRuns} as before (repository_id, pipeline_name, job_name, day, run_id, run_attempt,
+          commit_sha, started_ms, executions, unexpected, expected, unexpected_count)
+        select ${repositoryId}, added.*, '{}', '{}', 0 from added
+        on conflict (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha) do update
+          set started_ms = least(before.started_ms, excluded.started_ms),
+            executions = before.executions + excluded.executions
+        returning *)
+    select pipeline_name, job_name, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
+      written.started_ms::float8 as started_ms, written.executions, written.unexpected_count, written.meaning,
+      known.started_ms::float8 as known_ms
+    from written left join known using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)`);
+  return rows.map((row) => {
+    const found = addedRow.parse(row);
+    return { ...addedOf(found), knownStart: found.known_ms };
+  });
+}
+
+const addedRow = pastRow.extend({ known_ms: z.number().nullable() });
+
+/** The runs that began since then, in order. */
+export async function readRuns(tx: Executor, repositoryId: string, since: number): Promise<StoredRun[]> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns}, unexpected, expected from ${judgedRuns}
+    where repository_id = ${repositoryId} and started_ms >= ${since} order by started_ms`);
+  return rows.map(storedOf);
+}
+
+/** The runs that began between two moments, in order: without their tests. */
+export async function readPastRuns(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number },
+): Promise<PastRun[]> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns} from ${judgedRuns}
+    where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} order by started_ms`);
+  return rows.map((row) => {
+    const found = pastRow.parse(row);
+    return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
+  });
+}
+
+/** What the runs mean in which something went wrong, by the key of `JudgedRun`. */
+export async function readMeanings(tx: Executor, repositoryId: string): Promise<KnownRuns> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns} from ${judgedRuns} where repository_id = ${repositoryId} and meaning is not null`);
+  return new Map(
+    rows.map((row) => {
+      const found = pastRow.parse(row);
+      return [nameOfRun(addedOf(found)), { meaning: found.meaning }];
+    }),
+  );
+}
+
+/** The key of `JudgedRun`. */
+export const nameOfRun = ({ pipelineName, jobName, commit, ...run }: RunPlace): string =>
+  runNameOf(`${pipelineName}\0${jobName}`, commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
+
+/** As `usualHours` says, of the runs that began between two moments. */
+export async function readUsualHours(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number },
+): Promise<UsualHours> {
+  const { rows } = await tx.execute(sql`
+    select (started_ms / ${HOUR_MS}::bigint)::float8 as hour, sum(executions)::float8 as executions,
+      sum(least(unexpected_count, 1))::float8 as unexpected
+    from ${judgedRuns}
+    where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}
+    group by 1`);
+  return new Map(rows.map((found) => usualRow.parse(found)).map(({ hour, ...count }) => [hour, count]));
+}
+
+const usualRow = z.object({ hour: z.number(), executions: z.number(), unexpected: z.number() });
+
+/** Replaces what runs mean. Each run is given once, and is known. */
+export async function writeMeanings(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const ids = (of: (run: StoredRun) => ReadonlySet<string>) =>
+    textColumn(runs.map((run) => `{${[...of(run)].join()}}`));
+  await tx.execute(sql`
+    update ${judgedRuns} as known
+    set unexpected = judged.unexpected::uuid[], expected = judged.expected::uuid[],
+      unexpected_count = cardinality(judged.unexpected::uuid[]), meaning = nullif(judged.meaning, '')
+    from unnest(${placeColumns(runs)}, ${ids(({ unexpected }) => unexpected)}, ${ids(({ expected }) => expected)},
+      ${textColumn(runs.map((run) => (run.meaning ? writeMeaning(run.meaning) : '')))})
+      as judged (pipeline_name, job_name, day, run_id, run_attempt, commit_sha, unexpected, expected, meaning)
+    where known.repository_id = ${repositoryId} and known.pipeline_name = judged.pipeline_name
+      and known.job_name = judged.job_name and known.day = judged.day and known.run_id = judged.run_id
+      and known.run_attempt = judged.run_attempt and known.commit_sha = judged.commit_sha`);
+}
+
+/** Runs by what names them; those that are not known are missing. */
+export async function findRuns(tx: Executor, repositoryId: string, places: readonly RunPlace[]): Promise<PastRun[]> {
+  if (places.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns} from ${judgedRuns} join unnest(${placeColumns(places)})
+      as asked (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+      using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+    where repository_id = ${repositoryId}`);
+  return rows.map((row) => {
+    const found = pastRow.parse(row);
+    return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
+  });
+}
+
+/** Writes runs that are not known, with what they mean. */
+export async function insertRuns(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {
+  await addToRuns(tx, repositoryId, runs);
+  await writeMeanings(
+    tx,
+    repositoryId,
+    runs.filter((run) => run.meaning !== null),
+  );
+}
+
+/** Forgets the runs of a repository that began between two moments. */
+export async function forgetRuns(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  const { repositoryId: repository, startedMs } = judgedRuns;
+  await tx.delete(judgedRuns).where(and(eq(repository, repositoryId), gte(startedMs, from), lt(startedMs, to)));
+}
+
+const placeColumns = (runs: readonly RunPlace[]) => sql`
+  ${textColumn(runs.map(({ pipelineName }) => pipelineName))}, ${textColumn(runs.map(({ jobName }) => jobName))},
+  ${plainColumn(runs.map(({ day }) => day))}::integer[], ${textColumn(runs.map(({ runId }) => runId))},
+  ${plainColumn(runs.map(({ runAttempt }) => runAttempt))}::bigint[], ${textColumn(runs.map(({ commit }) => commit))}`;

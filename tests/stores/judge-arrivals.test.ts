@@ -1,0 +1,113 @@
+/** Arrivals judged one after another (src/evaluation/judge-arrivals.ts), with their runs in PostgreSQL. */
+import { expect, test } from 'bun:test';
+import { randomUUID } from 'node:crypto';
+import { dayOf, HOUR_MS } from '../../src/domain/time.ts';
+import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
+import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
+import { unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
+import { type AddedRun, addToRuns, nameOfRun, readRuns } from '../../src/postgres/judged-runs.ts';
+import { randomFrom } from '../support/random.ts';
+import { openTestStores } from '../support/stores.ts';
+
+const { db } = (await openTestStores()).postgres;
+const BEGUN = Date.UTC(2026, 0, 5);
+const TESTS = Array.from({ length: 25 }, () => randomUUID()).sort();
+
+/** Overlapping runs of two CI jobs, in some of which much fails. */
+function history(random: () => number): IdentifiedExecution[] {
+  return Array.from({ length: 30 }, (_, run) => {
+    const isTroubled = random() < 0.1;
+    const begun = BEGUN + run * HOUR_MS;
+    return TESTS.map((testId, i): IdentifiedExecution => {
+      const isFailed = random() < (isTroubled ? 0.3 : i < 3 ? 0.2 : 0);
+      return {
+        ...{ testId, pipelineName: 'CI', jobName: `job ${run % 2}`, runId: `r${run}`, runAttempt: 1 },
+        executionId: BigInt(run * 100 + i),
+        status: isFailed && random() < 0.8 ? 'failed' : 'passed',
+        finishedAt: begun + Math.floor(random() * 2 * HOUR_MS),
+        commit: `c${run >> 2}`,
+        isFlakyWithinRun: isFailed,
+        isRetried: isFailed,
+      };
+    });
+  }).flat();
+}
+
+/** What an evaluation keeps of identities, in memory. */
+class Kept {
+  readonly repositoryId = randomUUID();
+  readonly #arrived: IdentifiedExecution[] = [];
+  readonly #known = new Map<string, KnownBelief>();
+
+  async take(arrived: readonly IdentifiedExecution[]): Promise<void> {
+    this.#arrived.push(...arrived);
+    const identities = new Map(
+      [...Map.groupBy(arrived, identityKey)].map(([key, executions]): [string, Arrival] => {
+        const [first] = executions as [IdentifiedExecution];
+        return [key, { ...first, end: this.#known.get(key)?.end, executions }];
+      }),
+    );
+    const stores = {
+      tx: db,
+      repositoryId: this.repositoryId,
+      executions: {
+        history: async (testIds: string[], since: number) =>
+          this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since),
+      },
+      readBeliefs: async (testIds: readonly string[]) =>
+        new Map([...this.#known].filter(([, { testId }]) => testIds.includes(testId))),
+    };
+    const runs = await addToRuns(db, this.repositoryId, runsOf(arrived));
+    const judged = await judgeArrivals(stores, { identities, runs, againSince: Number.POSITIVE_INFINITY });
+    for (const [key, { course, restart, testId, pipelineName, jobName }] of judged) {
+      const known = this.#known.get(key);
+      const starts: Starts = restart ?? [
+        known?.starts[0] ?? unknownBelief(),
+        ...(known?.starts.slice(1) ?? []),
+        ...(known ? [known.end] : []),
+      ];
+      const end = { at: course.at, belief: course.belief };
+      this.#known.set(key, { testId, pipelineName, jobName, end, starts });
+    }
+  }
+
+  async state() {
+    const beliefs = [...this.#known].map(([key, { end }]) => [key, writeBelief(end)]).sort();
+    const runs = (await readRuns(db, this.repositoryId, 0)).map((run) => ({
+      ...run,
+      unexpected: [...run.unexpected].sort(),
+      expected: [...run.expected].sort(),
+    }));
+    return { beliefs, runs: runs.sort((one, other) => (one.runId < other.runId ? -1 : 1)) };
+  }
+}
+
+function runsOf(executions: readonly IdentifiedExecution[]): AddedRun[] {
+  const places = executions.map(({ pipelineName, jobName, runId, runAttempt, finishedAt }) => ({
+    finishedAt,
+    run: { pipelineName, jobName, runId, runAttempt, day: dayOf(finishedAt), commit: '' },
+  }));
+  return [...Map.groupBy(places, ({ run }) => nameOfRun(run)).values()].map((of) => ({
+    ...(of[0] as (typeof of)[0]).run,
+    startedAt: Math.min(...of.map(({ finishedAt }) => finishedAt)),
+    executions: of.length,
+  }));
+}
+
+test('runs and beliefs are the same in whatever order executions arrive', async () => {
+  for (const seed of [1, 2]) {
+    const random = randomFrom(seed);
+    const all = history(random);
+    const whole = new Kept();
+    await whole.take(all);
+    const expected = await whole.state();
+    expect(expected.runs.filter(({ meaning }) => meaning !== null).length).toBeGreaterThan(4);
+    const parts = new Kept();
+    const arriving = all
+      .map((execution) => ({ execution, at: execution.finishedAt + random() * 6 * HOUR_MS }))
+      .sort((one, other) => one.at - other.at);
+    for (let from = 0; from < arriving.length; from += 60)
+      await parts.take(arriving.slice(from, from + 60).map(({ execution }) => execution));
+    expect(await parts.state()).toEqual(expected);
+  }
+});
