@@ -4,6 +4,7 @@ import {
   breakerOf,
   type Cause,
   causeOf,
+  evidenceInRow,
   foldBelief,
   foldContradiction,
   type WeighedExecution,
@@ -39,6 +40,9 @@ export class BeliefCourse {
    * {@link undecided} executions from before its start; verdicts on others from before stand.
    */
   readonly flaky = new Set<string>();
+  /** Ids of executions that counted as flaky, perhaps before the start of the course, until a break explained them. */
+  readonly withdrawn = new Set<string>();
+  readonly #flakyBySource = new Set<string>();
   /** What broke the test, if the failures since the last pass are a break. */
   #breaker: Cause = 'commit';
 
@@ -57,7 +61,10 @@ export class BeliefCourse {
     const weighed = { executionId, result, finishedAt, commit } as const;
     if (isTrouble(execution)) this.#note(weighed, causeOf(this.belief, weighed, trouble ?? RARE_TROUBLE));
     this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, commit);
-    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') this.flaky.add(executionId);
+    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') {
+      this.flaky.add(executionId);
+      this.#flakyBySource.add(executionId);
+    }
   }
 
   #note(execution: WeighedExecution, cause: Cause): void {
@@ -75,20 +82,34 @@ export class BeliefCourse {
     const before = this.belief;
     this.belief = next;
     this.at = at;
-    if (next.evidence !== before.evidence) {
+    const isChange = next.status !== before.status;
+    if (isChange || next.evidence !== before.evidence) {
       for (const { executionId } of next.evidence) this.causes.set(executionId, 'test');
+      this.#withdrawFlaky(before, next);
       this.#noteFlaky();
     }
     // Failures that were in doubt began the break.
-    if (next.status === 'broken' && before.status !== 'broken')
-      for (const { executionId } of next.streak)
-        if (this.causes.get(executionId) !== 'test') this.causes.set(executionId, this.#breaker);
-    if (next.status !== before.status) this.changes.push({ at, commit, before: before.status, after: next.status });
+    if (isChange && next.status === 'broken')
+      for (const { executionId } of next.streak) this.causes.set(executionId, this.#breaker);
+    if (isChange) this.changes.push({ at, commit, before: before.status, after: next.status });
+  }
+
+  /** Failures count as flaky no longer when a break explains them: then none in their row is evidence. */
+  #withdrawFlaky({ evidence }: Belief, next: Belief): void {
+    if (evidenceInRow(next).length > 0) return;
+    for (const { executionId } of evidenceInRow({ evidence, streak: next.streak }))
+      if (!this.#flakyBySource.has(executionId)) {
+        this.flaky.delete(executionId);
+        this.withdrawn.add(executionId);
+      }
   }
 
   #noteFlaky(): void {
     for (const { executionId, isFlaky, isContradicted } of this.belief.evidence)
-      if (isFlaky && !isContradicted) this.flaky.add(executionId);
+      if (isFlaky && !isContradicted) {
+        this.flaky.add(executionId);
+        this.withdrawn.delete(executionId);
+      }
   }
 }
 

@@ -136,6 +136,17 @@ export interface Verdict {
   evidence: readonly WeighedPlace[];
 }
 
+/** What is evidence of flaky among the failures since the last pass. */
+export function evidenceInRow({ evidence, streak }: Pick<Belief, 'evidence' | 'streak'>): readonly Evidence[] {
+  const [first] = streak;
+  if (!first) return [];
+  return evidence.filter(
+    ({ executionId, finishedAt, isContradicted }) =>
+      !isContradicted &&
+      (finishedAt > first.finishedAt || streak.some((failure) => failure.executionId === executionId)),
+  );
+}
+
 /** What is said of the test, how sure it is, and why. The first execution of the evidence says since which commit. */
 export function verdictOf(belief: Belief): Verdict {
   const { status, evidence, streak } = belief;
@@ -288,7 +299,11 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
   weights[BROKEN] = broken * BROKEN_FAILS;
   const after = normalised(weights);
   const rate = rateOf(after);
-  const isOwn = healthyFails < rate && (after[BROKEN] ?? 0) < BROKEN_FROM;
+  const isBroken = (after[BROKEN] ?? 0) >= BROKEN_FROM;
+  const streak = belief.streak.length < EVIDENCE_KEPT ? [...belief.streak, placeOf(execution)] : belief.streak;
+  // A break explains the failures with which it began.
+  const explained = isBroken ? evidenceInRow({ evidence: belief.evidence, streak }) : [];
+  const known = explained.length === 0 ? belief.evidence : belief.evidence.filter((one) => !explained.includes(one));
   return withStatus({
     ...belief,
     weights: after,
@@ -299,8 +314,8 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
     trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
-    evidence: isOwn ? withEvidence(belief.evidence, execution) : belief.evidence,
-    streak: belief.streak.length < EVIDENCE_KEPT ? [...belief.streak, placeOf(execution)] : belief.streak,
+    evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
+    streak,
   });
 }
 

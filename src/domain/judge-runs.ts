@@ -115,10 +115,17 @@ export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedR
   return { runs: judged, courses };
 }
 
-/** The course of one identity through runs that are judged. */
-export function followCourse(identity: IdentityToJudge, runs: KnownRuns): BeliefCourse {
-  const course = new BeliefCourse(identity);
-  for (const event of eventsOf(new Map([['', identity]]))) addTo(course, event, runs);
+/**
+ * The course of one identity through runs that are judged.
+ *
+ * @param course from an earlier call, to follow further.
+ */
+export function followCourse(
+  identity: IdentityToJudge,
+  runs: KnownRuns,
+  course = new BeliefCourse(identity),
+): BeliefCourse {
+  for (const event of eventsOf(new Map([['', { ...identity, at: course.at }]]))) addTo(course, event, runs);
   return course;
 }
 

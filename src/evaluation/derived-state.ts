@@ -74,23 +74,17 @@ function followTo(
   baseline: StoredBelief,
   executions: readonly RetainedExecution[],
   runs: KnownRuns,
-): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: Set<string> } {
+): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: ReadonlySet<string> } {
   const newestAt = executions.reduce((newest, { finishedAt }) => Math.max(newest, finishedAt), 0);
   const isEarly = ({ finishedAt }: RetainedExecution): boolean => finishedAt < newestAt - CHECKPOINT_LAG_MS;
   const early = executions.filter(isEarly);
-  const first = followCourse({ ...baseline, place, executions: early, contradictions: [] }, runs);
-  const checkpoint = { at: first.at, belief: first.belief };
+  const contradictions: [] = [];
+  const course = followCourse({ ...baseline, place, executions: early, contradictions }, runs);
+  const checkpoint = { at: course.at, belief: course.belief };
   const late = executions.filter((execution) => !isEarly(execution));
-  const { at, belief, changes, flaky } = followCourse(
-    { ...checkpoint, place, executions: late, contradictions: [] },
-    runs,
-  );
-  return {
-    checkpoint,
-    belief: { at, belief },
-    changes: [...first.changes, ...changes],
-    flaky: first.flaky.union(flaky),
-  };
+  followCourse({ ...checkpoint, place, executions: late, contradictions }, runs, course);
+  const { at, belief, changes, flaky } = course;
+  return { checkpoint, belief: { at, belief }, changes, flaky };
 }
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {

@@ -36,10 +36,10 @@ function verdictsOf(
     const isFlaky = isFlakyDetectionEnabled && course.flaky.has(executionId);
     verdicts.set(executionId, { testId, executionId: BigInt(executionId), finishedAt, isFromSource, isFlaky });
   };
-  const before = undecided(start.belief);
-  // Unless it starts over, what was undecided can only have become flaky.
-  for (const { executionId, finishedAt } of [...before, ...undecided(course.belief)])
-    if (restart !== undefined || course.flaky.has(executionId)) decide(executionId, finishedAt, false);
+  // Unless it starts over, verdicts from before the start stand that are not decided anew.
+  for (const { executionId, finishedAt } of [...undecided(start.belief), ...undecided(course.belief)])
+    if (restart !== undefined || course.flaky.has(executionId) || course.withdrawn.has(executionId))
+      decide(executionId, finishedAt, false);
   for (const execution of executions)
     if (
       isTrouble(execution) &&

@@ -1,6 +1,7 @@
 /** When tests became flaky, broken or healthy, as runs arrive, in order and late. */
 import { expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
+import { JUDGEMENT_VERSION } from '../../src/domain/judgement-constants.ts';
 import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
 import { healthChanges, pullRequests, upgrades } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -65,7 +66,7 @@ test('follow from the history again after an upgrade from a version that did not
   const { db } = insights.app.stores.postgres;
   await db.delete(healthChanges).where(eq(healthChanges.repositoryId, insights.fixture.id));
   expect((await read()).transitions).toEqual([]);
-  await db.delete(upgrades).where(eq(upgrades.name, 'changes of health'));
+  await db.delete(upgrades).where(eq(upgrades.name, `judgement ${JUDGEMENT_VERSION}`));
   await upgradeStates(insights.app.stores);
   expect((await read()).transitions).toEqual(EXPECTED);
 });
@@ -81,22 +82,24 @@ test('a run that arrives late rewrites what followed it', async () => {
 });
 
 test('name the first of the failures in a row by which a flaky test became broken', async () => {
-  const ingest = async (executions: TestExecution[], commit: string) =>
-    insights.fixture.ingest(
-      insights.fixture.run(
-        executions.map((one) => (one.name === 'sums' ? { ...one, name: 'lasts' } : one)),
-        { commit },
-      ),
+  const run = (executions: TestExecution[], commit: string) =>
+    insights.fixture.run(
+      executions.map((one) => (one.name === 'sums' ? { ...one, name: 'lasts' } : one)),
+      { commit },
     );
-  await ingest(failed(31, 'SocketError'), 'l0');
-  await ingest(passed(30.5), 'l0');
-  await ingest(failed(30, 'SocketError'), 'l1');
-  await ingest(passed(29), 'l1');
-  for (let i = 0; i < 12; i++) await ingest(passed(28 - i / 2), `l2 ${i}`);
-  await ingest(failed(20, 'RangeError'), 'l3');
-  await ingest(failed(19, 'SyntaxError'), 'l3');
-  await ingest(failed(18, 'TypeError'), 'l4');
-  for (let i = 0; i < 6; i++) await ingest(failed(17 - i, 'EvalError'), `l5 ${i}`);
+  await insights.fixture.ingest(
+    run(failed(31, 'SocketError'), 'l0'),
+    run(passed(30.5), 'l0'),
+    run(failed(30, 'SocketError'), 'l1'),
+    run(passed(29), 'l1'),
+    ...Array.from({ length: 12 }, (_, i) => run(passed(28 - i / 2), `l2 ${i}`)),
+    run(failed(20, 'RangeError'), 'l3'),
+  );
+  await insights.fixture.ingest(
+    run(failed(19, 'SyntaxError'), 'l3'),
+    run(failed(18, 'TypeError'), 'l4'),
+    ...Array.from({ length: 6 }, (_, i) => run(failed(17 - i, 'EvalError'), `l5 ${i}`)),
+  );
   await insights.fixture.stores.postgres.db.insert(pullRequests).values(
     ['l3', 'l5 0'].map((mergeCommit, i) => ({
       repositoryId: insights.fixture.id,

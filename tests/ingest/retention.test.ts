@@ -11,6 +11,7 @@ import { openTestApp, type TestApp } from '../support/http.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { emptyStores, uniqueRepository } from '../support/stores.ts';
+import { flakyOf, PASSING, runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 let app: TestApp;
@@ -41,7 +42,11 @@ describe('with the clock moved past retention', () => {
             at: at(day),
             failures: status === 'failed' ? [{ type: 'E', message: `on ${day}` }] : [],
           },
-          ...(day < '2026-10' ? [{ name: 'gone', key: 'gone', at: at(day) }] : []),
+          ...(day < '2026-10' ? ['gone', ...Object.keys(PASSING)] : []).map((name) => ({
+            name,
+            key: name,
+            at: at(day),
+          })),
         ],
       });
     await driver.ingest(
@@ -52,7 +57,7 @@ describe('with the clock moved past retention', () => {
 
     const kept = `${base}/tests/${testIdOf(id, 'kept')}`;
     const gone = `${base}/tests/${testIdOf(id, 'gone')}`;
-    expect(await app.get(kept)).toMatchObject({ first_failure_commit: 'first', health_status: 'broken' });
+    expect(await app.get(kept)).toMatchObject({ first_failure_commit: 'first', health_status: 'flaky' });
     expect(await app.get(gone)).toMatchObject({ health_status: 'healthy' });
 
     // September's last day is 90 days old on December 30.
@@ -66,7 +71,7 @@ describe('with the clock moved past retention', () => {
     expect(details).toMatchObject({
       first_failure_at: '2026-09-10T12:00:00.000Z',
       first_failure_commit: 'first',
-      health_status: 'broken',
+      health_status: 'flaky',
     });
     expect(details).toMatchObject({ last_success_at: null, failure_ratio: 0, success_ratio: 0 });
     expect((await app.request(gone)).status).toBe(404);
@@ -106,20 +111,14 @@ describe('with the clock moved past retention', () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
-    const run = (day: string, status: 'passed' | 'failed') =>
-      makeJob({
-        repository,
-        receivedAt: at(day),
-        source: day,
-        run: { run_id: day, commit: day },
-        executions: [{ name: 't', key: 't', status, at: at(day) }],
-      });
-    await driver.ingest(run('2026-09-10', 'failed'));
+    const run = (day: string, attempt: number, status: 'passed' | 'failed') =>
+      runOf({ repository, runId: day, attempt, at: at(day), receivedAt: at(day), results: { ...PASSING, t: status } });
+    await driver.ingest(run('2026-09-10', 1, 'failed'), run('2026-09-10', 2, 'passed'));
     app.stores.clock.set(at('2027-01-02'));
     await driver.retention.run();
-    await driver.ingest(run('2027-01-01', 'passed'));
+    await driver.ingest(run('2027-01-01', 1, 'passed'));
     const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
-    expect(await app.get(details)).toMatchObject({ health_status: 'broken' });
+    expect(await app.get(details)).toMatchObject({ health_status: 'flaky' });
     await driver.verify();
   });
 
@@ -209,28 +208,27 @@ describe('with the clock moved past retention', () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
     const { id } = await app.stores.repositories.record(repository);
-    const run = (day: string, status: 'passed' | 'failed') =>
-      makeJob({
-        repository,
-        receivedAt: at('2026-11-20'),
-        source: `${day} ${status}`,
-        run: { run_id: day, commit: day },
-        executions: [{ name: 't', key: 't', status, at: at(day) }],
+    const run = (day: string, attempt: number, status: 'passed' | 'failed') =>
+      runOf({
+        ...{ repository, runId: day, attempt, at: at(day), receivedAt: at('2026-11-20') },
+        results: { ...PASSING, t: status },
       });
-    await driver.ingest(run('2026-09-10', 'failed'), run('2026-11-10', 'passed'));
+    await driver.ingest(run('2026-09-10', 1, 'failed'), run('2026-09-10', 2, 'passed'), run('2026-11-10', 1, 'passed'));
     app.stores.clock.set(at('2027-01-02'));
     await driver.retention.run();
 
-    // One pass since the failure that has left: still broken. A second run, which comes in late and before it, heals.
     const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
-    expect(await app.get(details)).toMatchObject({ health_status: 'broken' });
-    const late = run('2026-11-01', 'passed');
-    const refused = run('2026-09-15', 'failed');
+    expect(await app.get(details)).toMatchObject({ health_status: 'flaky' });
+    expect(await flakyOf(app.stores, repository)).toEqual([]);
+    // Of a test that is known to be flaky, one failure counts as flaky at once.
+    const late = run('2026-11-01', 1, 'failed');
+    const refused = run('2026-09-15', 1, 'failed');
     await driver.ingest(late, refused);
-    expect(await app.get(details)).toMatchObject({ health_status: 'healthy' });
+    expect(await app.get(details)).toMatchObject({ health_status: 'flaky' });
+    expect(await flakyOf(app.stores, repository)).toEqual(['t 2026-11-01#1']);
     expect(await app.stores.receipts.find(repository.owner, repository.name, refused.upload_id)).toMatchObject({
       accepted: 0,
-      rejected: 1,
+      rejected: 31,
     });
     await driver.verify();
   });

@@ -178,6 +178,40 @@ describe('the fold', () => {
     );
   });
 
+  test('decides which executions are flaky as if it had never stopped, wherever it stops', () => {
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 60 }), (all, at) => {
+        const { executions, troubles } = historyOf(all);
+        const follow = (some: readonly JudgedExecution[], belief = after(PASSES)) => {
+          const course = new BeliefCourse({ belief, at: null });
+          for (const execution of some) course.add(execution, troubles.get(execution.executionId));
+          return course;
+        };
+        const first = follow(executions.slice(0, at));
+        const second = follow(executions.slice(at), first.belief);
+        expect(first.flaky.difference(second.withdrawn).union(second.flaky)).toEqual(follow(executions).flaky);
+      }),
+    );
+  });
+
+  test('counts no failure as flaky with which a break began', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const { executions, troubles } = historyOf(all);
+        const course = new BeliefCourse({ belief: after(PASSES), at: null });
+        for (const execution of executions) {
+          course.add(execution, troubles.get(execution.executionId));
+          const { belief, causes, flaky } = course;
+          if (execution.status !== 'failed' || probabilitiesOf(belief).broken < 0.6) continue;
+          for (const { executionId } of belief.streak) {
+            expect(causes.get(executionId)).toBeOneOf(['commit', 'outside']);
+            expect(flaky.has(executionId)).toBe(false);
+          }
+        }
+      }),
+    );
+  });
+
   test('is read as it was written, and takes a line for a test that has only passed', () => {
     fc.assert(
       fc.property(steps, (all) => {
@@ -355,6 +389,12 @@ describe('the cause of a failure', () => {
     ]));
   test('is the test itself if one commit fails and passes', () =>
     expect(causesOf([failed, passed, failed, passed])).toEqual(['test', 'test']));
+  test('of a flaky test is the commit that broke it, once it keeps failing', () => {
+    const flaky = [failed, passed, failed, passed, failed, passed];
+    expect(causesOf([...flaky, failed, failed, failed, failed]).join(' ')).toBe(
+      'test test test commit commit commit commit',
+    );
+  });
   test('is the run if much else fails in it', () =>
     expect(causesOf([{ ...failed, trouble: 40 }, passed])).toEqual(['run']));
   test('is known of everything that went wrong, and of nothing else', () => {
