@@ -13,6 +13,14 @@ import {
 export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
 export type AutoQuarantineMode = (typeof AUTO_QUARANTINE_MODES)[number];
 
+/** What is quarantined in a mode: where flaky tests are not looked for, broken ones at most. */
+export type QuarantineSearch = AutoQuarantineMode | 'broken';
+
+export function quarantineSearch(mode: AutoQuarantineMode, isFlakyDetectionEnabled: boolean): QuarantineSearch {
+  if (isFlakyDetectionEnabled) return mode;
+  return mode === 'flaky+broken' ? 'broken' : 'off';
+}
+
 /** What a change of the mode is called in the event log; undefined if nothing changed. */
 export function autoQuarantineChange(
   before: AutoQuarantineMode,
@@ -69,12 +77,12 @@ export interface QuarantineCause {
  * never; milliseconds since the epoch.
  */
 export function quarantineCause(
-  mode: AutoQuarantineMode,
+  search: QuarantineSearch,
   identities: readonly QuarantineEvidence[],
   releasedAt: number,
   constants: QuarantineConstants = QUARANTINE_CONSTANTS,
 ): QuarantineCause | undefined {
-  if (mode === 'off') return undefined;
+  if (search === 'off') return undefined;
   const causeOf = (find: typeof flakyCause): QuarantineCause | undefined => {
     for (const one of identities) {
       const cause = find(one, releasedAt, constants);
@@ -82,7 +90,8 @@ export function quarantineCause(
     }
     return undefined;
   };
-  return causeOf(flakyCause) ?? (mode === 'flaky+broken' ? causeOf(brokenCause) : undefined);
+  const flaky = search === 'broken' ? undefined : causeOf(flakyCause);
+  return flaky ?? (search === 'flaky' ? undefined : causeOf(brokenCause));
 }
 
 /** Only executions that its own flakiness explains best count: not those that a troubled run explains. */

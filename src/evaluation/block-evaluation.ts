@@ -3,6 +3,7 @@
  */
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { quarantineSearch } from '../domain/quarantine-rules.ts';
 import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -148,14 +149,14 @@ export class BlockEvaluation {
   async #judgeQuarantines(repositoryId: string, { testIds, unhealthy }: Judgements): Promise<void> {
     const { db, quarantines } = this.#deps;
     const settings = await settingsOf(db, repositoryId);
-    const mode = settings?.isEnabled ? settings.mode : 'off';
+    const search = settings ? quarantineSearch(settings.mode, settings.isEnabled) : 'off';
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const quarantined = new Set(open.map(({ testId }) => testId));
-    const asked = testIds.filter((testId) => quarantined.has(testId) || (mode !== 'off' && unhealthy.has(testId)));
+    const asked = testIds.filter((testId) => quarantined.has(testId) || (search !== 'off' && unhealthy.has(testId)));
     const states = new StateStore(db, repositoryId);
     for (let from = 0; from < asked.length; from += TESTS_MAX) {
       const known = await states.readStates(asked.slice(from, from + TESTS_MAX));
-      await judgeQuarantines({ repositoryId, mode, quarantines }, statesOf(known.values()));
+      await judgeQuarantines({ repositoryId, search, quarantines }, statesOf(known.values()));
     }
   }
 }

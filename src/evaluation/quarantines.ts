@@ -3,7 +3,7 @@
  * that has recovered. Runs under the repository's evaluation lock; repeating or racing it gives the same result.
  */
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
-import { type AutoQuarantineMode, isRecovered, quarantineCause } from '../domain/quarantine-rules.ts';
+import { isRecovered, type QuarantineSearch, quarantineCause } from '../domain/quarantine-rules.ts';
 import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
@@ -15,7 +15,7 @@ const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';
 
 export interface QuarantineContext {
   repositoryId: string;
-  mode: AutoQuarantineMode;
+  search: QuarantineSearch;
   quarantines: QuarantineStore;
 }
 
@@ -68,24 +68,24 @@ async function markRecovered(
 }
 
 async function quarantineTests(
-  { repositoryId, mode, quarantines }: QuarantineContext,
+  { repositoryId, search, quarantines }: QuarantineContext,
   tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
 ): Promise<void> {
-  if (mode === 'off') return;
+  if (search === 'off') return;
   // Of a narrowed one, a person has decided that other failures of the test still count.
   const decided = new Set(
     open.flatMap((quarantine) => (quarantine.branch === null || isNarrowed(quarantine) ? [quarantine.testId] : [])),
   );
   const suspects = [...tests].filter(
-    ([testId, identities]) => !decided.has(testId) && quarantineCause(mode, identities, 0) !== undefined,
+    ([testId, identities]) => !decided.has(testId) && quarantineCause(search, identities, 0) !== undefined,
   );
   const releases = await quarantines.releasesOf(
     repositoryId,
     suspects.map(([testId]) => testId),
   );
   for (const [testId, identities] of suspects) {
-    const cause = quarantineCause(mode, identities, releases.get(testId)?.getTime() ?? 0);
+    const cause = quarantineCause(search, identities, releases.get(testId)?.getTime() ?? 0);
     const [first] = identities;
     if (!cause || !first) continue;
     const wanted = { testName: first.testName, reason: cause.reason, branch: null };

@@ -77,7 +77,7 @@ export async function rederive(
       return replaceStates(stores, { repositoryId, testIds }, { ...options, runs });
     });
     await executions.writeVerdicts(verdicts, version);
-    await judgeQuarantines({ repositoryId, mode: 'off', quarantines }, states);
+    await judgeQuarantines({ repositoryId, search: 'off', quarantines }, states);
   });
 }
 

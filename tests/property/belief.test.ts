@@ -15,7 +15,13 @@ import {
 import { BeliefCourse } from '../../src/domain/belief-course.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
 import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
-import { type AutoQuarantineMode, isRecovered, quarantineCause } from '../../src/domain/quarantine-rules.ts';
+import {
+  type AutoQuarantineMode,
+  isRecovered,
+  type QuarantineSearch,
+  quarantineCause,
+  quarantineSearch,
+} from '../../src/domain/quarantine-rules.ts';
 import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { readBelief, writeBelief } from '../../src/postgres/belief-text.ts';
@@ -280,8 +286,8 @@ describe('histories of a test in a run of 150', () => {
 const PLACE = { pipelineName: 'CI', jobName: 'unit' };
 
 describe('an automatic quarantine', () => {
-  const reasonOf = (belief: Belief, mode: AutoQuarantineMode = 'flaky', releasedAt = 0) =>
-    quarantineCause(mode, [{ ...PLACE, belief, newestAt: belief.trouble.at }], releasedAt)?.reason;
+  const reasonOf = (belief: Belief, search: QuarantineSearch = 'flaky', releasedAt = 0) =>
+    quarantineCause(search, [{ ...PLACE, belief, newestAt: belief.trouble.at }], releasedAt)?.reason;
   const flaky = after(`${PASSES}F.|${PASSES}F.|.F.`);
   const broken = after(`${PASSES}${'F|'.repeat(16)}`);
   const newest = flaky.evidence.at(-1)?.finishedAt ?? 0;
@@ -299,6 +305,15 @@ describe('an automatic quarantine', () => {
   test('counts nothing from before a release', () => {
     expect(reasonOf(flaky, 'flaky', newest - 1)).toBeUndefined();
     expect(reasonOf(flaky, 'flaky', (flaky.evidence[0]?.finishedAt ?? 0) - 1)).toBeDefined();
+  });
+  test('is made of broken tests only where flaky ones are not looked for', () => {
+    const search = (mode: AutoQuarantineMode, isEnabled = false) => quarantineSearch(mode, isEnabled);
+    expect([search('flaky'), search('flaky+broken'), search('flaky+broken', true)]).toEqual([
+      'off',
+      'broken',
+      'flaky+broken',
+    ]);
+    expect([reasonOf(flaky, 'broken'), reasonOf(broken, 'broken')]).toEqual([undefined, expect.any(String)]);
   });
   test('of a broken test wants the other mode, three commits and a day without a pass', () => {
     expect(verdictOf(broken).status).toBe('broken');
