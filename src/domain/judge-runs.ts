@@ -141,18 +141,31 @@ function judgeRun(
   return { ...run, unexpected, meaning, wereHealthy };
 }
 
-/** What a run means, in few digits: what changes less changes no test that failed in the run. */
+/**
+ * What a run means, in coarse steps: what changes less changes no test that failed in the run. So the parts of a run that
+ * arrive one after the other let its tests start over only while they show something new.
+ */
 export const meaningOf = (count: RunCount, surroundings: Surroundings): RunMeaning => ({
   unexpected: rounded(runTroubleOf(count, surroundings, true)),
   expected: rounded(runTroubleOf(count, surroundings, false)),
 });
 
-const DIGITS = 2;
 const rounded = ({ healthyFails, breaks, isShared }: RunTrouble): RunTrouble => ({
-  healthyFails: Number(healthyFails.toPrecision(DIGITS)),
-  breaks: Number(breaks.toPrecision(DIGITS)),
-  isShared: Number(isShared.toPrecision(DIGITS)),
+  healthyFails: stepped(healthyFails),
+  // Next to what any commit breaks, less is nothing.
+  breaks: breaks < BREAKS_MIN ? 0 : stepped(breaks),
+  isShared: Number(isShared.toFixed(1)),
 });
+
+const BREAKS_MIN = 5e-5;
+/** Of 12 %. */
+const STEPS_TO_TEN = 20;
+const PROBABILITY_MAX = 0.99;
+const stepped = (probability: number): number =>
+  Math.min(
+    PROBABILITY_MAX,
+    Number((10 ** (Math.round(Math.log10(probability) * STEPS_TO_TEN) / STEPS_TO_TEN)).toPrecision(2)),
+  );
 
 /** Everything that follows the moments from which the identities are judged, in order. */
 function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {

@@ -155,7 +155,7 @@ describe.skipIf(folder === undefined).each(RUNS)('the reporter of $name', ({ nam
       test_function_name: expect.stringContaining('adds an item'),
     });
     expect(await detailsOf('rounds')).toMatchObject({ last_conclusion: 'failed' });
-    expect(await detailsOf('pays')).toMatchObject({ last_conclusion: 'passed', health_status: 'flaky' });
+    expect(await detailsOf('pays')).toMatchObject({ last_conclusion: 'passed', flakiness_ratio: 1 });
     expect(await detailsOf('prints')).toMatchObject({ last_conclusion: 'skipped' });
     const failed = found.find(({ test_name }) => test_name === nameOf('rounds'))?.test_id;
     const { failures } = await service.get<{ failures: object[] }>(`${base}/tests/${failed}/failures`);
