@@ -14,7 +14,7 @@ import {
   type Position,
   runKeyOf,
 } from '../../src/domain/execution.ts';
-import { type JudgedRun, judgeRuns, type RunToJudge, runNameOf } from '../../src/domain/judge-runs.ts';
+import { type JudgedRun, judgeRuns, meaningOf, type RunToJudge, runNameOf } from '../../src/domain/judge-runs.ts';
 import { usualHours } from '../../src/domain/run-surroundings.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
@@ -280,4 +280,18 @@ describe('a repository', () => {
     evaluation.take(Array.from({ length: 60 }, (_, i) => one(80, `t${i + 1}`, 'failed')));
     expect(flaky()).toEqual([]);
   });
+});
+
+test('a run that arrives in fifty parts means the same from the first few on', () => {
+  const none = { executions: 0, unexpected: 0 };
+  fc.assert(
+    fc.property(fc.double({ min: 0.02, max: 1, noNaN: true }), (share) => {
+      const meanings = Array.from({ length: 45 }, (_, i) => {
+        const executions = (i + 6) * 1_000;
+        const unexpected = Math.round(executions * share);
+        return JSON.stringify(meaningOf({ executions, unexpected }, { hour: none, day: none, usual: none }));
+      });
+      expect(new Set(meanings).size).toBeLessThanOrEqual(3);
+    }),
+  );
 });
