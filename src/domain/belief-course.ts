@@ -4,6 +4,7 @@ import {
   breakerOf,
   type Cause,
   causeOf,
+  EVIDENCE_KEPT,
   evidenceInRow,
   foldBelief,
   foldContradiction,
@@ -113,11 +114,16 @@ export class BeliefCourse {
   }
 }
 
-/** Executions on the default branch that may yet be evidence, or be called flaky. */
-export const undecided = ({ evidence, streak }: Belief): WeighedPlace[] => [
-  ...evidence.filter(({ isContradicted }) => !isContradicted),
-  ...streak,
-];
+/** Executions on the default branch that may yet be evidence, or be called flaky, or cease to be. */
+export function undecided({ evidence, streak }: Belief): WeighedPlace[] {
+  // Of a long row, the first may have been evidence, and are kept no longer: that stands.
+  const [oldest] = evidence;
+  const from = oldest && evidence.length === EVIDENCE_KEPT ? oldest.finishedAt : 0;
+  return [
+    ...evidence.filter(({ isContradicted }) => !isContradicted),
+    ...streak.filter(({ finishedAt }) => finishedAt >= from),
+  ];
+}
 
 /** Where flaky tests are not looked for, none is called flaky. */
 export const shownHealth = (status: Health, isFlakyDetectionEnabled: boolean): Health =>

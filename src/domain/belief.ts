@@ -47,7 +47,8 @@ const SURE_FROM = 0.97;
 
 const COMMITS_KEPT = 4;
 const COMMITS_KEPT_MS = 14 * DAY_MS;
-const EVIDENCE_KEPT = 8;
+/** Of executions, in each list. */
+export const EVIDENCE_KEPT = 8;
 /** Below this, what is left of broken is no longer followed. */
 const BROKEN_FOLLOWED = 1e-4;
 
