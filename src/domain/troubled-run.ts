@@ -11,7 +11,7 @@ type Trouble = (typeof TROUBLES)[number];
 
 /** Far more than any commit breaks a test: then the run is the likelier cause of a failure. */
 const PARTIAL_FROM = 0.01;
-const TOTAL_FROM = 0.8;
+const TOTAL_FROM = 0.75;
 
 export interface ShownRun {
   executions: number;

@@ -411,10 +411,15 @@ describe('the cause of a failure', () => {
   test('is the test itself if one commit fails and passes', () =>
     expect(causesOf([failed, passed, failed, passed])).toEqual(['test', 'test']));
   test('of a flaky test is the commit that broke it, once it keeps failing', () => {
-    const flaky = [failed, passed, failed, passed, failed, passed];
-    expect(causesOf([...flaky, failed, failed, failed, failed]).join(' ')).toBe(
-      'test test test commit commit commit commit',
-    );
+    const flaky = [
+      failed,
+      passed,
+      failed,
+      passed,
+      ...Array.from({ length: 10 }, () => ({ ...passed, isNewCommit: true })),
+    ];
+    const broken = Array.from({ length: 6 }, () => failed);
+    expect(causesOf([...flaky, ...broken])).toEqual(['test', 'test', ...broken.map(() => 'commit' as const)]);
   });
   test('is the run if much else fails in it', () =>
     expect(causesOf([{ ...failed, trouble: 40 }, passed])).toEqual(['run']));
