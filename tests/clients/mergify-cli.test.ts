@@ -55,14 +55,14 @@ describe.skipIf(!python)('mergify tests show', () => {
     const [{ test_id: id } = { test_id: '' }] = (
       await service.get<Found>(`${base}/search/tests?test_name=${encodeURIComponent(FAILING)}`)
     ).tests;
-    await service.until<{ health_confidence: string | null }>(
+    await service.until<{ health_status: string }>(
       `${base}/tests/${id}`,
-      ({ health_confidence }) => health_confidence !== null,
+      ({ health_status }) => health_status === 'broken',
     );
 
     const { tests } = await json<Shown>(repository, ['tests', 'show', FAILING]);
     expect(tests).toMatchObject([
-      { test_name: FAILING, health_status: 'healthy', failure_ratio: 1, pipeline_name: 'CI', job_name: 'unit' },
+      { test_name: FAILING, health_status: 'broken', failure_ratio: 1, pipeline_name: 'CI', job_name: 'unit' },
     ]);
     const globbed = await json<Shown>(repository, ['tests', 'show', 'cart.*prices', 'cart.*tax, twic?']);
     expect(globbed.tests.map(({ test_name }) => test_name).sort()).toEqual([FAILING, PASSING]);
