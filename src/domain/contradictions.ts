@@ -1,6 +1,7 @@
 /** Commits of pull requests on which one identity both passed and failed: evidence of flaky, and never of broken. */
 import type { WeighedPlace } from './belief.ts';
 import { attemptOf, comparePositions, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
+import { monthOf } from './retention.ts';
 import { DAY_MS } from './time.ts';
 
 /** How far apart a pass and a failure may be to contradict each other. */
@@ -18,8 +19,13 @@ export interface Contradiction {
 /** Names a run off the default branch. Where a run id never changes, runs of different commits share it. */
 export const pullRequestRunKeyOf = (execution: JudgedExecution): string => `${execution.commit}/${runKeyOf(execution)}`;
 
+/** A commit on which more tests failed in a month, or with more runs, contradicts nothing: its runs explain what failed. */
+export const CONTRADICTED_TESTS_MAX = 200;
+export const CONTRADICTED_RUNS_MAX = 500;
+
 /**
- * At most one for each known commit: the first. A pass and a failure of one attempt without a retry contradict nothing
+ * At most one for each known commit: the first. Months of executions leave as a whole, so each is looked at alone: what is
+ * left is the same with and without the others. A pass and a failure of one attempt without a retry contradict nothing
  * (matrix legs, shards, tests with the same name).
  *
  * @param executions Of one identity, off the default branch, in any order.
@@ -27,7 +33,7 @@ export const pullRequestRunKeyOf = (execution: JudgedExecution): string => `${ex
 export function contradictionsOf(executions: readonly JudgedExecution[]): Contradiction[] {
   const known = executions.filter(({ commit, status }) => commit !== '' && status !== 'skipped');
   const distinct = [...new Map(known.map((execution) => [execution.executionId, execution])).values()];
-  return [...Map.groupBy(distinct, ({ commit }) => commit).values()]
+  return [...Map.groupBy(distinct, ({ commit, finishedAt }) => `${monthOf(finishedAt)} ${commit}`).values()]
     .flatMap((onCommit) => firstContradiction(onCommit.sort(comparePositions)))
     .sort((one, other) => comparePositions(one.at, other.at));
 }

@@ -125,7 +125,7 @@ export class BlockEvaluation {
 
   async #judge(tx: Executor, repositoryId: string, touched: TouchedRepository): Promise<Judgements> {
     const stores = {
-      ...{ tx, repositoryId },
+      ...{ tx, repositoryId, clickhouse: this.#deps.clickhouse },
       executions: new EvaluationStore(this.#deps.clickhouse, repositoryId),
       states: new StateStore(tx, repositoryId),
     };
@@ -140,6 +140,7 @@ export class BlockEvaluation {
   }
 
   async #write(repositoryId: string, judged: Judgements, version: number): Promise<void> {
+    if (judged.testIds.length === 0) return;
     const { clickhouse } = this.#deps;
     await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(judged.verdicts, version);
     await this.#judgeQuarantines(repositoryId, judged);

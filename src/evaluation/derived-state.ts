@@ -3,6 +3,7 @@
  * writes, and what `verify` compares the stored state with.
  */
 import { type BeliefChange, shownChanges, shownHealth } from '../domain/belief-course.ts';
+import type { Contradiction } from '../domain/contradictions.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
@@ -32,12 +33,14 @@ export interface DeriveOptions {
   runs: KnownRuns;
   /** Where the identities start, by `identityKey`. */
   baselines: ReadonlyMap<string, StoredBelief>;
+  /** On commits off the default branch, by `identityKey`. */
+  contradictions: ReadonlyMap<string, readonly Contradiction[]>;
 }
 
 export function deriveState(
   testId: string,
   history: TestHistory,
-  { isFlakyDetectionEnabled, runs, baselines }: DeriveOptions,
+  { isFlakyDetectionEnabled, runs, baselines, contradictions }: DeriveOptions,
 ): DerivedState {
   const derived: Omit<DerivedState, 'test'> & { flaky: Set<string> } = {
     identities: [],
@@ -50,7 +53,11 @@ export function deriveState(
   for (const { pipelineName, jobName, executions } of history.identities.values()) {
     const identity = { testId, pipelineName, jobName };
     const baseline = baselines.get(identityKey(identity)) ?? unknownBelief();
-    const { checkpoint, belief, changes, flaky } = followTo(placeOf(identity), baseline, executions, runs);
+    const { checkpoint, belief, changes, flaky } = followTo(
+      baseline,
+      { place: placeOf(identity), executions, contradictions: contradictions.get(identityKey(identity)) ?? [] },
+      runs,
+    );
     derived.identities.push({
       ...{ ...identity, belief },
       summary: summaryOf(executions),
@@ -68,23 +75,43 @@ export function deriveState(
   return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays }, ...derived };
 }
 
-/** Follows the executions of an identity up to the newest, and stops a day before it for a checkpoint. */
+interface Course {
+  place: string;
+  executions: readonly RetainedExecution[];
+  contradictions: readonly Contradiction[];
+}
+
+/** Follows an identity up to its end, and stops a day before the newest execution for a checkpoint. */
 function followTo(
-  place: string,
   baseline: StoredBelief,
-  executions: readonly RetainedExecution[],
+  { place, executions, contradictions }: Course,
   runs: KnownRuns,
-): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: ReadonlySet<string> } {
+): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: Set<string> } {
   const newestAt = executions.reduce((newest, { finishedAt }) => Math.max(newest, finishedAt), 0);
-  const isEarly = ({ finishedAt }: RetainedExecution): boolean => finishedAt < newestAt - CHECKPOINT_LAG_MS;
-  const early = executions.filter(isEarly);
-  const contradictions: [] = [];
-  const course = followCourse({ ...baseline, place, executions: early, contradictions }, runs);
-  const checkpoint = { at: course.at, belief: course.belief };
-  const late = executions.filter((execution) => !isEarly(execution));
-  followCourse({ ...checkpoint, place, executions: late, contradictions }, runs, course);
-  const { at, belief, changes, flaky } = course;
-  return { checkpoint, belief: { at, belief }, changes, flaky };
+  const isEarly = (at: number): boolean => at < newestAt - CHECKPOINT_LAG_MS;
+  const first = followCourse(
+    {
+      ...{ ...baseline, place },
+      executions: executions.filter(({ finishedAt }) => isEarly(finishedAt)),
+      contradictions: contradictions.filter(({ at }) => isEarly(at.finishedAt)),
+    },
+    runs,
+  );
+  const checkpoint = { at: first.at, belief: first.belief };
+  const { at, belief, changes, flaky } = followCourse(
+    {
+      ...{ ...checkpoint, place },
+      executions: executions.filter(({ finishedAt }) => !isEarly(finishedAt)),
+      contradictions: contradictions.filter((one) => !isEarly(one.at.finishedAt)),
+    },
+    runs,
+  );
+  return {
+    checkpoint,
+    belief: { at, belief },
+    changes: [...first.changes, ...changes],
+    flaky: first.flaky.union(flaky),
+  };
 }
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {

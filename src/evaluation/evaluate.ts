@@ -6,6 +6,7 @@
  * executions follow it into ClickHouse. If that does not happen, the next evaluation of the blocks judges everything since
  * then again, and finds the same changes, because they are compared with what is stored there.
  */
+import type { ClickHouse } from '../clickhouse/client.ts';
 import { shownHealth } from '../domain/belief-course.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
@@ -15,12 +16,14 @@ import { beliefsWhenCalm } from './calm.ts';
 import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
 import { conclusiveOf, placeOf } from './news.ts';
+import { takeInPulls } from './pull-commits.ts';
 import { type KnownTest, type StateStore, type TestInHand, UNKNOWN } from './state-store.ts';
 import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 
 export interface EvaluationStores {
   tx: Executor;
+  clickhouse: ClickHouse;
   repositoryId: string;
   executions: EvaluationStore;
   states: StateStore;
@@ -116,16 +119,17 @@ class Evaluation {
   }
 
   /** Judges what is in hand. Returns every test that this concerns. */
-  async judge({ tests, runs: added }: TouchedRepository): Promise<ReadonlyMap<string, JudgedTest>> {
+  async judge({ tests, runs: added, pulls: touched }: TouchedRepository): Promise<ReadonlyMap<string, JudgedTest>> {
     const { tx, repositoryId, executions, states } = this.stores;
     const runs = await addToRuns(tx, repositoryId, added);
+    const pulls = await takeInPulls(this.stores, touched);
     const againSince = [...tests.values()].reduce(
       // Its run began on the same day.
       (least, { again }) => (again ? Math.min(least, dayOf(again.since) * DAY_MS) : least),
       Number.POSITIVE_INFINITY,
     );
     const stores = { tx, repositoryId, executions, readBeliefs: (ids: readonly string[]) => states.readBeliefs(ids) };
-    const judged = await judgeArrivals(stores, { identities: this.#arrivals, runs, againSince });
+    const judged = await judgeArrivals(stores, { identities: this.#arrivals, runs, pulls, againSince });
     this.#verdicts.push(...(await changedVerdicts(executions, [...judged.values()], this.options)));
     const byTest = Map.groupBy(judged.values(), ({ testId }) => testId);
     return new Map(

@@ -8,6 +8,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { type Cause, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
+import type { Contradiction } from '../domain/contradictions.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
@@ -15,10 +16,11 @@ import type { Health } from '../domain/status.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { readContradictions } from '../postgres/contradictions.ts';
 import { readCheckpoints } from '../postgres/health-checkpoints.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import { coveredBy, recentIdentities } from './quarantines.ts';
-import { RunsOfExecutions } from './runs-of-executions.ts';
+import { type MeaningfulRun, RunsOfExecutions } from './runs-of-executions.ts';
 import {
   executionColumns,
   executionOf,
@@ -34,6 +36,8 @@ export interface ExplainedExecution extends IdentifiedExecution {
   receivedAt: number;
   /** Empty if unknown. */
   jobUrl: string;
+  /** 0: none. */
+  pullRequest: number;
 }
 
 /**
@@ -52,6 +56,17 @@ interface Step {
   breaker: Extract<Cause, 'commit' | 'outside'> | undefined;
   /** The executions that led to the change; last, the one that caused it. */
   executions: ExplainedExecution[];
+}
+
+/** A commit off the default branch on which the test both passed and failed. */
+export interface ExplainedContradiction {
+  /** What failed, or passed after failed attempts. */
+  execution: ExplainedExecution;
+  /** When the opposite was known; milliseconds since the epoch. */
+  at: number;
+  /** Whether it is evidence that the test is flaky: its run does not explain it. */
+  isEvidence: boolean;
+  run: RunExplanation;
 }
 
 /** Something that went wrong: a failure, or a pass after failed attempts. */
@@ -79,18 +94,29 @@ export interface IdentityExplanation extends IdentityState, HealthConfidence {
   steps: Step[];
   /** Everything that went wrong, in order of finishing. */
   failures: ExplainedFailure[];
+  /** In order of time. */
+  contradictions: ExplainedContradiction[];
 }
 
+const explainedColumns = executionColumns.extend({ received_at_ms: z.number(), job_url: z.string() });
+const explainedOf = (row: z.infer<typeof explainedColumns>) => ({
+  ...executionOf(row),
+  receivedAt: row.received_at_ms,
+  jobUrl: row.job_url,
+});
 const executions = defineQuery(
   'evaluation/explain',
   { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64', executions: 'UInt32' },
-  executionColumns.extend({ received_at_ms: z.number(), job_url: z.string() }).transform(
-    (row): ExplainedExecution => ({
-      ...executionOf(row),
-      receivedAt: row.received_at_ms,
-      jobUrl: row.job_url,
-    }),
-  ),
+  explainedColumns.transform((row) => ({ ...explainedOf(row), pullRequest: 0 })),
+);
+
+/** Those off the default branch that contradictions name. */
+const pulls = defineQuery(
+  'evaluation/explain_pulls',
+  { repository_id: 'UUID', test_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64', execution_ids: 'Array(UInt64)' },
+  explainedColumns
+    .extend({ pull_request: z.number() })
+    .transform((row): ExplainedExecution => ({ ...explainedOf(row), pullRequest: row.pull_request })),
 );
 
 export interface ExplainOptions {
@@ -124,8 +150,16 @@ export async function explainTest({ clickhouse, db }: Stores, options: ExplainOp
   ]);
   const baselines = new Map(checkpoints.map(({ baseline, ...identity }) => [identityKey(identity), baseline]));
   const judged = stored.filter((one) => runs.isJudged(one));
+  const contradictions = Map.groupBy(await readPulls({ clickhouse, db }, options, stored), ({ execution }) =>
+    identityKey(execution),
+  );
   const explained = [...Map.groupBy(judged, identityKey)].map(([key, group]) =>
-    explainIdentity(group.sort(comparePositions), { ...options, runs, baseline: baselines.get(key) }),
+    explainIdentity(group.sort(comparePositions), {
+      ...options,
+      runs,
+      baseline: baselines.get(key),
+      contradictions: contradictions.get(key) ?? [],
+    }),
   );
   const recent = new Set(recentIdentities(explained).get(test.id));
   return explained
@@ -133,7 +167,44 @@ export async function explainTest({ clickhouse, db }: Stores, options: ExplainOp
     .sort((a, b) => b.newestAt - a.newestAt);
 }
 
+/** A contradiction with the failure that it names, and its run. */
+interface FoundContradiction {
+  contradiction: Contradiction;
+  execution: ExplainedExecution;
+  run: MeaningfulRun;
+}
+
+/** The contradictions of the test by that moment; of a test with too many executions, since the first that is considered. */
+async function readPulls(
+  { clickhouse, db }: Stores,
+  { repositoryId, test, asOf }: ExplainOptions,
+  considered: readonly ExplainedExecution[],
+): Promise<FoundContradiction[]> {
+  const oldest =
+    considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
+  const found = (await onPostgres(() => readContradictions(db, repositoryId, [test.id]))).filter(
+    ({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest,
+  );
+  if (found.length === 0) return [];
+  const times = found.map(({ failure }) => failure.finishedAt);
+  const failures = await clickhouse.select(pulls, {
+    repository_id: repositoryId,
+    test_id: test.id,
+    from_ms: Math.min(...times),
+    to_ms: Math.max(...times),
+    execution_ids: found.map(({ failure }) => failure.executionId),
+  });
+  const byId = new Map(failures.map((one) => [String(one.executionId), one]));
+  const runs = await RunsOfExecutions.readPulls(db, repositoryId, failures);
+  return found.flatMap((contradiction) => {
+    const execution = byId.get(contradiction.failure.executionId);
+    const run = execution && runs.ofPull(execution);
+    return run ? [{ contradiction, execution, run }] : [];
+  });
+}
+
 interface IdentityOptions extends ExplainOptions {
+  contradictions: readonly FoundContradiction[];
   runs: RunsOfExecutions;
   /** Before every retained execution. */
   baseline: StoredBelief | undefined;
@@ -141,25 +212,39 @@ interface IdentityOptions extends ExplainOptions {
 
 function explainIdentity(
   ordered: ExplainedExecution[],
-  { test, isFlakyDetectionEnabled, runs, baseline }: IdentityOptions,
+  { test, isFlakyDetectionEnabled, runs, baseline, contradictions }: IdentityOptions,
 ): Omit<IdentityExplanation, 'isRecent'> {
   const course = new BeliefCourse(baseline ?? { belief: newBelief(), at: null });
-  const byId = new Map(ordered.map((one) => [String(one.executionId), one]));
+  const failedOff = contradictions.map(({ execution }) => execution);
+  const byId = new Map([...ordered, ...failedOff].map((one) => [String(one.executionId), one]));
+  const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
   let cleanPasses = 0;
-  for (const execution of ordered) {
-    if (baseline?.at && comparePositions(execution, baseline.at) <= 0) continue;
+  const events = [
+    ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
+    ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull })),
+  ].sort((one, other) => comparePositions(one.at, other.at));
+  for (const { at: place, execution, pull } of events) {
+    if (baseline?.at && comparePositions(place, baseline.at) <= 0) continue;
     const before = course.belief;
-    const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
-    course.add(execution, meaning && troubleFor(before, meaning));
-    cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+    if (pull) {
+      course.contradict(pull.contradiction, troubleFor(before, pull.run.meaning));
+      const isEvidence = course.belief.evidence.some(
+        ({ executionId }) => executionId === pull.contradiction.failure.executionId,
+      );
+      explainedPulls.push({ execution, at: place.finishedAt, isEvidence, run: explainRun(pull.run) });
+    } else {
+      const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
+      course.add(execution, meaning && troubleFor(before, meaning));
+      cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+    }
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
     if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
   }
   const [{ pipelineName, jobName }] = ordered as [ExplainedExecution];
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
-  const newestAt = ordered.at(-1)?.finishedAt ?? 0;
+  const newestAt = at?.finishedAt ?? 0;
   const needed = passesUntilHealthy(belief, newestAt);
   return {
     ...{ testId: test.id, testName: test.name, pipelineName, jobName, belief, health, newestAt },
@@ -176,6 +261,7 @@ function explainIdentity(
       const isFlaky = isFlakyDetectionEnabled && course.flaky.has(id);
       return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)) }] : [];
     }),
+    contradictions: explainedPulls,
   };
 }
 

@@ -46,6 +46,10 @@ const execution = z
     run_attempt: z.int().meta({ example: 1 }),
     commit: z.string().nullable().meta({ example: '1f3a9c2' }),
     job_url: z.string().nullable().meta({ example: 'https://ci.acme.example/jobs/1001' }),
+    pull_request: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null on the default branch, and where none is known', example: null }),
   })
   .meta({ id: 'ExplainedExecution' });
 
@@ -130,6 +134,25 @@ const identity = z.object({
   held_back: z
     .array(z.object({ execution, trouble, reason }))
     .meta({ description: `Of all failures, those that their run caused: the newest ${LISTED_MAX}, oldest first` }),
+  contradictions_count: count(
+    'Commits off the default branch on which the test failed, and passed in another attempt or after failed attempts',
+    0,
+  ),
+  contradictions: z
+    .array(
+      z.object({
+        execution: execution.meta({ description: 'What failed, or passed after failed attempts' }),
+        at: moment.meta({ description: 'When both results were there' }),
+        is_evidence: z
+          .boolean()
+          .meta({ description: 'Whether it shows that the test is flaky. False: its run explains it', example: true }),
+        trouble,
+        reason: reason.nullable(),
+      }),
+    )
+    .meta({
+      description: `Evidence that the test is flaky, and never that it is broken: the newest ${LISTED_MAX}, oldest first`,
+    }),
   troubled_runs: z
     .array(
       z.object({
@@ -297,6 +320,13 @@ function identityOf(one: IdentityExplanation, asOf: number | undefined): Explana
       trouble: run.trouble,
       reason: run.reason ?? NO_REASON,
     })),
+    contradictions_count: one.contradictions.length,
+    contradictions: one.contradictions.slice(-LISTED_MAX).map(({ execution: failed, at, isEvidence, run }) => ({
+      execution: shown(failed),
+      at: formatMoment(at),
+      is_evidence: isEvidence,
+      ...run,
+    })),
     troubled_runs: troubledRunsOf(one.failures).slice(-LISTED_MAX),
   };
 }
@@ -344,6 +374,7 @@ const executionOf = (one: ExplainedExecution, asOf: number | undefined) => ({
   run_attempt: one.runAttempt,
   commit: one.commit || null,
   job_url: one.jobUrl || null,
+  pull_request: one.pullRequest || null,
 });
 
 const recoveryDocument = ({ quarantine, isRecovered, identities }: RecoveryExplanation) => ({

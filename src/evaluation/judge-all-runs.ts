@@ -1,6 +1,7 @@
 /**
  * Judges all retained runs of a repository from its executions: for a rebuild, and for `verify`. Only tests that ever
- * failed can change what a run means, so the passes of all others are not read. What is read at once is bounded.
+ * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is read at
+ * once is bounded.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -11,11 +12,13 @@ import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
+import type { IdentifiedContradiction } from '../postgres/contradictions.ts';
 import { readCheckpoints } from '../postgres/health-checkpoints.ts';
-import { type AddedRun, nameOfRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
+import { type AddedRun, nameOfRun, type PullRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import { judgedRunOf } from './judge-arrivals.ts';
 import { placeOf } from './news.ts';
-import { executionColumns, executionOf, type IdentifiedExecution, type Identity, identityKey } from './store.ts';
+import type { PullEvidence } from './pull-commits.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, identityKey, TESTS_MAX } from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
 /** After every execution. */
@@ -51,6 +54,17 @@ const hours = defineLongQuery(
   z.object({ hour_ms: z.number(), executions: z.number() }),
 );
 const history = defineLongQuery('maintenance/troubled_history', between, executionColumns.transform(executionOf));
+const tests = { test_ids: 'Array(UUID)' } as const;
+const hoursOfTests = defineLongQuery(
+  'maintenance/hours_of_tests',
+  { ...since, ...tests },
+  z.object({ hour_ms: z.number(), executions: z.number() }),
+);
+const historyOfTests = defineLongQuery(
+  'maintenance/history_of_tests',
+  { ...between, ...tests },
+  executionColumns.transform(executionOf),
+);
 const troubles = defineLongQuery(
   'maintenance/troubles',
   between,
@@ -63,18 +77,28 @@ export interface AllRunsOptions {
   repositoryId: string;
   /** The end of the newest month that has left: runs from before are taken as they are stored. */
   edge: number;
-  executionsAtOnce?: number;
+  /** Off the default branch, since the edge. */
+  evidence: PullEvidence;
+  executionsAtOnce?: number | undefined;
 }
 
 /** In order of their start, some at a time. */
 export async function* judgeAllRuns(
   clickhouse: ClickHouse,
   tx: Executor,
-  { repositoryId, edge, executionsAtOnce = EXECUTIONS_AT_ONCE }: AllRunsOptions,
+  { repositoryId, edge, evidence, executionsAtOnce = EXECUTIONS_AT_ONCE }: AllRunsOptions,
 ): AsyncGenerator<StoredRun[]> {
   const of = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
   const runs = (await clickhouse.select(allRuns, of)).sort((one, other) => one.startedAt - other.startedAt);
-  const windows = windowsOf(edge, await clickhouse.select(hours, of), executionsAtOnce);
+  const contradicted = await contradictedTests(tx, repositoryId, evidence);
+  const counts = await clickhouse.select(hours, of);
+  for (const test_ids of chunksOf(contradicted))
+    counts.push(...(await clickhouse.select(hoursOfTests, { ...of, test_ids })));
+  const windows = windowsOf(
+    edge,
+    counts.sort((one, other) => one.hour_ms - other.hour_ms),
+    executionsAtOnce,
+  );
   const judge = new WindowJudge(await PastRunsKept.read(tx, repositoryId, edge));
   let next = 0;
   for (const { from, to } of windows) {
@@ -82,16 +106,40 @@ export async function* judgeAllRuns(
     while ((runs[next]?.startedAt ?? END) < to) next++;
     const bounds = { repository_id: repositoryId, from_ms: from, to_ms: to };
     const executions = await clickhouse.select(history, bounds);
+    for (const test_ids of chunksOf(contradicted))
+      executions.push(...(await clickhouse.select(historyOfTests, { ...bounds, test_ids })));
     // A run that begins in the window may go on for a day.
     const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END) });
-    await judge.readBaselines(tx, repositoryId, executions);
-    yield judge.judge(
-      runs.slice(first, next),
+    const isWithin = (at: number): boolean => at >= from && at < to;
+    const window = {
+      runs: runs.slice(first, next),
+      failed: new Map(failed.map((run) => [nameOfRun(run), run.testIds])),
       executions,
-      new Map(failed.map((run) => [nameOfRun(run), run.testIds])),
-      to,
-    );
+      pullRuns: evidence.runs.filter(({ startedAt }) => isWithin(startedAt)),
+      contradictions: evidence.contradictions.filter(({ at }) => isWithin(at.finishedAt)),
+      until: to,
+    };
+    await judge.readBaselines(tx, repositoryId, window);
+    yield judge.judge(window);
   }
+}
+
+/** Tests whose passes count, though they may have failed nowhere but on pull requests. */
+async function contradictedTests(
+  tx: Executor,
+  repositoryId: string,
+  { contradictions, runs }: PullEvidence,
+): Promise<string[]> {
+  const testIds = new Set(contradictions.map(({ testId }) => testId));
+  // What was not healthy when its last month left may be again.
+  const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);
+  for (const { testId, baseline } of await readCheckpoints(tx, repositoryId, [...others]))
+    if (baseline.belief.status !== 'healthy') testIds.add(testId);
+  return [...testIds];
+}
+
+function* chunksOf(testIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < testIds.length; from += TESTS_MAX) yield testIds.slice(from, from + TESTS_MAX);
 }
 
 function* windowsOf(
@@ -130,8 +178,8 @@ class PastRunsKept {
     this.recent = [...this.recent, ...runs].filter(({ startedAt }) => startedAt >= until - POOLED_MS);
   }
 
-  #count(runs: readonly StartedRun[]): void {
-    for (const [hour, count] of usualHours(runs)) {
+  #count(runs: readonly (StartedRun & { isOnDefaultBranch: boolean })[]): void {
+    for (const [hour, count] of usualHours(runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch))) {
       const known = this.usual.get(hour) ?? { executions: 0, unexpected: 0 };
       const executions = known.executions + count.executions;
       this.usual.set(hour, { executions, unexpected: known.unexpected + count.unexpected });
@@ -139,41 +187,64 @@ class PastRunsKept {
   }
 }
 
+interface Window {
+  /** On the default branch, that began in the window. */
+  runs: readonly AddedRun[];
+  /** The tests that failed in them, by name of the run. */
+  failed: ReadonlyMap<string, readonly string[]>;
+  executions: readonly IdentifiedExecution[];
+  pullRuns: readonly PullRun[];
+  contradictions: readonly IdentifiedContradiction[];
+  until: number;
+}
+
 class WindowJudge {
   /** By `identityKey`. */
   readonly #beliefs = new Map<string, StoredBelief>();
   readonly #tests = new Set<string>();
+  /** A contradiction may come days after its run. */
+  readonly #pullRuns: JudgedRun[] = [];
 
   constructor(private readonly past: PastRunsKept) {}
 
-  async readBaselines(tx: Executor, repositoryId: string, executions: readonly Identity[]): Promise<void> {
-    const added = [...new Set(executions.map(({ testId }) => testId))].filter((testId) => !this.#tests.has(testId));
+  async readBaselines(
+    tx: Executor,
+    repositoryId: string,
+    { executions, contradictions, pullRuns }: Window,
+  ): Promise<void> {
+    const seen = new Set([...executions, ...contradictions].map(({ testId }) => testId));
+    for (const { troubled } of pullRuns) for (const testId of troubled) seen.add(testId);
+    const added = [...seen].filter((testId) => !this.#tests.has(testId));
     for (const testId of added) this.#tests.add(testId);
     for (const { baseline, ...identity } of await readCheckpoints(tx, repositoryId, added))
       if (baseline.at !== null) this.#beliefs.set(identityKey(identity), baseline);
   }
 
-  judge(
-    runs: readonly AddedRun[],
-    executions: readonly IdentifiedExecution[],
-    failed: ReadonlyMap<string, readonly string[]>,
-    until: number,
-  ): StoredRun[] {
-    const toJudge = runs.map((run) => ({ run, ...runToJudge(run, failed.get(nameOfRun(run)) ?? []) }));
+  judge({ runs, failed, executions, pullRuns, contradictions, until }: Window): StoredRun[] {
+    const toJudge = [
+      ...runs.map((run) => ({ run, ...runToJudge(run, failed.get(nameOfRun(run)) ?? []) })),
+      ...pullRuns.map(({ troubled, ...run }) => ({ run, ...runToJudge(run, [...troubled]) })),
+    ];
     const byIdentity = Map.groupBy(executions, identityKey);
-    const keys = new Set([...byIdentity.keys(), ...toJudge.flatMap(({ troubled }) => [...troubled])]);
+    const contradicted = Map.groupBy(contradictions, identityKey);
+    const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
-      [...keys].map((key) => {
+      [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
         const [, pipelineName = '', jobName = ''] = key.split('\0');
         const place = placeOf({ pipelineName, jobName });
         const start = this.#beliefs.get(key) ?? unknownBelief();
-        return [key, { ...start, place, executions: byIdentity.get(key) ?? [], contradictions: [] }];
+        const of = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
+        return [key, { ...start, place, ...of }];
       }),
     );
-    const { recent: before, usual } = this.past;
-    const judged = judgeRuns({ before, usual, runs: toJudge, identities });
+    const { recent, usual } = this.past;
+    const judged = judgeRuns({ before: [...recent, ...this.#pullRuns], usual, runs: toJudge, identities });
     for (const [key, { at, belief }] of judged.courses) this.#beliefs.set(key, { at, belief });
-    this.past.add(judged.runs, until);
+    this.past.add(
+      judged.runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch),
+      until,
+    );
+    this.#pullRuns.push(...judged.runs.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch));
     const known = new Map(toJudge.map((one) => [one.key, one]));
     return judged.runs.flatMap(({ key, meaning, wereHealthy }) => {
       const one = known.get(key);
@@ -190,7 +261,7 @@ const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   key: nameOfRun(run),
   startedAt: run.startedAt,
   executions: run.executions,
-  isOnDefaultBranch: true,
+  isOnDefaultBranch: run.commit === '',
   troubled: new Set(testIds.map((testId) => identityKey({ testId, ...run }))),
   others: { unexpected: 0, expected: 0 },
 });

@@ -15,6 +15,7 @@ import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
+import { type IdentifiedContradiction, readContradictions } from '../postgres/contradictions.ts';
 import {
   type AddedRun,
   nameOfRun,
@@ -26,6 +27,7 @@ import {
   writeMeanings,
 } from '../postgres/judged-runs.ts';
 import { placeOf } from './news.ts';
+import type { MovedEvidence } from './pull-commits.ts';
 import { splitByRecency } from './recency.ts';
 import { type EvaluationStore, type IdentifiedExecution, type Identity, identityKey } from './store.ts';
 
@@ -49,6 +51,8 @@ export interface Arrivals {
   identities: ReadonlyMap<string, Arrival>;
   /** The runs in which something is new, calm or not, with when they were known to begin before. */
   runs: readonly (AddedRun & { knownStart: number | null })[];
+  /** What is new off the default branch. */
+  pulls: MovedEvidence;
   /** Everything since then is judged again, whether something is new about it or not. */
   againSince: number;
 }
@@ -73,12 +77,19 @@ export interface JudgedIdentity extends Identity {
 /** Judges what is new, writes what runs mean, and returns the identities that were judged, by `identityKey`. */
 export async function judgeArrivals(stores: ArrivalStores, arrivals: Arrivals): Promise<Map<string, JudgedIdentity>> {
   const { tx, repositoryId } = stores;
-  const since = Math.min(arrivals.againSince, ...arrivals.runs.map(({ startedAt }) => startedAt));
-  // Skipped executions, and those off the default branch, are in no run.
+  const { pulls } = arrivals;
+  const againSince = Math.min(arrivals.againSince, pulls.againSince);
+  const since = Math.min(
+    againSince,
+    ...arrivals.runs.map(({ startedAt }) => startedAt),
+    ...pulls.runs.map(({ startedAt, knownStart }) => Math.min(startedAt, knownStart ?? startedAt)),
+    ...pulls.moved.values(),
+  );
+  // Skipped executions, and those off the default branch that contradict nothing, are in no run.
   if (since === Number.POSITIVE_INFINITY) return new Map();
   const runs = (await readRuns(tx, repositoryId, since)).map((run) => new RunInHand(run));
   const judgement = new Judgement(stores, since, runs);
-  judgement.add(arrivals);
+  judgement.add({ ...arrivals, againSince });
   return judgement.settle();
 }
 
@@ -117,6 +128,13 @@ class Judgement {
   /** Identities to start over, and the moment before which they must start. */
   readonly #behind = new Map<string, number>();
   readonly #runs: ReadonlyMap<string, RunInHand>;
+  /** Identities with news. */
+  readonly #arrived = new Set<string>();
+  /** Those that have never run on the default branch: what is believed of them counts in runs, and is not stored. */
+  readonly #strangers = new Set<string>();
+  /** By identity; of those that start over, are new, or have moved ones. */
+  readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
+  #moved: MovedEvidence['moved'] = new Map();
   #before: readonly JudgedRun[] = [];
   /** What is known of the runs from then on. */
   #knownSince = Number.POSITIVE_INFINITY;
@@ -129,15 +147,32 @@ class Judgement {
     this.#runs = new Map(runs.map((run) => [run.name, run]));
   }
 
-  add({ identities, runs, againSince }: Arrivals): void {
+  add({ identities, runs, pulls, againSince }: Arrivals): void {
     for (const [key, arrival] of identities) this.#addArrival(key, arrival);
+    this.#moved = pulls.moved;
+    for (const [key, at] of pulls.moved) this.#startBefore(key, at);
+    for (const run of pulls.runs) this.#addPullRun(run);
     // Whether its tests were healthy before it is asked for an earlier moment.
     for (const { startedAt, knownStart, ...run } of runs)
       if (knownStart !== null && startedAt < knownStart) this.#startOver(this.#runs.get(nameOfRun(run)));
     for (const run of this.#runs.values()) if (run.stored.startedAt >= againSince) this.#startOver(run);
   }
 
+  #addPullRun({ troubled, knownStart, ...run }: MovedEvidence['runs'][number]): void {
+    const inHand = this.#runs.get(nameOfRun(run));
+    if (!inHand) return;
+    const known = new Set([...troubled].map((testId) => inHand.keyOf(testId)));
+    for (const key of inHand.members.keys()) if (!known.has(key)) inHand.members.delete(key);
+    if (knownStart !== null && run.startedAt !== knownStart) this.#startOver(inHand);
+    for (const key of known)
+      if (!inHand.members.has(key)) {
+        inHand.members.set(key, undefined);
+        this.#startBefore(key, run.startedAt);
+      }
+  }
+
   #addArrival(key: string, { end, executions, ...identity }: Arrival): void {
+    this.#arrived.add(key);
     const start = end ?? unknownBelief();
     let before = Number.POSITIVE_INFINITY;
     for (const execution of executions) {
@@ -155,10 +190,11 @@ class Judgement {
   /** Those in the run that do not start before it. */
   #startOver(run: RunInHand | undefined): void {
     if (!run) return;
-    const { startedAt } = run.stored;
-    for (const key of run.members.keys())
-      if (!this.#startsBefore(key, startedAt))
-        this.#behind.set(key, Math.min(startedAt, this.#behind.get(key) ?? startedAt));
+    for (const key of run.members.keys()) this.#startBefore(key, run.stored.startedAt);
+  }
+
+  #startBefore(key: string, moment: number): void {
+    if (!this.#startsBefore(key, moment)) this.#behind.set(key, Math.min(moment, this.#behind.get(key) ?? moment));
   }
 
   /** Of what is older than its baseline, nothing is known any more. */
@@ -173,6 +209,7 @@ class Judgement {
     const usual = await this.#usual();
     for (;;) {
       await this.#readBehind();
+      await this.#readContradictions();
       await this.#readRunsBefore(this.since - POOLED_MS);
       const { runs, courses } = judgeRuns({
         before: this.#before,
@@ -189,7 +226,7 @@ class Judgement {
       return new Map(
         [...this.#identities].flatMap(([key, inHand]) => {
           const course = courses.get(key);
-          return course ? [[key, { ...inHand, course }]] : [];
+          return course && !this.#strangers.has(key) ? [[key, { ...inHand, course }]] : [];
         }),
       );
     }
@@ -221,7 +258,7 @@ class Judgement {
     return new Map(
       [...this.#identities].map(([key, { start, executions, ...identity }]) => [
         key,
-        { ...start, executions, place: placeOf(identity), contradictions: [] },
+        { ...start, executions, place: placeOf(identity), contradictions: this.#contradictions.get(key) ?? [] },
       ]),
     );
   }
@@ -233,9 +270,8 @@ class Judgement {
     const from = new Map<string, number>();
     for (const [key, before] of this.#behind) {
       const found = known.get(key);
-      const identity = found ?? this.#identities.get(key);
-      if (!identity) continue;
-      const { testId, pipelineName, jobName } = identity;
+      if (!found && !this.#arrived.has(key)) this.#strangers.add(key);
+      const { testId, pipelineName, jobName } = identityIn(key);
       const { start, restart } = startBefore(found ?? NOTHING_KNOWN, before);
       this.#identities.set(key, { testId, pipelineName, jobName, start, restart, executions: [] });
       const at = start.at?.finishedAt ?? 0;
@@ -248,6 +284,27 @@ class Judgement {
       const identity = this.#identities.get(key);
       if (identity) this.#identities.set(key, { ...identity, executions: histories.get(key) ?? [] });
     }
+  }
+
+  /** Of an identity that continues from its end, nothing is asked that its belief has taken in. */
+  async #readContradictions(): Promise<void> {
+    const due = [...this.#identities].flatMap(([key, { start, restart }]) =>
+      !this.#contradictions.has(key) && (start.at === null || restart !== undefined || this.#moved.has(key))
+        ? [key]
+        : [],
+    );
+    if (due.length === 0) return;
+    const { tx, repositoryId } = this.stores;
+    const read = await readContradictions(tx, repositoryId, [...new Set(due.map(testIdIn))]);
+    const byIdentity = Map.groupBy(read, identityKey);
+    let oldest = this.since;
+    for (const key of due) {
+      const found = byIdentity.get(key) ?? [];
+      this.#contradictions.set(key, found);
+      for (const { failure } of found) oldest = Math.min(oldest, failure.finishedAt);
+    }
+    // A run lasts for a day at most, so these are the runs of all of them.
+    await this.#readRunsBefore(oldest - DAY_MS);
   }
 
   /** What is stored but not counted yet is left to the evaluation that counts it. */
@@ -311,6 +368,11 @@ export const judgedRunOf = (run: PastRun): JudgedRun => ({
 
 const TEST_ID_LENGTH = 36;
 const testIdIn = (key: string): string => key.slice(0, TEST_ID_LENGTH);
+
+function identityIn(key: string): Identity {
+  const [testId = '', pipelineName = '', jobName = ''] = key.split('\0');
+  return { testId, pipelineName, jobName };
+}
 
 const isSame = (one: StoredRun, other: StoredRun): boolean =>
   JSON.stringify(one.meaning) === JSON.stringify(other.meaning) &&

@@ -71,6 +71,14 @@ export interface TestNews {
   readonly hasTrouble: boolean;
 }
 
+/** What went wrong on a commit off the default branch. */
+export interface NewPullCommit {
+  /** When the newest failure finished; undefined if nothing failed. */
+  failedAt: number | undefined;
+  /** The tests that passed only after failed attempts. */
+  retried: Set<string>;
+}
+
 interface TestEntry extends TestNews {
   identities: NewExecutions[];
   failures: Map<string, FailureGroup>;
@@ -92,6 +100,8 @@ export class News {
   readonly runs = new Map<string, Map<string, AddedRun>>();
   /** By repository id, then by commit, on any branch: whether a test failed. Without those that are unknown. */
   readonly commits = new Map<string, Map<string, boolean>>();
+  /** By repository id, then by commit: what is new off the default branch. Without commits that are unknown. */
+  readonly pulls = new Map<string, Map<string, NewPullCommit>>();
   /** About what it takes in memory. */
   bytes = 0;
   readonly #columns = new ExecutionColumns();
@@ -103,7 +113,17 @@ export class News {
     for (const line of readLines(lines)) {
       this.#addCommit(line);
       if (line.on_default) this.#addLine(line);
+      else this.#addPull(line);
     }
+  }
+
+  #addPull(line: Line): void {
+    if (line.commit_sha === '') return;
+    const commits = entryOf(this.pulls, line.repository_id, () => new Map<string, NewPullCommit>());
+    const commit = entryOf(commits, line.commit_sha, () => ({ failedAt: undefined, retried: new Set<string>() }));
+    for (const [i, status] of line.e_status.entries())
+      if (status === 'failed') commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
+      else if (status === 'passed' && at(line.e_is_flaky, i)) commit.retried.add(at(line.e_test_id, i));
   }
 
   #addCommit({ repository_id: repositoryId, commit_sha: commit, e_status: statuses }: Line): void {

@@ -2,19 +2,25 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import type { KnownRuns } from '../domain/judge-runs.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import { emptySummary } from '../domain/test-state.ts';
 import type { Database, Executor } from '../postgres/client.ts';
+import {
+  forgetContradictions,
+  insertContradictions,
+  noteFailedCommits,
+  readContradictions,
+} from '../postgres/contradictions.ts';
 import { type Checkpoints, newestBaseline } from '../postgres/health-checkpoints.ts';
 import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { FirstFailure, IdentityRecord } from '../postgres/test-states.ts';
 import type { TestGroup } from './all-tests.ts';
-import { type DerivedState, deriveState } from './derived-state.ts';
+import { type DerivedState, type DeriveOptions, deriveState } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { judgeAllRuns } from './judge-all-runs.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
+import { readAllEvidence } from './pull-commits.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, identityKey, type Verdict } from './store.ts';
@@ -44,8 +50,13 @@ export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId
   await db.transaction(async (tx) => {
     await lockEvaluation(tx, repositoryId);
     const edge = await endOfLastMonthGone(tx, repositoryId);
-    await forgetRuns(tx, repositoryId, { from: edge, to: Number.MAX_SAFE_INTEGER });
-    for await (const runs of judgeAllRuns(clickhouse, tx, { repositoryId, edge }))
+    const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
+    const { failed, ...evidence } = await readAllEvidence({ clickhouse, repositoryId }, edge);
+    await forgetContradictions(tx, repositoryId, since);
+    await noteFailedCommits(tx, repositoryId, failed);
+    await insertContradictions(tx, repositoryId, evidence.contradictions);
+    await forgetRuns(tx, repositoryId, since);
+    for await (const runs of judgeAllRuns(clickhouse, tx, { repositoryId, edge, evidence }))
       await insertRuns(tx, repositoryId, runs);
   });
 }
@@ -73,8 +84,9 @@ export async function rederive(
     const executions = new EvaluationStore(clickhouse, repositoryId);
     const { verdicts, states } = await db.transaction(async (tx) => {
       const runs = await readMeanings(tx, repositoryId);
+      const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
       const stores = { clickhouse, executions, states: new StateStore(tx, repositoryId) };
-      return replaceStates(stores, { repositoryId, testIds }, { ...options, runs });
+      return replaceStates(stores, { repositoryId, testIds }, { ...options, runs, contradictions });
     });
     await executions.writeVerdicts(verdicts, version);
     await judgeQuarantines({ repositoryId, search: 'off', quarantines }, states);
@@ -84,7 +96,7 @@ export async function rederive(
 async function replaceStates(
   { clickhouse, executions, states }: { clickhouse: ClickHouse; executions: EvaluationStore; states: StateStore },
   { repositoryId, testIds }: TestGroup,
-  { isFlakyDetectionEnabled, retainedSince: since, runs }: RederiveOptions & { runs: KnownRuns },
+  { retainedSince: since, ...options }: RederiveOptions & Omit<DeriveOptions, 'baselines'>,
 ): Promise<{ verdicts: Verdict[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
   const stored = new Map((await executions.flakyExecutions(testIds, 0)).map((one) => [one.executionId, one]));
@@ -94,7 +106,7 @@ async function replaceStates(
   const verdicts: Verdict[] = [];
   const derived: DerivedState[] = [];
   for (const [testId, of] of history) {
-    const state = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines });
+    const state = deriveState(testId, of, { ...options, baselines });
     for (const { executionId, finishedAt, isFlakyWithinRun: isFromSource } of conclusiveIn(of)) {
       const isFlaky = state.flaky.has(String(executionId));
       if (isFlaky !== stored.has(executionId))

@@ -28,6 +28,22 @@ export class RunsOfExecutions {
     return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
   }
 
+  /** @param executions off the default branch. */
+  static async readPulls(
+    db: Database,
+    repositoryId: string,
+    executions: readonly IdentifiedExecution[],
+  ): Promise<RunsOfExecutions> {
+    const places = executions.map(pullPlaceOf);
+    const distinct = [...new Map(places.map((place) => [keyOf(place), place])).values()];
+    return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
+  }
+
+  /** Of one off the default branch. */
+  ofPull(execution: IdentifiedExecution): MeaningfulRun | undefined {
+    return this.#runs.get(keyOf(pullPlaceOf(execution)));
+  }
+
   of(execution: IdentifiedExecution): MeaningfulRun | undefined {
     return this.#runs.get(keyOf(placeOf(execution)));
   }
@@ -43,5 +59,10 @@ const placeOf = ({ pipelineName, jobName, finishedAt, runId, runAttempt }: Ident
   commit: '',
 });
 
-const keyOf = ({ pipelineName, jobName, day, runId, runAttempt }: RunPlace): string =>
-  JSON.stringify([pipelineName, jobName, day, runId, runAttempt]);
+const pullPlaceOf = (execution: IdentifiedExecution): RunPlace => ({
+  ...placeOf(execution),
+  commit: execution.commit,
+});
+
+const keyOf = ({ pipelineName, jobName, day, runId, runAttempt, commit }: RunPlace): string =>
+  JSON.stringify([pipelineName, jobName, day, runId, runAttempt, commit]);

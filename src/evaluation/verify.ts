@@ -6,6 +6,11 @@ import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
+import {
+  type IdentifiedContradiction,
+  readContradictions,
+  readContradictionsBetween,
+} from '../postgres/contradictions.ts';
 import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -13,8 +18,10 @@ import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
 import { deriveState } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
-import { judgeAllRuns } from './judge-all-runs.ts';
-import type { PendingTests } from './pending.ts';
+import { type AllRunsOptions, judgeAllRuns } from './judge-all-runs.ts';
+import { commitKey } from './commit-record.ts';
+import type { Pending } from './pending.ts';
+import { asPullRun, byText, nameOfFailedRun, type PullEvidence, readAllEvidence } from './pull-commits.ts';
 import { hasRecovered, recentIdentities } from './quarantines.ts';
 import { endOfLastMonthGone } from './rederive.ts';
 import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
@@ -38,12 +45,12 @@ interface VerifyScope {
  * Returns a sentence for every difference. A run is compared with what all executions before it say; a test with what they
  * say if its runs mean what is stored. If neither differs anywhere, everything is as if it were judged from the beginning.
  *
- * @param pending what is stored but not evaluated. It may change the tests in it, and what runs mean since the day of the
- *   first of them. These are not compared.
+ * @param pending what is stored but not evaluated. It may change the tests in it, what runs mean since the day of the
+ *   first of them, and what commits contradict. These are not compared.
  */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: JudgementDeps,
-  pending: PendingTests,
+  pending: Pick<Pending, 'tests' | 'commits'>,
   { repositoryId, executionsAtOnce }: VerifyScope,
 ): Promise<string[]> {
   const settings = await onPostgres(() =>
@@ -59,17 +66,25 @@ export async function verifyJudgements(
     executionsAtOnce,
   )) {
     for (const testId of testIds) shown.delete(`${id}/${testId}`);
-    const waiting = pending.get(id) ?? new Map<string, number>();
+    const waiting = pending.tests.get(id) ?? new Map<string, number>();
     if (current?.id !== id) {
       const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
-      differences.push(...(await runDifferences({ clickhouse, db }, id, until, executionsAtOnce)));
+      const edge = await onPostgres(() => endOfLastMonthGone(db, id));
+      const pulls = await pullDifferences({ clickhouse, db }, id, { edge, pending: pending.commits });
+      differences.push(...pulls.differences);
+      const options = { repositoryId: id, edge, evidence: pulls.evidence, executionsAtOnce };
+      differences.push(...(await runDifferences({ clickhouse, db }, until, options)));
       const runs = await onPostgres(() => readMeanings(db, id));
       const { quarantines: open } = await quarantines.snapshot(id);
       current = { id, runs, open };
     }
     const { runs, open } = current;
     const compared = testIds.filter((testId) => !waiting.has(testId));
-    const stores = { executions: new EvaluationStore(clickhouse, id), states: new StateStore(db, id) };
+    const stores = {
+      executions: new EvaluationStore(clickhouse, id),
+      states: new StateStore(db, id),
+      readPulls: (ids: readonly string[]) => onPostgres(() => readContradictions(db, id, ids)),
+    };
     const options = { isFlakyDetectionEnabled: isEnabled.get(id) ?? true, runs };
     const found = await differencesOf({ clickhouse, repositoryId: id, ...stores }, compared, options);
     differences.push(...found.differences);
@@ -96,21 +111,54 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
   return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
 }
 
+/** What commits off the default branch show, compared with what is stored; of those that are pending, what is stored. */
+async function pullDifferences(
+  { clickhouse, db }: Pick<JudgementDeps, 'clickhouse' | 'db'>,
+  repositoryId: string,
+  { edge, pending }: { edge: number; pending: ReadonlySet<string> },
+): Promise<{ differences: string[]; evidence: PullEvidence }> {
+  const found = await readAllEvidence({ clickhouse, repositoryId }, edge);
+  const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
+  const stored = await onPostgres(() => readContradictionsBetween(db, repositoryId, since));
+  const runs = await onPostgres(() => readRuns(db, repositoryId, edge));
+  const isPending = (commit: string): boolean => pending.has(commitKey({ repositoryId, commit }));
+  const settled = (all: readonly IdentifiedContradiction[]) => all.filter(({ failure }) => !isPending(failure.commit));
+  const [before, after] = [byText(settled(stored)), byText(settled(found.contradictions))];
+  const described = (one: IdentifiedContradiction, said: string): string =>
+    `commit ${one.failure.commit} ${said} about test ${one.testId} in ${JSON.stringify([one.pipelineName, one.jobName])}`;
+  const evidence = {
+    contradictions: [...after.values(), ...stored.filter(({ failure }) => isPending(failure.commit))],
+    runs: [
+      ...found.runs.filter(({ commit }) => !isPending(commit)),
+      ...runs.filter(({ commit }) => commit !== '' && isPending(commit)).map(asPullRun),
+    ],
+  };
+  const named = new Set(evidence.runs.map(nameOfRun));
+  return {
+    differences: [
+      ...[...after].flatMap(([text, one]) => (before.has(text) ? [] : described(one, 'contradicts itself, unknown,'))),
+      ...[...before].flatMap(([text, one]) => (after.has(text) ? [] : described(one, 'does not contradict itself'))),
+    ],
+    evidence: {
+      ...evidence,
+      contradictions: evidence.contradictions.filter((one) => named.has(nameOfFailedRun(one))),
+    },
+  };
+}
+
 /** @param until runs that began later are not compared. */
 async function runDifferences(
   { clickhouse, db }: Pick<JudgementDeps, 'clickhouse' | 'db'>,
-  repositoryId: string,
   until: number,
-  executionsAtOnce: number | undefined,
+  options: AllRunsOptions,
 ): Promise<string[]> {
-  const edge = await onPostgres(() => endOfLastMonthGone(db, repositoryId));
+  const { repositoryId, edge } = options;
   const stored = new Map(
     (await onPostgres(() => readRuns(db, repositoryId, edge)))
-      .filter(({ commit, startedAt }) => commit === '' && startedAt < until)
+      .filter(({ startedAt }) => startedAt < until)
       .map((run) => [nameOfRun(run), run]),
   );
   const differences: string[] = [];
-  const options = { repositoryId, edge, ...(executionsAtOnce === undefined ? {} : { executionsAtOnce }) };
   for await (const runs of judgeAllRuns(clickhouse, db, options))
     for (const run of runs) {
       if (run.startedAt >= until) return [...differences, ...goneRuns(stored)];
@@ -125,8 +173,8 @@ async function runDifferences(
 const goneRuns = (stored: ReadonlyMap<string, StoredRun>): string[] =>
   [...stored.values()].map((run) => `${titleOf(run)} is stored, but nothing shows it`);
 
-const titleOf = ({ pipelineName, jobName, day, runId, runAttempt }: StoredRun): string =>
-  `run ${JSON.stringify([pipelineName, jobName, day, runId, runAttempt])}`;
+const titleOf = ({ pipelineName, jobName, day, runId, runAttempt, commit }: StoredRun): string =>
+  `run ${JSON.stringify([pipelineName, jobName, day, runId, runAttempt, ...(commit ? [commit] : [])])}`;
 
 const describedRun = (run: StoredRun | undefined): string =>
   run === undefined
@@ -144,10 +192,11 @@ interface VerifiedStores {
   repositoryId: string;
   executions: EvaluationStore;
   states: StateStore;
+  readPulls(testIds: readonly string[]): Promise<IdentifiedContradiction[]>;
 }
 
 async function differencesOf(
-  { clickhouse, repositoryId, executions: store, states }: VerifiedStores,
+  { clickhouse, repositoryId, executions: store, states, readPulls }: VerifiedStores,
   testIds: string[],
   { isFlakyDetectionEnabled, runs }: { isFlakyDetectionEnabled: boolean; runs: KnownRuns },
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
@@ -157,11 +206,12 @@ async function differencesOf(
   const stored = await states.readStates(testIds);
   const checkpoints = await states.readCheckpoints(testIds);
   const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
+  const contradictions = Map.groupBy(await readPulls(testIds), identityKey);
   const differences: string[] = [];
   const changes: HealthChangeRecord[] = [];
   const found: IdentityState[] = [];
   for (const [testId, of] of history) {
-    const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines });
+    const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines, contradictions });
     for (const { executionId } of conclusiveIn(of)) {
       const is = derived.flaky.has(String(executionId));
       if (is !== flaky.has(executionId))

@@ -127,7 +127,7 @@ export async function lookAt(
   for (const [id, testIds] of moved) addMoved(pending.tests, id, testIds);
   differences.set(
     'verdicts, state of tests and recovery: as the rules say',
-    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending.tests, {
+    await verifyJudgements({ clickhouse, db: postgres.db, quarantines }, pending, {
       repositoryId,
       executionsAtOnce,
     }),

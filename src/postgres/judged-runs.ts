@@ -231,6 +231,49 @@ export async function insertRuns(tx: Executor, repositoryId: string, runs: reado
   );
 }
 
+/** A run off the default branch that a contradiction names, as it is in ClickHouse. */
+export interface PullRun extends AddedRun {
+  /** The tests that failed in it, or passed only after failed attempts. */
+  troubled: ReadonlySet<string>;
+}
+
+/** The runs of some commits off the default branch. */
+export async function readRunsOn(
+  tx: Executor,
+  repositoryId: string,
+  commits: readonly string[],
+): Promise<StoredRun[]> {
+  if (commits.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns}, unexpected, expected from ${judgedRuns}
+    where repository_id = ${repositoryId} and commit_sha <> '' and commit_sha = any(${textColumn(commits)})`);
+  return rows.map(storedOf);
+}
+
+/** Writes runs off the default branch as they are now. What they mean stays until it is judged again. */
+export async function writePullRuns(tx: Executor, repositoryId: string, runs: readonly PullRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  await tx.execute(sql`
+    insert into ${judgedRuns} (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha, started_ms,
+      executions, unexpected, expected, unexpected_count)
+    select ${repositoryId}::uuid, run.*, '{}', '{}', 0 from unnest(${placeColumns(runs)},
+      ${plainColumn(runs.map(({ startedAt }) => startedAt))}::bigint[],
+      ${plainColumn(runs.map(({ executions }) => executions))}::integer[]) as run
+    on conflict (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha) do update
+      set started_ms = excluded.started_ms, executions = excluded.executions`);
+}
+
+/** Forgets runs by what names them. */
+export async function removeRuns(tx: Executor, repositoryId: string, runs: readonly RunPlace[]): Promise<void> {
+  if (runs.length === 0) return;
+  await tx.execute(sql`
+    delete from ${judgedRuns} as known using unnest(${placeColumns(runs)})
+      as gone (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+    where known.repository_id = ${repositoryId} and known.pipeline_name = gone.pipeline_name
+      and known.job_name = gone.job_name and known.day = gone.day and known.run_id = gone.run_id
+      and known.run_attempt = gone.run_attempt and known.commit_sha = gone.commit_sha`);
+}
+
 /** Forgets the runs of a repository that began between two moments. */
 export async function forgetRuns(
   tx: Executor,

@@ -195,7 +195,64 @@ export const judgedRuns = schema.table(
     }),
     // The runs before and after a moment, in order.
     index('judged_runs_started').on(table.repositoryId, table.startedMs),
+    // Those of a commit that gets new runs; there are few.
+    index('judged_runs_commits').on(table.repositoryId, table.commitSha).where(sql`${table.commitSha} <> ''`),
   ],
+);
+
+/**
+ * Commits off the default branch on which one identity both passed and failed (src/domain/contradictions.ts): evidence that it is
+ * flaky. Written with the state of the tests, which takes them in; leaves with the month of its executions.
+ */
+export const contradictions = schema.table(
+  'contradictions',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    /** The execution with which it was complete; milliseconds since the epoch. */
+    atMs: bigint('at_ms', { mode: 'number' }).notNull(),
+    runId: text('run_id').notNull(),
+    runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
+    executionId: text('execution_id').notNull(),
+    /** What failed, or passed after failed attempts: the same execution, or one before it. */
+    failedMs: bigint('failed_ms', { mode: 'number' }).notNull(),
+    failedExecutionId: text('failed_execution_id').notNull(),
+    /** The run of the failure: `pullRequestRunKeyOf` it. */
+    failedRun: text('failed_run').notNull(),
+  },
+  (table) => [
+    // Judged by test. A commit has at most one in each month.
+    primaryKey({
+      columns: [
+        table.repositoryId,
+        table.testId,
+        table.pipelineName,
+        table.jobName,
+        table.commitSha,
+        table.atMs,
+      ],
+    }),
+    // Those of a commit that gets new runs.
+    index('contradictions_commits').on(table.repositoryId, table.commitSha),
+  ],
+);
+
+/**
+ * Commits off the default branch on which something failed. Only these can be contradicted by a pass, so that the others cost
+ * one look here and no statement in ClickHouse.
+ */
+export const failedCommits = schema.table(
+  'failed_commits',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    /** When the newest failure finished; milliseconds since the epoch. Leaves with its month. */
+    newestMs: bigint('newest_ms', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.commitSha] })],
 );
 
 /**

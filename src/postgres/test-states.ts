@@ -12,7 +12,7 @@ import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
 import { noteChange } from './repository-counts.ts';
-import { failureGroups, healthChanges, healthCheckpoints, identities, judgedRuns, tests } from './schema.ts';
+import { contradictions, failureGroups, healthChanges, healthCheckpoints, identities, judgedRuns, tests } from './schema.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {
@@ -207,6 +207,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));
   await tx.delete(healthChanges).where(eq(healthChanges.repositoryId, repositoryId));
   await tx.delete(judgedRuns).where(eq(judgedRuns.repositoryId, repositoryId));
+  await tx.delete(contradictions).where(eq(contradictions.repositoryId, repositoryId));
   await tx
     .update(tests)
     .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })

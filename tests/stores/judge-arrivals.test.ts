@@ -58,7 +58,9 @@ class Kept {
         new Map([...this.#known].filter(([, { testId }]) => testIds.includes(testId))),
     };
     const runs = await addToRuns(db, this.repositoryId, runsOf(arrived));
-    const judged = await judgeArrivals(stores, { identities, runs, againSince: Number.POSITIVE_INFINITY });
+    const againSince = Number.POSITIVE_INFINITY;
+    const pulls = { moved: new Map(), runs: [], againSince };
+    const judged = await judgeArrivals(stores, { identities, runs, pulls, againSince });
     for (const [key, { course, restart, testId, pipelineName, jobName }] of judged) {
       const known = this.#known.get(key);
       const starts: Starts = restart ?? [
