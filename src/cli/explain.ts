@@ -109,6 +109,7 @@ function describeIdentity(identity: Identity): string[] {
       ...executions.map((execution) => `    ${describe(execution)}`),
     ]),
     ...describeFailures(identity),
+    ...describeContradictions(identity),
     ...(health_status === 'flaky'
       ? [`  clean passes in a row: ${identity.clean_passes} of ${neededOf(identity.clean_passes_needed)}`]
       : []),
@@ -137,6 +138,18 @@ function describeFailures({ failures, failures_count }: Identity): string[] {
   ];
 }
 
+function describeContradictions({ contradictions, contradictions_count }: Identity): string[] {
+  if (contradictions_count === 0) return [];
+  const shown = contradictions.slice(-EXECUTIONS_SHOWN_MAX);
+  return [
+    `  commits of pull requests on which it failed and passed${contradictions_count > shown.length ? ` (newest ${shown.length} of ${contradictions_count})` : ''}:`,
+    ...shown.flatMap(({ execution, is_evidence, reason }) => [
+      `    ${describe(execution)}`,
+      `      ${is_evidence ? 'shows that it is flaky' : `its run explains it${reason === null ? '' : `: ${reason}`}`}`,
+    ]),
+  ];
+}
+
 type Recovery = Explanation['quarantines'][number];
 
 /** `every branch, CI job unit, until 2026-12-24T18:00:00Z`. */
@@ -161,11 +174,12 @@ function describeRecovery(recovery: Recovery): string[] {
   ];
 }
 
-function describe({ status, run_id, run_attempt, commit, job_url, ...times }: Execution): string {
+function describe({ status, run_id, run_attempt, commit, job_url, pull_request, ...times }: Execution): string {
+  const pull = pull_request === null ? '' : ` of pull request ${pull_request}`;
   const late = times.is_stored_later && times.received_at ? `, stored later (${time(times.received_at)})` : '';
   const url = job_url === null ? '' : `, ${job_url}`;
   return printable(
-    `${time(times.finished_at)} ${status}, run ${run_id ?? '(unknown)'} attempt ${run_attempt}, commit ${commit ?? '(unknown)'}${url}${late}`,
+    `${time(times.finished_at)} ${status}, run ${run_id ?? '(unknown)'} attempt ${run_attempt}, commit ${commit ?? '(unknown)'}${pull}${url}${late}`,
   );
 }
 

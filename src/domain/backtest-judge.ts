@@ -3,9 +3,10 @@
  * step, from what had finished by then. What the runs mean is what is known of them today.
  */
 import type { PolicyJudge, Step } from './backtest.ts';
-import { newBelief } from './belief.ts';
+import { type Belief, newBelief } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
-import { isTrouble, type JudgedExecution } from './execution.ts';
+import type { Contradiction } from './contradictions.ts';
+import { comparePositions, isTrouble, type JudgedExecution } from './execution.ts';
 import { type RunMeaning, troubleFor } from './judge-runs.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
 import { type AutoQuarantineMode, isRecovered, type QuarantineConstants, quarantineCause } from './quarantine-rules.ts';
@@ -24,10 +25,18 @@ export interface RulesEvidence<E extends JudgedExecution> {
   fingerprints: ReadonlyMap<bigint, string>;
   /** Of the run in which an execution went wrong. */
   meaningOf(execution: E): RunMeaning | undefined;
+  /** What commits of pull requests contradicted of an identity, in order. */
+  contradictionsOf(identity: Pick<Step, 'pipelineName' | 'jobName'>): readonly JudgedContradiction[];
+}
+
+export interface JudgedContradiction {
+  contradiction: Contradiction;
+  /** Of the run of its failure. */
+  meaning: RunMeaning;
 }
 
 export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
-  readonly #identities = new Map<string, Identity>();
+  readonly #identities = new Map<string, Identity<E>>();
 
   constructor(
     private readonly policy: RulesPolicy,
@@ -36,8 +45,8 @@ export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
 
   add({ pipelineName, jobName, executions }: Step<E>): void {
     const key = JSON.stringify([pipelineName, jobName]);
-    const course = this.#identities.get(key)?.course ?? new BeliefCourse({ belief: newBelief(), at: null });
-    for (const execution of executions) addTo(course, execution, this.evidence);
+    const course = this.#identities.get(key)?.course ?? new RulesCourse({ pipelineName, jobName }, this.evidence);
+    for (const execution of executions) course.add(execution);
     this.#identities.set(key, { pipelineName, jobName, course, newestAt: executions.at(-1)?.finishedAt ?? 0 });
   }
 
@@ -64,17 +73,39 @@ export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
   }
 }
 
-interface Identity extends Omit<Step, 'executions'> {
-  course: BeliefCourse;
+interface Identity<E extends JudgedExecution> extends Omit<Step, 'executions'> {
+  course: RulesCourse<E>;
   newestAt: number;
 }
 
-/** Follows one execution of an identity. */
-export function addTo<E extends JudgedExecution>(
-  course: BeliefCourse,
-  execution: E,
-  { meaningOf }: Pick<RulesEvidence<E>, 'meaningOf'>,
-): void {
-  const meaning = isTrouble(execution) ? meaningOf(execution) : undefined;
-  course.add(execution, meaning && troubleFor(course.belief, meaning));
+/** One identity, followed in order; with what pull requests showed of it up to each of its executions. */
+export class RulesCourse<E extends JudgedExecution> {
+  readonly #course = new BeliefCourse({ belief: newBelief(), at: null });
+  readonly #contradictions: readonly JudgedContradiction[];
+  #next = 0;
+
+  constructor(
+    identity: Pick<Step, 'pipelineName' | 'jobName'>,
+    private readonly evidence: Pick<RulesEvidence<E>, 'meaningOf' | 'contradictionsOf'>,
+  ) {
+    this.#contradictions = evidence.contradictionsOf(identity);
+  }
+
+  get belief(): Belief {
+    return this.#course.belief;
+  }
+
+  get causes(): BeliefCourse['causes'] {
+    return this.#course.causes;
+  }
+
+  add(execution: E): void {
+    const course = this.#course;
+    for (let one = this.#contradictions[this.#next]; one; one = this.#contradictions[++this.#next]) {
+      if (comparePositions(one.contradiction.at, execution) > 0) break;
+      course.contradict(one.contradiction, troubleFor(course.belief, one.meaning));
+    }
+    const meaning = isTrouble(execution) ? this.evidence.meaningOf(execution) : undefined;
+    course.add(execution, meaning && troubleFor(course.belief, meaning));
+  }
 }

@@ -1,11 +1,9 @@
 /** The replay of a policy on one test: the quarantines, and the regressions that they would have hidden. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { excusedBy, type ReplayedQuarantine, stepsOf, TestReplay } from '../domain/backtest.ts';
-import { addTo, RulesJudge } from '../domain/backtest-judge.ts';
+import { type JudgedContradiction, RulesCourse, type RulesEvidence, RulesJudge } from '../domain/backtest-judge.ts';
 import { type BacktestPolicy, constantsOf } from '../domain/backtest-policy.ts';
 import { firstSeenOf, type Regression, regressionsOf } from '../domain/backtest-regressions.ts';
-import { newBelief } from '../domain/belief.ts';
-import { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { RunsOfExecutions } from './runs-of-executions.ts';
 import { type IdentifiedExecution, identityKey } from './store.ts';
@@ -38,6 +36,8 @@ export interface ReplayOptions {
   isFlakyDetectionEnabled: boolean;
   runs: RunsOfExecutions;
   fingerprints: ReadonlyMap<bigint, string>;
+  /** By `identityKey`, in order. */
+  contradictions: ReadonlyMap<string, readonly JudgedContradiction[]>;
 }
 
 export async function replay(
@@ -49,22 +49,32 @@ export async function replay(
   const ordered = executions
     .filter((one) => one.finishedAt <= options.until && options.runs.isJudged(one))
     .sort(comparePositions);
-  const quarantines = await quarantinesOf(ordered, options);
-  const hidden = quarantines.length === 0 ? [] : hiddenBy(quarantines, ordered, options);
+  const oldest = isCut ? (ordered[0]?.finishedAt ?? 0) : 0;
+  const evidence = {
+    isFlakyDetectionEnabled: options.isFlakyDetectionEnabled,
+    fingerprints: options.fingerprints,
+    meaningOf: (execution: IdentifiedExecution) => options.runs.of(execution)?.meaning,
+    contradictionsOf: (place: Pick<IdentifiedExecution, 'pipelineName' | 'jobName'>) =>
+      (options.contradictions.get(identityKey({ testId: id, ...place })) ?? []).filter(
+        ({ contradiction: { at } }) => at.finishedAt <= options.until && at.finishedAt >= oldest,
+      ),
+  };
+  const quarantines = await quarantinesOf(ordered, options, evidence);
+  const hidden = quarantines.length === 0 ? [] : hiddenBy(quarantines, ordered, evidence);
   return { id, name, isCut, quarantines, hidden };
 }
 
 async function quarantinesOf(
   ordered: readonly IdentifiedExecution[],
-  { policy, since, isFlakyDetectionEnabled, fingerprints, runs }: ReplayOptions,
+  { policy, since }: ReplayOptions,
+  evidence: RulesEvidence<IdentifiedExecution>,
 ): Promise<readonly ReplayedQuarantine[]> {
   const rules = {
     mode: policy.auto_quarantine,
     constants: constantsOf(policy.constants),
     isNarrowed: policy.is_narrowed,
   };
-  const meaningOf = (execution: IdentifiedExecution) => runs.of(execution)?.meaning;
-  const judged = new RulesJudge(rules, { isFlakyDetectionEnabled, fingerprints, meaningOf });
+  const judged = new RulesJudge(rules, evidence);
   const test = new TestReplay(judged, since);
   let pauseAt = performance.now() + SLICE_MS;
   for (const step of stepsOf(ordered)) {
@@ -79,13 +89,14 @@ async function quarantinesOf(
 function hiddenBy(
   quarantines: readonly ReplayedQuarantine[],
   ordered: readonly IdentifiedExecution[],
-  { fingerprints, runs }: ReplayOptions,
+  evidence: RulesEvidence<IdentifiedExecution>,
 ): HiddenRegression[] {
+  const { fingerprints } = evidence;
   const firstSeen = firstSeenOf(ordered, fingerprints);
   return [...Map.groupBy(ordered, identityKey).values()].flatMap((group) => {
     const [{ pipelineName, jobName }] = group as [IdentifiedExecution];
-    const course = new BeliefCourse({ belief: newBelief(), at: null });
-    for (const execution of group) addTo(course, execution, { meaningOf: (one) => runs.of(one)?.meaning });
+    const course = new RulesCourse({ pipelineName, jobName }, evidence);
+    for (const execution of group) course.add(execution);
     const heldBack = new Set([...course.causes].flatMap(([id, cause]) => (cause === 'run' ? [BigInt(id)] : [])));
     return regressionsOf(group, heldBack, fingerprints, firstSeen).flatMap((regression) => {
       const quarantine = excusedBy(quarantines, regression.firstFailedAt, regression.failureIds);

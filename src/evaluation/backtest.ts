@@ -7,16 +7,22 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { onOneThread } from '../clickhouse/patient.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import type { JudgedContradiction } from '../domain/backtest-judge.ts';
 import type { BacktestPolicy } from '../domain/backtest-policy.ts';
 import type { BacktestReport } from '../domain/backtest-report.ts';
+import { comparePositions } from '../domain/execution.ts';
 import { QUARANTINE_EVIDENCE_MS } from '../domain/judgement-constants.ts';
 import { RedRunCounts } from '../domain/red-runs.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { Database } from '../postgres/client.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { readContradictions, readContradictionsBetween } from '../postgres/contradictions.ts';
+import { nameOfRun, readRunsOn } from '../postgres/judged-runs.ts';
+import { readTests } from '../postgres/test-states.ts';
 import { reportOf } from './backtest-document.ts';
 import { EXECUTIONS_MAX, type ReplayedTest, replay } from './backtest-replay.ts';
+import { nameOfFailedRun } from './pull-commits.ts';
 import { RunsOfExecutions } from './runs-of-executions.ts';
-import { executionColumns, executionOf, TESTS_MAX } from './store.ts';
+import { executionColumns, executionOf, identityKey, TESTS_MAX } from './store.ts';
 
 const TESTS_AT_ONCE = 20;
 const DAYS_AT_ONCE = 7;
@@ -102,9 +108,11 @@ export async function backtest(
     await onProgress?.(at, suspected.length);
     if (isStopped()) return undefined;
     const slice = suspected.slice(at, at + TESTS_AT_ONCE);
-    const { executions: byTest, fingerprints, runs } = await history.executions(slice.map(({ id }) => id));
+    const testIds = slice.map(({ id }) => id);
+    const { executions: byTest, fingerprints, runs } = await history.executions(testIds);
+    const contradictions = await history.contradictions(testIds);
     const { flakyDetectionEnabled: isFlakyDetectionEnabled } = repository;
-    const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints };
+    const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints, contradictions };
     for (const test of slice) tests.push(await replay(test, byTest.get(test.id) ?? [], options));
   }
   await onProgress?.(suspected.length, suspected.length);
@@ -133,8 +141,36 @@ class History {
     private readonly repositoryId: string,
   ) {}
 
-  suspects(since: number): Promise<{ id: string; name: string }[]> {
-    return this.clickhouse.select(suspects, { repository_id: this.repositoryId, since_ms: since });
+  /** Those that failed, and those that a commit of a pull request contradicted. */
+  async suspects(since: number): Promise<{ id: string; name: string }[]> {
+    const { db, repositoryId } = this;
+    const failed = await this.clickhouse.select(suspects, { repository_id: repositoryId, since_ms: since });
+    const names = new Map(failed.map(({ id, name }) => [id, name]));
+    const span = { from: since, to: Number.MAX_SAFE_INTEGER };
+    const contradicted = await onPostgres(() => readContradictionsBetween(db, repositoryId, span));
+    const others = [...new Set(contradicted.map(({ testId }) => testId))].filter((testId) => !names.has(testId));
+    for (let at = 0; at < others.length; at += TESTS_MAX)
+      for (const { testId, name } of await onPostgres(() =>
+        readTests(db, repositoryId, others.slice(at, at + TESTS_MAX)),
+      ))
+        names.set(testId, name);
+    return [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([id, name]) => ({ id, name }));
+  }
+
+  /** Of these tests, with what their runs mean: by `identityKey`, in order. */
+  async contradictions(testIds: string[]): Promise<Map<string, JudgedContradiction[]>> {
+    const { db, repositoryId } = this;
+    const found = await onPostgres(() => readContradictions(db, repositoryId, testIds));
+    const commits = [...new Set(found.map(({ failure }) => failure.commit))];
+    const runs = await onPostgres(() => readRunsOn(db, repositoryId, commits));
+    const meanings = new Map(runs.map((run) => [nameOfRun(run), run.meaning]));
+    const judged = found
+      .sort((one, other) => comparePositions(one.at, other.at))
+      .flatMap((contradiction) => {
+        const meaning = meanings.get(nameOfFailedRun(contradiction));
+        return meaning ? [{ key: identityKey(contradiction), contradiction, meaning }] : [];
+      });
+    return Map.groupBy(judged, ({ key }) => key);
   }
 
   async executions(testIds: string[]) {

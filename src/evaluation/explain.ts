@@ -7,8 +7,8 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { type Cause, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
-import { comparePositions, isTrouble } from '../domain/execution.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
@@ -180,8 +180,7 @@ async function readPulls(
   { repositoryId, test, asOf }: ExplainOptions,
   considered: readonly ExplainedExecution[],
 ): Promise<FoundContradiction[]> {
-  const oldest =
-    considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
+  const oldest = considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
   const found = (await onPostgres(() => readContradictions(db, repositoryId, [test.id]))).filter(
     ({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest,
   );

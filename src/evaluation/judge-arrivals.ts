@@ -293,15 +293,15 @@ class Judgement {
         ? [key]
         : [],
     );
-    if (due.length === 0) return;
     const { tx, repositoryId } = this.stores;
     const read = await readContradictions(tx, repositoryId, [...new Set(due.map(testIdIn))]);
     const byIdentity = Map.groupBy(read, identityKey);
+    for (const key of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
     let oldest = this.since;
-    for (const key of due) {
-      const found = byIdentity.get(key) ?? [];
-      this.#contradictions.set(key, found);
-      for (const { failure } of found) oldest = Math.min(oldest, failure.finishedAt);
+    for (const [key, found] of this.#contradictions) {
+      const start = this.#identities.get(key)?.start.at;
+      for (const { at, failure } of found)
+        if (!start || comparePositions(at, start) > 0) oldest = Math.min(oldest, failure.finishedAt);
     }
     // A run lasts for a day at most, so these are the runs of all of them.
     await this.#readRunsBefore(oldest - DAY_MS);

@@ -5,21 +5,21 @@ import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import {
   type IdentifiedContradiction,
   readContradictions,
   readContradictionsBetween,
 } from '../postgres/contradictions.ts';
+import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
+import { commitKey } from './commit-record.ts';
 import { deriveState } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { type AllRunsOptions, judgeAllRuns } from './judge-all-runs.ts';
-import { commitKey } from './commit-record.ts';
 import type { Pending } from './pending.ts';
 import { asPullRun, byText, nameOfFailedRun, type PullEvidence, readAllEvidence } from './pull-commits.ts';
 import { hasRecovered, recentIdentities } from './quarantines.ts';

@@ -174,6 +174,10 @@ export async function forgetContradictions(
   await tx
     .delete(failedCommits)
     .where(
-      and(eq(failedCommits.repositoryId, repositoryId), gte(failedCommits.newestMs, from), lt(failedCommits.newestMs, to)),
+      and(
+        eq(failedCommits.repositoryId, repositoryId),
+        gte(failedCommits.newestMs, from),
+        lt(failedCommits.newestMs, to),
+      ),
     );
 }

@@ -238,11 +238,7 @@ export interface PullRun extends AddedRun {
 }
 
 /** The runs of some commits off the default branch. */
-export async function readRunsOn(
-  tx: Executor,
-  repositoryId: string,
-  commits: readonly string[],
-): Promise<StoredRun[]> {
+export async function readRunsOn(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<StoredRun[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`
     select ${pastColumns}, unexpected, expected from ${judgedRuns}

@@ -226,14 +226,7 @@ export const contradictions = schema.table(
   (table) => [
     // Judged by test. A commit has at most one in each month.
     primaryKey({
-      columns: [
-        table.repositoryId,
-        table.testId,
-        table.pipelineName,
-        table.jobName,
-        table.commitSha,
-        table.atMs,
-      ],
+      columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.commitSha, table.atMs],
     }),
     // Those of a commit that gets new runs.
     index('contradictions_commits').on(table.repositoryId, table.commitSha),

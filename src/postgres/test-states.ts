@@ -12,7 +12,15 @@ import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
 import { noteChange } from './repository-counts.ts';
-import { contradictions, failureGroups, healthChanges, healthCheckpoints, identities, judgedRuns, tests } from './schema.ts';
+import {
+  contradictions,
+  failureGroups,
+  healthChanges,
+  healthCheckpoints,
+  identities,
+  judgedRuns,
+  tests,
+} from './schema.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {

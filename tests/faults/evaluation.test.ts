@@ -101,6 +101,54 @@ test('whichever insert fails, the next evaluation ends where an uninterrupted on
   }
 });
 
+test('what pull requests show is found again when the verdicts that follow from it were not written', async () => {
+  const { postgres, clickhouse, clock, quarantines, log } = stores;
+  const repository = uniqueRepository();
+  const { id } = await stores.repositories.record(repository);
+  const stored: StoredBlock[] = [];
+  const blocks = new BlockStore(postgres.db);
+  const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
+  const evaluatorOn = (store: ClickHouse) =>
+    new Evaluator({ db: postgres.db, clickhouse: store, blocks, quarantines, log, pauseMs: 0 });
+  const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+  const start = TEST_NOW - 12 * 24 * HOUR;
+  const run = (hours: number, sums: 'passed' | 'failed', more: Partial<RunOf> = {}) => ({
+    ...runOf({
+      ...{ repository, runId: `m${hours}`, at: start + hours * HOUR, receivedAt: start + hours * HOUR },
+      ...{ results: { ...PASSING, sums }, ...more },
+    }),
+    sources: [`${hours} ${more.runId} ${more.attempt}`],
+  });
+  const pull = (name: string, hours: number, sums: 'passed' | 'failed', attempt: number) =>
+    run(hours, sums, { runId: name, attempt, run: { branch: name, default_branch: 'main' } });
+  const pulls = ['one', 'two', 'three'];
+  const failed = [
+    ...[0, 1, 2, 3].map((hours) => run(hours, 'passed')),
+    run(10, 'failed'),
+    run(11, 'passed'),
+    ...pulls.map((name) => pull(name, 12, 'failed', 1)),
+  ];
+  const passed = pulls.map((name) => pull(name, 13, 'passed', 2));
+  const newest = async (jobs: readonly (typeof passed)[0][]) => {
+    await ledger.write(jobs.map((job) => prepareChunk(job, options)));
+    const block = stored.at(-1);
+    return block ? [block.blockId] : [];
+  };
+  await evaluatorOn(clickhouse).evaluate(await newest(failed));
+  expect(await flakyOf(stores, repository)).toEqual([]);
+  const breaking = breakingAt(clickhouse, 1);
+  const blockIds = await newest(passed);
+  await evaluatorOn(breaking)
+    .evaluate(blockIds)
+    .catch(() => {});
+  expect(breaking.hasBroken()).toBe(true);
+  expect(await flakyOf(stores, repository)).toEqual([]);
+  await evaluatorOn(clickhouse).evaluate(blockIds);
+  expect(await flakyOf(stores, repository)).toEqual(['sums m10#1']);
+  const report = await verify(stores, id);
+  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+});
+
 test('what several repositories show that are evaluated together is all stored', async () => {
   const { postgres, clickhouse, clock, quarantines, log } = stores;
   const blocks = new BlockStore(postgres.db);

@@ -28,6 +28,7 @@ const executionAt = (hours: number, commit: string) => ({
   run_attempt: 1,
   commit,
   job_url: 'https://ci/1',
+  pull_request: null,
 });
 
 test('names for each identity its health, how sure it is, and the executions that decided, with run, commit and job', async () => {
@@ -56,6 +57,8 @@ test('names for each identity its health, how sure it is, and the executions tha
     failures_count: 2,
     held_back: [],
     troubled_runs: [],
+    contradictions_count: 0,
+    contradictions: [],
   });
   const { healthy, flaky, broken } = identity?.probabilities ?? { healthy: 0, flaky: 0, broken: 0 };
   expect(healthy + flaky + broken).toBeCloseTo(1, 2);
@@ -133,4 +136,58 @@ test('an unknown test is 404, a moment without a zone 422', async () => {
   expect((await app.request(fixture.test('never seen', '/explanation'))).status).toBe(404);
   expect((await app.request(fixture.test('only in a pull request', '/explanation'))).status).toBe(404);
   expect((await app.request(fixture.test(NAME, '/explanation', { as_of: '2026-11-21' }))).status).toBe(422);
+});
+
+test('shows commits of pull requests on which the test failed and passed, and which of them count', async () => {
+  const { fixture } = insights;
+  const repository = fixture.another();
+  const run = (
+    hours: number,
+    result: Partial<TestExecution>,
+    attempt: number,
+    pull?: number,
+    more: TestExecution[] = [],
+  ) =>
+    repository.run([{ name: 'sums', at: at(hours), ...result }, ...beside(hours), ...more], {
+      run_attempt: attempt,
+      ...(pull === undefined
+        ? {}
+        : {
+            run_id: `of ${pull}`,
+            commit: `head of ${pull}`,
+            branch: 'change',
+            default_branch: 'main',
+            pull_request: pull,
+          }),
+    });
+  const failed: Partial<TestExecution> = { status: 'failed', failures: [{ message: 'no' }] };
+  const outage = Array.from({ length: 40 }, (_, i) => ({ name: `other ${i}`, at: at(40), ...failed }));
+  await repository.ingest(
+    ...Array.from({ length: 9 }, (_, i) => run(60 - i, {}, 1)),
+    run(40, failed, 1, 6, outage),
+    run(39, {}, 2, 6),
+    ...[7, 8, 9].flatMap((pull) => [run(38 - pull, failed, 1, pull), run(28 - pull, {}, 2, pull)]),
+    run(2, {}, 1),
+  );
+  const { identities, health_status } = await insights.app.get<Explanation>(repository.test('sums', '/explanation'));
+  expect(health_status).toBe('flaky');
+  const [identity] = identities;
+  expect(identity).toMatchObject({ failures_count: 0, flaky_count: 0, contradictions_count: 4 });
+  expect(
+    identity?.contradictions.map(({ execution, at: moment, is_evidence, trouble }) => ({
+      ...{ pull_request: execution.pull_request, commit: execution.commit, status: execution.status },
+      ...{ moment, is_evidence, trouble },
+    })),
+  ).toEqual(
+    [6, 7, 8, 9].map((pull) => ({
+      ...{ pull_request: pull, commit: `head of ${pull}`, status: 'failed' as const },
+      moment: iso(at(pull === 6 ? 39 : 28 - pull)),
+      ...{ is_evidence: pull !== 6, trouble: pull === 6 ? ('partial' as const) : ('none' as const) },
+    })),
+  );
+  expect(identity?.evidence.map(({ pull_request }) => pull_request)).toEqual([7, 8, 9]);
+  expect(identity?.since_commit).toBe('head of 7');
+  expect(identity?.changes).toMatchObject([{ from: 'healthy', to: 'flaky' }]);
+  const early = await insights.app.get<Explanation>(repository.test('sums', '/explanation', { as_of: iso(at(35)) }));
+  expect(early.identities).toMatchObject([{ health_status: 'healthy', contradictions_count: 1 }]);
 });

@@ -10,7 +10,7 @@ import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts'
 import { commitRecords, identities, tests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
-import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthsOf, PASSING, type RunOf, runOf } from '../support/verdicts.ts';
 
@@ -148,6 +148,7 @@ test('it finds what evaluation found step by step', async () => {
   const { stores, driver } = ingest;
   await mixedRunsAgree(ingest, 1);
   await troubledRunsAgree(ingest, 1);
+  await pullRunsAgree(ingest, 1);
   await rebuild(stores);
   await driver.verify();
 });

@@ -4,7 +4,7 @@ import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { backtestsAgree } from '../support/backtests.ts';
 import { explanationsAgree } from '../support/explanations.ts';
 import { setUpIngest } from '../support/ingest.ts';
-import { mixedRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 
@@ -14,9 +14,13 @@ test('in any order, one by one or together, what is derived from mixed runs agre
 test('in any order and any split, verdicts on troubled runs agree with the executions', () =>
   troubledRunsAgree(ingest, 25));
 
+test('in any order and any split, what commits of pull requests contradict agrees with the executions', () =>
+  pullRunsAgree(ingest, 25));
+
 test('rebuild finds what evaluation found step by step', async () => {
   await mixedRunsAgree(ingest, 5);
   await troubledRunsAgree(ingest, 5);
+  await pullRunsAgree(ingest, 5);
   expect(await rebuild(ingest.stores)).toMatchObject({ moved: 0, regrouped: 0 });
   await ingest.driver.verify();
 });

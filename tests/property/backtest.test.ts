@@ -10,11 +10,9 @@ import {
   stepsOf,
   TestReplay,
 } from '../../src/domain/backtest.ts';
-import { addTo, RulesJudge } from '../../src/domain/backtest-judge.ts';
+import { RulesCourse, RulesJudge } from '../../src/domain/backtest-judge.ts';
 import { backtestPolicySchema, constantsOf, parseConstant } from '../../src/domain/backtest-policy.ts';
 import { firstSeenOf, regressionsOf } from '../../src/domain/backtest-regressions.ts';
-import { newBelief } from '../../src/domain/belief.ts';
-import { BeliefCourse } from '../../src/domain/belief-course.ts';
 import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import { meaningOf, type RunMeaning } from '../../src/domain/judge-runs.ts';
 import {
@@ -100,6 +98,7 @@ const evidenceOf = ({ fingerprints, meanings }: History) => ({
   isFlakyDetectionEnabled: true,
   fingerprints,
   meaningOf: (one: Placed) => meanings.get(one.executionId),
+  contradictionsOf: () => [],
 });
 
 /** What is believed of the identities that ran lately, from everything that had finished by a moment. */
@@ -107,8 +106,8 @@ function identitiesAt(given: History, at: number): (QuarantineEvidence & { newes
   const known = given.executions.filter(({ finishedAt }) => finishedAt <= at);
   const newest = Math.max(...known.map(({ finishedAt }) => finishedAt));
   return [...Map.groupBy(known, ({ jobName }) => jobName)].flatMap(([jobName, group]) => {
-    const course = new BeliefCourse({ belief: newBelief(), at: null });
-    for (const one of group.sort(comparePositions)) addTo(course, one, evidenceOf(given));
+    const course = new RulesCourse({ pipelineName: 'CI', jobName }, evidenceOf(given));
+    for (const one of group.sort(comparePositions)) course.add(one);
     const newestAt = group.at(-1)?.finishedAt ?? 0;
     return newestAt > newest - 14 * DAY_MS ? [{ pipelineName: 'CI', jobName, belief: course.belief, newestAt }] : [];
   });

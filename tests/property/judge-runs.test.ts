@@ -18,7 +18,8 @@ import { type JudgedRun, judgeRuns, meaningOf, type RunToJudge, runNameOf } from
 import { usualHours } from '../../src/domain/run-surroundings.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
-const BEGUN = Date.UTC(2026, 0, 5);
+/** A month ends within a history. */
+const BEGUN = Date.UTC(2026, 0, 29);
 
 interface Reported extends JudgedExecution {
   place: string;

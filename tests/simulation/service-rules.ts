@@ -1,5 +1,6 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { type Belief, foldBelief, foldContradiction, newBelief } from '../../src/domain/belief.ts';
+import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -11,7 +12,7 @@ import type { Rules, Run } from './history.ts';
 const PLACE = { pipelineName: 'CI', jobName: 'unit' };
 
 interface Options {
-  /** Whether commits of pull requests that both passed and failed count. The service does not count them yet. */
+  /** Whether commits of pull requests that both passed and failed count, as in the service. */
   countsPullRequests?: boolean;
   /**
    * Whether runs see those that were given before with the same moment. In the simulation, the CI jobs of a commit finish
@@ -20,17 +21,25 @@ interface Options {
   isSameMomentBefore?: boolean;
 }
 
+interface PullRequest {
+  run: Run;
+  failed: Set<number>;
+  /** Counted once. */
+  contradicted: Set<number>;
+}
+
 export class ServiceRules implements Rules {
   readonly name: string;
   readonly beliefs = new Map<number, Belief>();
   readonly #runs = new PastRuns();
-  readonly #pullRequests = new Map<string, { run: Run; failed: Set<number> }>();
+  /** The first run of each CI job and commit. */
+  readonly #pullRequests = new Map<string, PullRequest>();
   readonly #options: Required<Options>;
   #newestAt = 0;
 
-  constructor({ countsPullRequests = false, isSameMomentBefore = true }: Options = {}) {
+  constructor({ countsPullRequests = true, isSameMomentBefore = true }: Options = {}) {
     this.#options = { countsPullRequests, isSameMomentBefore };
-    this.name = countsPullRequests ? 'with pull requests' : 'the rules';
+    this.name = countsPullRequests ? 'the rules' : 'without pull requests';
   }
 
   takeIn(run: Run): void {
@@ -82,16 +91,21 @@ export class ServiceRules implements Rules {
 
   #contradict(run: Run, meaning: RunMeaning): void {
     const key = `${run.commit}/${run.job}`;
-    const seen = this.#pullRequests.get(key);
     const failed = new Set([...run.troubles].flatMap(([identity, one]) => (one.isPassedOnRetry ? [] : [identity])));
-    for (const [identity, { isPassedOnRetry }] of run.troubles) if (isPassedOnRetry) this.#fold(identity, run, meaning);
-    if (!seen) {
-      if (failed.size > 0) this.#pullRequests.set(key, { run, failed });
-      return;
-    }
+    const known = this.#pullRequests.get(key);
+    const seen = known ?? { run, failed, contradicted: new Set() };
+    if (!known && run.troubles.size > 0) this.#pullRequests.set(key, seen);
+    if (failed.size > CONTRADICTED_TESTS_MAX || seen.failed.size > CONTRADICTED_TESTS_MAX) return;
+    const fold = (identity: number, of: Run, trouble: RunMeaning): void => {
+      if (seen.contradicted.has(identity)) return;
+      seen.contradicted.add(identity);
+      this.#fold(identity, of, trouble);
+    };
+    for (const [identity, { isPassedOnRetry }] of run.troubles) if (isPassedOnRetry) fold(identity, run, meaning);
+    if (!known) return;
     const first = this.#meaningOf(this.#count(seen.run), run.at);
-    for (const identity of seen.failed) if (!failed.has(identity)) this.#fold(identity, seen.run, first);
-    for (const identity of failed) if (!seen.failed.has(identity)) this.#fold(identity, run, meaning);
+    for (const identity of seen.failed) if (!failed.has(identity)) fold(identity, seen.run, first);
+    for (const identity of failed) if (!seen.failed.has(identity)) fold(identity, run, meaning);
   }
 
   #fold(identity: number, run: Run, meaning: RunMeaning): void {

@@ -8,7 +8,7 @@ import { KINDS, SMALL, SMALL_COUNT } from './worlds.ts';
 
 export const RULES: readonly (() => Rules)[] = [
   () => new ServiceRules(),
-  () => new ServiceRules({ countsPullRequests: true }),
+  () => new ServiceRules({ countsPullRequests: false }),
   () => new SameCommitRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),

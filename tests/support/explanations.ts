@@ -33,6 +33,7 @@ const run = fc.record({
   attempt: fc.integer({ min: 1, max: 2 }),
   commit: fc.constantFrom('a', 'b', 'c', 'd'),
   failing: fc.constantFrom(0, 0, 0, 1, 5, 11, 12),
+  branch: fc.constantFrom('main', 'main', 'change'),
 });
 
 /** As of every moment, the health that is explained is the one that the evaluation had written by then. */
@@ -45,12 +46,12 @@ export async function explanationsAgree(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: runsMax }), async (history) => {
       const repository = uniqueRepository();
       const seen: { at: number; health: string[] }[] = [];
-      for (const [i, { attempt, commit, failing }] of history.entries()) {
+      for (const [i, { attempt, commit, failing, branch }] of history.entries()) {
         const at = TEST_NOW - (history.length - i) * 5 * HOUR_MS;
         const results = Object.fromEntries(
           TESTS.map((test, k) => [test, k < failing ? ('failed' as const) : ('passed' as const)]),
         );
-        const named = { repository, runId: `${commit}${i}`, attempt, run: { commit } };
+        const named = { repository, runId: `${commit}${i}`, attempt, run: { commit, branch, default_branch: 'main' } };
         await driver.ingest(runOf({ ...named, at, receivedAt: at, results }));
         seen.push({ at, health: await healthOf(stores, repository, name) });
       }

@@ -8,8 +8,9 @@ import { HOUR_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
+import { makeJob } from './jobs.ts';
 import { uniqueRepository } from './stores.ts';
-import { runOf } from './verdicts.ts';
+import { PASSING, runOf } from './verdicts.ts';
 
 /** Enough tests that a run in which all fail is troubled. */
 export const TESTS = Array.from({ length: 12 }, (_, i) => `test ${String(i).padStart(2, '0')}`);
@@ -42,6 +43,22 @@ const troubledRuns = fc.array(
     message: fc.constantFrom('one', 'other'),
   }),
   { minLength: 2, maxLength: 16 },
+);
+
+/** Attempts of CI jobs on few commits, most of them of pull requests, around the turn of a month. */
+const pullRuns = fc.array(
+  fc.record({
+    runId: fc.integer({ min: 1, max: 3 }).map(String),
+    attempt: fc.integer({ min: 1, max: 3 }),
+    hours: fc.integer({ min: 400, max: 600 }),
+    job: fc.constantFrom('unit', 'unit', 'e2e'),
+    branch: fc.constantFrom('main', 'feature', 'feature', 'feature'),
+    commit: fc.constantFrom('a', 'b', 'c', ''),
+    failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 12),
+    from: fc.nat(2),
+    retried: fc.constantFrom(0, 0, 0, 1, 2),
+  }),
+  { minLength: 4, maxLength: 24 },
 );
 
 /** Makes each run a separate upload, even if two have the same attempt. */
@@ -82,6 +99,42 @@ export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number
           );
           const at = TEST_NOW - hours * HOUR_MS;
           return runOf({ repository, runId, attempt, at, results, message, receivedAt: TEST_NOW });
+        }),
+      );
+      const size = Math.ceil(jobs.length / (cuts + 1));
+      for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
+      await driver.verify();
+    }),
+    { numRuns },
+  );
+}
+
+/**
+ * In any order and any split, what commits of pull requests contradict, and what follows from it, agrees with the executions.
+ * Among many tests, so that a failure tells something about its test.
+ */
+export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(pullRuns, fc.nat(6), async (runs, cuts) => {
+      const repository = uniqueRepository();
+      const jobs = asUploads(
+        runs.map(({ runId, attempt, hours, job, branch, commit, failing, from, retried }) => {
+          const troubled = (offset: number, many: number) =>
+            new Set(Array.from({ length: many }, (_, i) => TESTS[(from + offset + i) % TESTS.length]));
+          const [failed, passedLate] = [troubled(0, failing), troubled(1, retried)];
+          return makeJob({
+            repository,
+            receivedAt: TEST_NOW,
+            run: { run_id: runId, run_attempt: attempt, commit, branch, default_branch: 'main', job_name: job },
+            executions: [...TESTS, ...Object.keys(PASSING)].map((name) => ({
+              name,
+              key: name,
+              at: TEST_NOW - hours * HOUR_MS,
+              ...(failed.has(name)
+                ? { status: 'failed' as const, failures: [{ type: 'Error', message: 'no' }] }
+                : { isFlaky: passedLate.has(name), isRetried: passedLate.has(name) }),
+            })),
+          });
         }),
       );
       const size = Math.ceil(jobs.length / (cuts + 1));

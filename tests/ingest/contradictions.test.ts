@@ -1,0 +1,175 @@
+/** Commits of pull requests that both passed and failed: evidence that a test is flaky, and never that it is broken. */
+import { expect, test } from 'bun:test';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { readContradictionsBetween } from '../../src/postgres/contradictions.ts';
+import { readRuns } from '../../src/postgres/judged-runs.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { makeJob } from '../support/jobs.ts';
+import { pullRunsAgree } from '../support/random-histories.ts';
+import { uniqueRepository } from '../support/stores.ts';
+import { flakyOf, healthOf, healthsOf, PASSING } from '../support/verdicts.ts';
+
+const ingest = setUpIngest({ isAlone: true });
+type Repository = ReturnType<typeof uniqueRepository>;
+type Result = 'passed' | 'failed' | 'retried';
+const BEGUN = TEST_NOW - 20 * DAY_MS;
+
+interface Ran {
+  hours: number;
+  attempt?: number;
+  /** Empty: on the default branch. */
+  pull?: string;
+}
+
+/** A run of `sums` beside tests that pass. */
+function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, results: Record<string, Result>) {
+  const [runId, branch] = pull === '' ? [`m${hours}`, 'main'] : [`of ${pull}`, pull];
+  const all: Record<string, Result> = { ...PASSING, ...results };
+  return makeJob({
+    repository,
+    receivedAt: TEST_NOW,
+    run: { run_id: runId, run_attempt: attempt, commit: `commit ${runId}`, branch, default_branch: 'main' },
+    executions: Object.entries(all).map(([name, result]) => ({
+      ...{ name, key: name, at: BEGUN + hours * HOUR_MS },
+      status: result === 'failed' ? 'failed' : 'passed',
+      isFlaky: result === 'retried',
+      isRetried: result === 'retried',
+      failures: result === 'failed' ? [{ type: 'Error', message: 'no' }] : [],
+    })),
+  });
+}
+
+const stored = async (repository: Repository) => {
+  const { db } = ingest.stores.postgres;
+  const id = repositoryIdOf(repository.host, repository.owner, repository.name);
+  const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
+  return {
+    contradictions: await readContradictionsBetween(db, id, all),
+    runs: (await readRuns(db, id, 0)).filter(({ commit }) => commit !== ''),
+  };
+};
+
+/** A test that passes on the default branch. */
+const calm = (repository: Repository) =>
+  Array.from({ length: 12 }, (_, i) => ran(repository, { hours: i }, { sums: 'passed' }));
+
+test('a test becomes flaky by commits of pull requests on which it failed and passed, whichever came first', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  await driver.ingest(
+    ran(repository, { hours: 20, pull: 'one' }, { sums: 'failed' }),
+    ran(repository, { hours: 22, pull: 'two' }, { sums: 'passed' }),
+    ran(repository, { hours: 24, pull: 'three' }, { sums: 'retried' }),
+  );
+  expect((await stored(repository)).contradictions).toHaveLength(1);
+  await driver.ingest(ran(repository, { hours: 21, pull: 'one', attempt: 2 }, { sums: 'passed' }));
+  await driver.ingest(ran(repository, { hours: 23, pull: 'two', attempt: 2 }, { sums: 'failed' }));
+  const { contradictions, runs } = await stored(repository);
+  expect(contradictions.map(({ failure }) => failure.commit)).toEqual([
+    'commit of one',
+    'commit of two',
+    'commit of three',
+  ]);
+  expect(runs.map(({ runAttempt, executions }) => [runAttempt, executions])).toEqual([
+    [1, 31],
+    [2, 31],
+    [1, 31],
+  ]);
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+  // No execution on the default branch failed.
+  expect(await flakyOf(stores, repository)).toEqual([]);
+  await driver.verify();
+
+  // The next failure on the default branch is known to be flaky at once.
+  await driver.ingest(ran(repository, { hours: 30 }, { sums: 'failed' }));
+  expect(await flakyOf(stores, repository)).toEqual(['sums m30#1']);
+  await driver.verify();
+});
+
+test('however often a test fails in pull requests, it is not broken, and one that has only failed there is healthy', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  for (const pull of ['one', 'two', 'three', 'four'])
+    await driver.ingest(
+      ran(repository, { hours: 20, pull }, { sums: 'failed', added: 'failed' }),
+      ran(repository, { hours: 21, pull, attempt: 2 }, { sums: 'failed', added: 'passed' }),
+    );
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
+  // It has never run on the default branch; when it does, what is known of it counts.
+  expect(Object.keys(await healthsOf(stores, repository))).not.toContain('added');
+  await driver.verify();
+  await driver.ingest(ran(repository, { hours: 30 }, { sums: 'passed', added: 'passed' }));
+  expect(await healthOf(stores, repository, 'added')).toEqual(['flaky']);
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
+  await driver.verify();
+});
+
+test('a run in which much fails explains its failures, also when the rest of it arrives later', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  const pulls = ['one', 'two', 'three'];
+  for (const pull of pulls)
+    await driver.ingest(
+      ran(repository, { hours: 20, pull }, { sums: 'failed' }),
+      ran(repository, { hours: 21, pull, attempt: 2 }, { sums: 'passed' }),
+    );
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+  const failed = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`more ${i}`, 'failed' as const]));
+  for (const pull of pulls) {
+    const shard = ran(repository, { hours: 20, pull }, failed);
+    await driver.ingest({ ...shard, sources: [`another shard of ${pull}`] });
+  }
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
+  await driver.verify();
+});
+
+test('a commit on which more than 200 tests failed contradicts nothing', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  await driver.ingest(
+    ran(repository, { hours: 20, pull: 'one' }, { sums: 'failed' }),
+    ran(repository, { hours: 21, pull: 'one', attempt: 2 }, { sums: 'passed' }),
+  );
+  expect((await stored(repository)).runs).toHaveLength(1);
+  const failed = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`more ${i}`, 'failed' as const]));
+  await driver.ingest(ran(repository, { hours: 22, pull: 'one', attempt: 3 }, failed));
+  expect(await stored(repository)).toEqual({ contradictions: [], runs: [] });
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
+  await driver.verify();
+});
+
+test('in any order and any split, what commits contradict agrees with the executions', () => pullRunsAgree(ingest, 3));
+
+test('what pull requests showed stays believed when their month leaves', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  // Of October, but for the last commit.
+  const shift = -24 * 7;
+  const pulls = ['one', 'two', 'three'];
+  await driver.ingest(
+    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
+  );
+  for (const pull of pulls)
+    await driver.ingest(
+      ran(repository, { hours: shift + 20, pull }, { sums: 'failed' }),
+      ran(repository, { hours: shift + 21, pull, attempt: 2 }, { sums: 'passed' }),
+    );
+  await driver.ingest(
+    ran(repository, { hours: 100, pull: 'late' }, { sums: 'failed' }),
+    ran(repository, { hours: 101, pull: 'late', attempt: 2 }, { sums: 'passed' }),
+    ran(repository, { hours: 110 }, { sums: 'passed' }),
+  );
+  await driver.verify();
+  stores.clock.set(Date.UTC(2027, 1, 10));
+  expect(await driver.retention.run()).toContain(202610);
+  expect((await stored(repository)).contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of late']);
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+  await driver.verify();
+  stores.clock.set(TEST_NOW);
+});
