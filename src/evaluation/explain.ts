@@ -59,7 +59,7 @@ interface Step {
 }
 
 /** A commit off the default branch on which the test both passed and failed. */
-export interface ExplainedContradiction {
+interface ExplainedContradiction {
   /** What failed, or passed after failed attempts. */
   execution: ExplainedExecution;
   /** When the opposite was known; milliseconds since the epoch. */

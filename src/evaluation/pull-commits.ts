@@ -105,7 +105,7 @@ export async function takeInPulls(
     ),
   );
   for (const { failure, testId } of known) {
-    const one = touched.get(failure.commit);
+    const one = suspects.get(failure.commit) ?? touched.get(failure.commit);
     if (one) suspects.set(failure.commit, { ...one, retried: new Set([...one.retried, testId]) });
   }
   if (suspects.size === 0) return NOTHING_MOVED;
@@ -303,7 +303,7 @@ const textOf = ({ at, failure, run, ...identity }: IdentifiedContradiction): str
     run,
   ]);
 
-export const isSameRun = (one: PullRun, other: PullRun): boolean =>
+const isSameRun = (one: PullRun, other: PullRun): boolean =>
   one.startedAt === other.startedAt &&
   one.executions === other.executions &&
   one.troubled.symmetricDifference(other.troubled).size === 0;

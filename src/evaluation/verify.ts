@@ -6,6 +6,7 @@ import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import {
+  failedAmong,
   type IdentifiedContradiction,
   readContradictions,
   readContradictionsBetween,
@@ -117,10 +118,12 @@ async function pullDifferences(
   repositoryId: string,
   { edge, pending }: { edge: number; pending: ReadonlySet<string> },
 ): Promise<{ differences: string[]; evidence: PullEvidence }> {
-  const found = await readAllEvidence({ clickhouse, repositoryId }, edge);
+  const { failed, ...found } = await readAllEvidence({ clickhouse, repositoryId }, edge);
   const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
   const stored = await onPostgres(() => readContradictionsBetween(db, repositoryId, since));
   const runs = await onPostgres(() => readRuns(db, repositoryId, edge));
+  const failedCommits = failed.map(({ commit }) => commit);
+  const known = new Set(await onPostgres(() => failedAmong(db, repositoryId, failedCommits)));
   const isPending = (commit: string): boolean => pending.has(commitKey({ repositoryId, commit }));
   const settled = (all: readonly IdentifiedContradiction[]) => all.filter(({ failure }) => !isPending(failure.commit));
   const [before, after] = [byText(settled(stored)), byText(settled(found.contradictions))];
@@ -136,6 +139,9 @@ async function pullDifferences(
   const named = new Set(evidence.runs.map(nameOfRun));
   return {
     differences: [
+      ...failedCommits
+        .filter((commit) => !known.has(commit) && !isPending(commit))
+        .map((commit) => `commit ${commit} failed off the default branch, but is not known to`),
       ...[...after].flatMap(([text, one]) => (before.has(text) ? [] : described(one, 'contradicts itself, unknown,'))),
       ...[...before].flatMap(([text, one]) => (after.has(text) ? [] : described(one, 'does not contradict itself'))),
     ],
