@@ -20,7 +20,7 @@ import { nameOfRun, readRunsOn } from '../postgres/judged-runs.ts';
 import { readTests } from '../postgres/test-states.ts';
 import { reportOf } from './backtest-document.ts';
 import { EXECUTIONS_MAX, type ReplayedTest, replay } from './backtest-replay.ts';
-import { nameOfFailedRun } from './pull-commits.ts';
+import { nameOfFailedRun } from './pull-evidence.ts';
 import { RunsOfExecutions } from './runs-of-executions.ts';
 import { executionColumns, executionOf, identityKey, TESTS_MAX } from './store.ts';
 

@@ -17,7 +17,7 @@ import { readCheckpoints } from '../postgres/health-checkpoints.ts';
 import { type AddedRun, nameOfRun, type PullRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import { judgedRunOf } from './judge-arrivals.ts';
 import { placeOf } from './news.ts';
-import type { PullEvidence } from './pull-commits.ts';
+import type { PullEvidence } from './pull-evidence.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, identityKey, TESTS_MAX } from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;

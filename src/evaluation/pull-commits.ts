@@ -1,22 +1,11 @@
 /**
- * Commits off the default branch that contradict themselves (src/domain/contradictions.ts). A commit that gets news is read
- * from ClickHouse as a whole, and what it shows replaces what is stored of it: so it does not matter in which order its
- * runs arrive, how often that happens, or where it is cut off.
+ * Takes in what is new on commits off the default branch. A commit with news is read from ClickHouse as a whole
+ * (pull-evidence.ts), and what it shows replaces what is stored of it: so it does not matter in which order its runs arrive,
+ * how often that happens, or where it is cut off.
  *
  * Most commits never fail, and cost one look into PostgreSQL.
  */
-import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineLongQuery, defineQuery } from '../clickhouse/query.ts';
-import {
-  CONTRADICTED_RUNS_MAX,
-  CONTRADICTED_TESTS_MAX,
-  contradictionsOf,
-  pullRequestRunKeyOf,
-} from '../domain/contradictions.ts';
-import { attemptOf, isTrouble } from '../domain/execution.ts';
-import { runNameOf } from '../domain/judge-runs.ts';
-import { monthOf } from '../domain/retention.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
   type FailedCommit,
@@ -35,37 +24,9 @@ import {
   type StoredRun,
   writePullRuns,
 } from '../postgres/judged-runs.ts';
-import { type CommitRun, commitKey, readRuns } from './commit-record.ts';
-import { placeOf } from './news.ts';
-import { executionColumns, executionOf, type IdentifiedExecution, identityKey, TESTS_MAX } from './store.ts';
+import { type PullEvidence, readEvidence } from './pull-evidence.ts';
+import { identityKey } from './store.ts';
 import type { TouchedPullCommit } from './touched.ts';
-
-/** Commits in a statement. With as many tests each as may contradict, their ids fit in the 1 MiB of an address. */
-const COMMITS_MAX = 40;
-
-const onCommits = defineQuery(
-  'evaluation/on_commits',
-  { repository_id: 'UUID', test_ids: 'Array(UUID)', commits: 'Array(String)', start_ms: 'Int64', end_ms: 'Int64' },
-  executionColumns.transform(executionOf),
-);
-const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
-const allFailed = defineLongQuery(
-  'maintenance/failed_commits',
-  since,
-  z.object({ commit_sha: z.string(), newest_ms: z.number(), is_repeated: z.coerce.boolean() }),
-);
-const allRetried = defineLongQuery(
-  'maintenance/retried_on_commits',
-  since,
-  z.object({ commit_sha: z.string(), test_ids: z.array(z.string()) }),
-);
-
-/** What commits show. */
-export interface PullEvidence {
-  contradictions: IdentifiedContradiction[];
-  /** The runs that these name. */
-  runs: PullRun[];
-}
 
 /** What changed with the news of commits. */
 export interface MovedEvidence {
@@ -118,150 +79,11 @@ export async function takeInPulls(
   };
 }
 
-/**
- * All retained contradictions of a repository, and every commit on which something failed off the default branch.
- *
- * @param edge The end of the newest month that has left: what was complete before is in the baselines.
- */
-export async function readAllEvidence(
-  stores: Pick<PullStores, 'clickhouse' | 'repositoryId'>,
-  edge: number,
-): Promise<PullEvidence & { failed: FailedCommit[] }> {
-  const of = { repository_id: stores.repositoryId, since_ms: Math.max(0, edge) };
-  const failed = await stores.clickhouse.select(allFailed, of);
-  const tests = new Map(failed.flatMap((row) => (row.is_repeated ? [[row.commit_sha, new Set<string>()]] : [])));
-  for (const row of await stores.clickhouse.select(allRetried, of)) tests.set(row.commit_sha, new Set(row.test_ids));
-  const { evidence } = await readEvidence(stores, tests);
-  const contradictions = evidence.contradictions.filter(({ at }) => at.finishedAt >= edge);
-  const named = new Set(contradictions.map(nameOfFailedRun));
-  return {
-    contradictions,
-    runs: evidence.runs.filter((run) => named.has(nameOfRun(run))),
-    failed: failed.map(({ commit_sha: commit, newest_ms: newestAt }) => ({ commit, newestAt })),
-  };
-}
-
 /** A run as it was when it was judged. */
 export const asPullRun = ({ unexpected, expected, meaning: _, ...run }: StoredRun): PullRun => ({
   ...run,
   troubled: unexpected.union(expected),
 });
-
-/** The key of its `JudgedRun`. */
-export const nameOfFailedRun = (one: IdentifiedContradiction): string => runNameOf(placeOf(one), one.run);
-
-/** @param tests by commit: those of which something is known that does not follow from its failures. */
-async function readEvidence(
-  { clickhouse, repositoryId }: Pick<PullStores, 'clickhouse' | 'repositoryId'>,
-  tests: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<{ evidence: PullEvidence; startedAt: ReadonlyMap<string, number> }> {
-  const evidence: PullEvidence = { contradictions: [], runs: [] };
-  const startedAt = new Map<string, number>();
-  const all = [...tests.keys()];
-  for (let from = 0; from < all.length; from += COMMITS_MAX) {
-    const commits = all.slice(from, from + COMMITS_MAX);
-    const names = commits.map((commit) => ({ repositoryId, commit }));
-    const found = await readRuns(clickhouse, () => names);
-    const runs = new Map(
-      commits.map((commit) => [
-        commit,
-        (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => !run.on_default),
-      ]),
-    );
-    for (const [commit, of] of runs)
-      if (of.length > 0) startedAt.set(commit, Math.min(...of.map(({ started_ms }) => started_ms)));
-    const executions = Map.groupBy(
-      await readExecutions({ clickhouse, repositoryId }, runs, tests),
-      ({ commit }) => commit,
-    );
-    for (const [commit, of] of runs) addEvidence(evidence, commit, of, executions.get(commit) ?? []);
-  }
-  return { evidence, startedAt };
-}
-
-async function readExecutions(
-  { clickhouse, repositoryId }: Pick<PullStores, 'clickhouse' | 'repositoryId'>,
-  runs: ReadonlyMap<string, readonly CommitRun[]>,
-  tests: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<IdentifiedExecution[]> {
-  const asked = [...runs].map(([commit, of]) => ({ commit, of, testIds: suspectsIn(of, tests.get(commit)) }));
-  const due = asked.filter(({ of, testIds }) => of.length > 0 && testIds.size > 0);
-  const testIds = [...new Set(due.flatMap((one) => [...one.testIds]))];
-  const bounds = {
-    repository_id: repositoryId,
-    commits: due.map(({ commit }) => commit),
-    start_ms: Math.min(...due.flatMap(({ of }) => of.map(({ started_ms }) => started_ms))),
-    end_ms: Math.max(...due.flatMap(({ of }) => of.map(({ ended_ms }) => ended_ms))),
-  };
-  const read: IdentifiedExecution[] = [];
-  for (let from = 0; from < testIds.length; from += TESTS_MAX)
-    read.push(...(await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) })));
-  const wanted = new Map(due.map((one) => [one.commit, one.testIds]));
-  return read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId));
-}
-
-/** The tests of which a commit may contradict itself: one attempt of a CI job says nothing about what only failed in it. */
-function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new Set()): Set<string> {
-  const suspects = new Set(known);
-  for (const of of Map.groupBy(runs, placeOfRun).values()) {
-    const attempts = new Set(of.map((run) => attemptOf({ runId: run.run_id, runAttempt: run.run_attempt })));
-    if (attempts.size < 2) continue;
-    for (const { failed_tests } of of) if (failed_tests.length <= CONTRADICTED_TESTS_MAX) addTo(suspects, failed_tests);
-  }
-  return suspects;
-}
-
-function addTo<T>(set: Set<T>, values: Iterable<T>): void {
-  for (const value of values) set.add(value);
-}
-
-/** Adds what one commit shows. */
-function addEvidence(
-  evidence: PullEvidence,
-  commit: string,
-  runs: readonly CommitRun[],
-  executions: readonly IdentifiedExecution[],
-): void {
-  const months = Map.groupBy(runs, ({ started_ms }) => monthOf(started_ms));
-  const found = [...Map.groupBy(executions, identityKey).values()].flatMap((of) => {
-    const { testId, pipelineName, jobName } = of[0] as IdentifiedExecution;
-    return contradictionsOf(of).map((one) => ({ testId, pipelineName, jobName, ...one }));
-  });
-  const kept = found.filter(({ at }) => isTelling(months.get(monthOf(at.finishedAt)) ?? []));
-  const named = new Set(kept.map(nameOfFailedRun));
-  const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
-  evidence.contradictions.push(...kept);
-  for (const row of runs) {
-    const run = { ...placeOfRow(row), commit };
-    const name = nameOfRun(run);
-    if (!named.has(name)) continue;
-    const retried = (troubles.get(name) ?? []).map(({ testId }) => testId);
-    evidence.runs.push({
-      ...run,
-      startedAt: row.started_ms,
-      executions: row.passed + row.failed,
-      troubled: new Set([...row.failed_tests, ...retried]),
-    });
-  }
-}
-
-/** Whether a month of a commit is not so red that it says nothing about one test. */
-function isTelling(runs: readonly CommitRun[]): boolean {
-  if (runs.length > CONTRADICTED_RUNS_MAX) return false;
-  return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;
-}
-
-const placeOfRow = (row: CommitRun) => ({
-  pipelineName: row.pipeline_name,
-  jobName: row.job_name,
-  day: row.day_number,
-  runId: row.run_id,
-  runAttempt: row.run_attempt,
-});
-
-const placeOfRun = (row: CommitRun): string => placeOf(placeOfRow(row));
-
-const nameOfPullRun = (one: IdentifiedExecution): string => runNameOf(placeOf(one), pullRequestRunKeyOf(one));
 
 /** Stores what some commits show instead of what is known of them. */
 async function replace(

@@ -20,7 +20,7 @@ import { type DerivedState, type DeriveOptions, deriveState } from './derived-st
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { judgeAllRuns } from './judge-all-runs.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
-import { readAllEvidence } from './pull-commits.ts';
+import { readAllEvidence } from './pull-evidence.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, identityKey, type Verdict } from './store.ts';
