@@ -117,8 +117,8 @@ export class BeliefCourse {
 /** Executions on the default branch that may yet be evidence, or be called flaky, or cease to be. */
 export function undecided({ evidence, streak }: Belief): WeighedPlace[] {
   // Of a long row, the first may have been evidence, and are kept no longer: that stands.
-  const [oldest] = evidence;
-  const from = oldest && evidence.length === EVIDENCE_KEPT ? oldest.finishedAt : 0;
+  const oldest = evidence.find(({ isContradicted }) => !isContradicted)?.finishedAt ?? Number.POSITIVE_INFINITY;
+  const from = evidence.length === EVIDENCE_KEPT ? oldest : 0;
   return [
     ...evidence.filter(({ isContradicted }) => !isContradicted),
     ...streak.filter(({ finishedAt }) => finishedAt >= from),

@@ -86,32 +86,19 @@ function followTo(
   baseline: StoredBelief,
   { place, executions, contradictions }: Course,
   runs: KnownRuns,
-): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: Set<string> } {
+): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: ReadonlySet<string> } {
   const newestAt = executions.reduce((newest, { finishedAt }) => Math.max(newest, finishedAt), 0);
   const isEarly = (at: number): boolean => at < newestAt - CHECKPOINT_LAG_MS;
-  const first = followCourse(
-    {
-      ...{ ...baseline, place },
-      executions: executions.filter(({ finishedAt }) => isEarly(finishedAt)),
-      contradictions: contradictions.filter(({ at }) => isEarly(at.finishedAt)),
-    },
-    runs,
-  );
-  const checkpoint = { at: first.at, belief: first.belief };
-  const { at, belief, changes, flaky } = followCourse(
-    {
-      ...{ ...checkpoint, place },
-      executions: executions.filter(({ finishedAt }) => !isEarly(finishedAt)),
-      contradictions: contradictions.filter((one) => !isEarly(one.at.finishedAt)),
-    },
-    runs,
-  );
-  return {
-    checkpoint,
-    belief: { at, belief },
-    changes: [...first.changes, ...changes],
-    flaky: first.flaky.union(flaky),
+  const early = {
+    executions: executions.filter(({ finishedAt }) => isEarly(finishedAt)),
+    contradictions: contradictions.filter(({ at }) => isEarly(at.finishedAt)),
   };
+  const course = followCourse({ ...baseline, place, ...early }, runs);
+  const checkpoint = { at: course.at, belief: course.belief };
+  // What was early is behind the course.
+  followCourse({ ...checkpoint, place, executions, contradictions }, runs, course);
+  const { at, belief, changes, flaky } = course;
+  return { checkpoint, belief: { at, belief }, changes, flaky };
 }
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {
