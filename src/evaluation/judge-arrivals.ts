@@ -270,10 +270,13 @@ class Judgement {
     const from = new Map<string, number>();
     for (const [key, before] of this.#behind) {
       const found = known.get(key);
-      if (!found && !this.#arrived.has(key)) this.#strangers.add(key);
       const { testId, pipelineName, jobName } = identityIn(key);
       const { start, restart } = startBefore(found ?? NOTHING_KNOWN, before);
       this.#identities.set(key, { testId, pipelineName, jobName, start, restart, executions: [] });
+      if (!found && !this.#arrived.has(key)) {
+        this.#strangers.add(key);
+        continue;
+      }
       const at = start.at?.finishedAt ?? 0;
       from.set(testId, Math.min(at, from.get(testId) ?? at));
     }
