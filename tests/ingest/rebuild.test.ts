@@ -36,7 +36,9 @@ test('after a change of the default branch, executions, totals, verdicts and hea
     runAt(4, '2', { ...PASSING, a: 'failed' }, develop),
     runAt(3, '2', { ...PASSING, a: 'passed' }, { attempt: 2, ...develop }),
   );
-  expect(await healthsOf(stores, repository)).toEqual({ a: ['healthy'] });
+  // The commit contradicts itself on any branch, but what failed there is no execution of the default branch.
+  expect(await healthsOf(stores, repository)).toEqual({ a: ['flaky'] });
+  expect(await flakyOf(stores, repository)).toEqual([]);
 
   const recorded = await stores.repositories.record(repository);
   await stores.repositories.set(recorded, { defaultBranch: 'develop' }, 'ann');
