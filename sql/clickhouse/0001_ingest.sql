@@ -157,7 +157,7 @@ PARTITION BY toYYYYMM(finished_at)
 ORDER BY (repository_id, test_id, finished_at, execution_id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000;
 
--- The health of each identity and its fold (src/domain/health.ts) at two places: a checkpoint some hours back, from which
+-- The health of each identity and its fold at two places: a checkpoint some hours back, from which
 -- it continues, and the baseline at the end of the newest month that has left, from which it can start over. Outlives
 -- retention.
 CREATE TABLE IF NOT EXISTS ci.health

@@ -53,7 +53,7 @@ FROM ci.ingest
 ARRAY JOIN arrayDistinct(arrayMap(ms -> toUInt16(intDiv(ms, 86400000)), e_finished_ms)) AS day_number
 WHERE on_default AND notEmpty(times);
 
--- Troubled runs (src/domain/infrastructure.ts), as judged by the evaluation. There are few.
+-- Troubled runs, as judged by the evaluation. There are few.
 CREATE TABLE IF NOT EXISTS ci.troubled_runs
 (
   repository_id UUID,

@@ -9,7 +9,8 @@ import type { Health } from './status.ts';
  *   it showed, but the test is healthy there now: a fault that was fixed has come back.
  * - `broken`, `known_flaky`: the default branch had failed in the same way before, and the test is broken or flaky there.
  * - `quarantined`: a quarantine covers the failure.
- * - `infrastructure`: so much failed in the run at once that the infrastructure is the likelier cause.
+ * - `infrastructure`: it passed on the default branch, and so much failed in the run at once that the infrastructure is the
+ *   likelier cause.
  *
  * In the order in which a list shows them: what needs attention comes first.
  */
@@ -22,6 +23,8 @@ export interface FailedOnCommit {
   isQuarantined: boolean;
   /** It failed only in troubled runs. */
   isInTroubledRun: boolean;
+  /** In retained runs of the default branch. What has never passed may fail in any run. */
+  hasPassedOnDefault: boolean;
   /**
    * Of each failure group of the test on this commit: when it first appeared here, and first on the default branch (null:
    * never). Milliseconds since the epoch.
@@ -31,9 +34,15 @@ export interface FailedOnCommit {
   health: Health | null;
 }
 
-export function commitVerdict({ isQuarantined, isInTroubledRun, groups, health }: FailedOnCommit): CommitVerdict {
+export function commitVerdict({
+  isQuarantined,
+  isInTroubledRun,
+  hasPassedOnDefault,
+  groups,
+  health,
+}: FailedOnCommit): CommitVerdict {
   if (isQuarantined) return 'quarantined';
-  if (isInTroubledRun) return 'infrastructure';
+  if (isInTroubledRun && hasPassedOnDefault) return 'infrastructure';
   if (groups.length === 0 || groups.some(isNewGroup)) return 'new';
   if (health === 'broken') return 'broken';
   return health === 'flaky' ? 'known_flaky' : 'new';

@@ -3,8 +3,8 @@ import type { RunMeaning } from './judge-runs.ts';
 import { unseenTrouble } from './run-trouble.ts';
 
 /**
- * How much trouble a run was in. `partial`: a healthy test fails in it with a probability of {@link PARTIAL_FROM} at least;
- * `total`: of {@link TOTAL_FROM}.
+ * How much trouble a run was in. `partial`: {@link UNEXPECTED_MIN} tests or more failed unexpectedly, and a healthy test
+ * fails in it with a probability of {@link PARTIAL_FROM} at least; `total`: of {@link TOTAL_FROM}.
  */
 export const TROUBLES = ['none', 'partial', 'total'] as const;
 type Trouble = (typeof TROUBLES)[number];
@@ -12,6 +12,8 @@ type Trouble = (typeof TROUBLES)[number];
 /** Far more than any commit breaks a test: then the run is the likelier cause of a failure. */
 const PARTIAL_FROM = 0.01;
 const TOTAL_FROM = 0.75;
+/** With fewer unexpected failures, the commit may as well have broken the tests: the run is not called troubled. */
+const UNEXPECTED_MIN = 3;
 
 export interface ShownRun {
   executions: number;
@@ -31,13 +33,13 @@ export function explainRun(run: ShownRun | undefined): RunExplanation {
   if (!run?.meaning) return { trouble: 'none', reason: null };
   const { executions, unexpectedCount, meaning } = run;
   const { healthyFails, isShared } = meaning.unexpected;
-  // What nothing shows is no trouble, though it may explain a failure where few other tests run.
-  const unseen = unexpectedCount > 1 ? 0 : unseenTrouble(Math.max(1, executions));
-  const trouble = troubleOf(healthyFails - unseen);
+  const trouble = unexpectedCount < UNEXPECTED_MIN ? 'none' : troubleOf(healthyFails);
   const counted = `${unexpectedCount} of ${executions} executions failed unexpectedly`;
   if (trouble === 'none') {
     const why =
-      unseen >= PARTIAL_FROM ? 'with so few tests, nothing tells a bad run from a bad test' : 'too few to be trouble';
+      unseenTrouble(Math.max(1, executions)) >= PARTIAL_FROM
+        ? 'with so few tests, nothing tells a bad run from a bad test'
+        : 'too few to be trouble';
     return { trouble, reason: `${counted}: ${why}` };
   }
   const ownShare = (isShared * Math.max(0, unexpectedCount - 1)) / Math.max(1, executions);

@@ -36,7 +36,7 @@ function verdictsOf(
     const isFlaky = isFlakyDetectionEnabled && course.flaky.has(executionId);
     verdicts.set(executionId, { testId, executionId: BigInt(executionId), finishedAt, isFromSource, isFlaky });
   };
-  // Unless it starts over, verdicts from before the start stand that are not decided anew.
+  // Unless it starts over, verdicts from before the start stand that are not decided again.
   for (const { executionId, finishedAt } of [...undecided(start.belief), ...undecided(course.belief)])
     if (restart !== undefined || course.flaky.has(executionId) || course.withdrawn.has(executionId))
       decide(executionId, finishedAt, false);

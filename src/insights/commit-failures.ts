@@ -92,7 +92,7 @@ export function mountCommitFailures(
     tag: common.TAG,
     summary: 'List the failed tests of a commit with a verdict on each',
     description:
-      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or is healthy now), `broken` or `known_flaky` (it is so on the default branch, and failed in the same way there before), `infrastructure` (nearly everything failed in the run), `quarantined`. New failures come first.',
+      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or is healthy now), `broken` or `known_flaky` (it is so on the default branch, and failed in the same way there before), `infrastructure` (the test had passed before, and so much failed in the run that the run is the likelier cause), `quarantined`. New failures come first.',
     access: 'read',
     params: common.commitPath,
     query: {

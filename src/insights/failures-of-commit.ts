@@ -145,6 +145,7 @@ function judged(
     verdict: commitVerdict({
       isQuarantined: quarantine !== undefined || failed.every(({ is_quarantined }) => is_quarantined),
       isInTroubledRun: failed.every((result) => troubled.has(runKey(result))),
+      hasPassedOnDefault: test?.identities.some(({ summary }) => summary.lastSuccessAt !== null) ?? false,
       groups: seen,
       health,
     }),

@@ -110,7 +110,8 @@ describe('the embedded PostgreSQL', () => {
     const stored: StoredBlock[] = [];
     const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => stored.push(block) });
     const repositoryId = crypto.randomUUID();
-    // The retry proves the failure flaky: a verdict to insert.
+    // The retry proves the failure flaky, among so many others that passed: a verdict to insert.
+    const others = Array.from({ length: 40 }, (_, i) => ({ name: `other ${i}`, status: 'passed' as const }));
     for (const [attempt, status] of [
       [1, 'failed'],
       [2, 'passed'],
@@ -120,7 +121,7 @@ describe('the embedded PostgreSQL', () => {
         source: `attempt ${attempt}`,
         run: { run_id: '1', run_attempt: attempt, commit: 'c' },
         receivedAt: TEST_NOW,
-        executions: [{ name: 'x', status }],
+        executions: [{ name: 'x', status }, ...others],
       });
       const options = { repositoryId, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
       await ledger.write([prepareChunk(job, options)]);

@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('when the service is slow or away', () => {
       await page.getByRole('alert').getByText('ClickHouse is away.').first().waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await page.unroute(isRead);
-      // Each part of a page asks separately, and by itself after a while: then the button has gone.
+      // Each part of a page asks separately, and asks again after a while: then the button has gone.
       const again = page.getByRole('button', { name: 'Try again' });
       while (await again.count()) {
         await again.first().click({ timeout: 1_000 }).catch(ignoreTimeout);

@@ -198,7 +198,7 @@ describe('the fold', () => {
         const second = follow(executions.slice(at), first.belief);
         const whole = sorted(follow(executions).flaky);
         expect(sorted(first.flaky.difference(second.withdrawn).union(second.flaky))).toEqual(whole);
-        // If it starts over, what was undecided is decided anew, but for what its source says.
+        // If it starts over, what was undecided is decided again, but for what its source says.
         const bySource = new Set(executions.flatMap((one) => (one.isFlakyWithinRun ? [String(one.executionId)] : [])));
         const open = new Set(undecided(first.belief).map(({ executionId }) => executionId));
         expect(sorted(first.flaky.difference(open.difference(bySource)).union(second.flaky))).toEqual(whole);

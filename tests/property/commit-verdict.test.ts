@@ -9,10 +9,12 @@ const group = fc.record({ firstHereAt: moment, firstOnDefaultAt: fc.option(momen
 const failed: fc.Arbitrary<FailedOnCommit> = fc.record({
   isQuarantined: fc.boolean(),
   isInTroubledRun: fc.boolean(),
+  hasPassedOnDefault: fc.boolean(),
   groups: fc.array(group, { maxLength: 3 }),
   health: fc.option(fc.constantFrom(...HEALTHS)),
 });
-const excused = (one: FailedOnCommit): boolean => one.isQuarantined || one.isInTroubledRun;
+const isInfrastructure = (one: FailedOnCommit): boolean => one.isInTroubledRun && one.hasPassedOnDefault;
+const excused = (one: FailedOnCommit): boolean => one.isQuarantined || isInfrastructure(one);
 const hold = (property: (one: FailedOnCommit) => void): void =>
   fc.assert(fc.property(failed, property), { numRuns: 500 });
 
@@ -29,10 +31,10 @@ test('a test that is healthy on the default branch, or never ran there, is no ex
   });
 });
 
-test('only a quarantine makes a failure quarantined, and only a troubled run makes it infrastructure', () => {
+test('only a quarantine makes a failure quarantined, and only a troubled run makes one infrastructure of a test that had passed', () => {
   hold((one) => {
     expect(commitVerdict(one) === 'quarantined').toBe(one.isQuarantined);
-    expect(commitVerdict(one) === 'infrastructure').toBe(one.isInTroubledRun && !one.isQuarantined);
+    expect(commitVerdict(one) === 'infrastructure').toBe(isInfrastructure(one) && !one.isQuarantined);
     expect(COMMIT_VERDICTS).toContain(commitVerdict(one));
   });
 });

@@ -20,7 +20,7 @@ const files = ['queries', 'derived', 'maintenance', 'repair'].flatMap(sqlFiles);
 const included = files.flatMap((path) =>
   Array.from(readFileSync(`${ROOT}sql/${path}.sql`, 'utf8').matchAll(/\/\*include (.+)\*\//g), ([, of = '']) => of),
 );
-const row = z.object({ fingerprint: z.string() });
+const row = z.object({ status: z.string() });
 const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 
 describe('statements', () => {
@@ -49,8 +49,7 @@ describe('statements', () => {
   });
 
   test('a parameter that is missing, has another type or is not in the file is refused when the query is defined', () => {
-    const define = (params: Parameters<typeof defineQuery>[1]) => () =>
-      defineQuery('evaluation/fingerprints', params, row);
+    const define = (params: Parameters<typeof defineQuery>[1]) => () => defineQuery('evaluation/history', params, row);
     expect(define({ ...tests, since_ms: 'Int64' })).not.toThrow();
     expect(define(tests)).toThrow('{since_ms: Int64}, but nothing is declared');
     expect(define({ ...tests, since_ms: 'UInt32' })).toThrow('{since_ms: Int64}, but UInt32 is declared');
