@@ -11,24 +11,15 @@ import type { Contradiction } from '../domain/contradictions.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
-import { isRecovered } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { readContradictions } from '../postgres/contradictions.ts';
 import { readCheckpoints } from '../postgres/health-checkpoints.ts';
-import type { Quarantine } from '../postgres/quarantine-records.ts';
-import { coveredBy, recentIdentities } from './quarantines.ts';
+import { recentIdentities } from './quarantines.ts';
 import { type MeaningfulRun, RunsOfExecutions } from './runs-of-executions.ts';
-import {
-  executionColumns,
-  executionOf,
-  type IdentifiedExecution,
-  type Identity,
-  type IdentityState,
-  identityKey,
-} from './store.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, type IdentityState, identityKey } from './store.ts';
 
 /** An execution with what an explanation shows about it. */
 export interface ExplainedExecution extends IdentifiedExecution {
@@ -281,46 +272,3 @@ const executionsIn = (
   places: readonly { executionId: string }[],
   byId: ReadonlyMap<string, ExplainedExecution>,
 ): ExplainedExecution[] => places.flatMap(({ executionId }) => byId.get(executionId) ?? []);
-
-export interface RecoveryExplanation {
-  quarantine: Quarantine;
-  isRecovered: boolean;
-  identities: readonly RecoveringIdentity[];
-}
-
-interface RecoveringIdentity extends Identity {
-  health: Health;
-  /** Clean passes since the quarantine was made, and how many it needs in all; null: more than anyone waits for. */
-  cleanPasses: number;
-  cleanPassesNeeded: number | null;
-}
-
-/** How far each quarantine of an explained test had recovered by that moment, as the evaluation decides it. */
-export function explainRecovery(
-  { asOf }: Pick<ExplainOptions, 'asOf'>,
-  identities: readonly IdentityExplanation[],
-  quarantines: readonly Quarantine[],
-): RecoveryExplanation[] {
-  const recent = recentIdentities(identities);
-  return quarantines
-    .filter(({ createdAt }) => createdAt.getTime() <= asOf)
-    .map((quarantine) => {
-      const quarantinedAt = quarantine.createdAt.getTime();
-      const covered = coveredBy(quarantine, recent);
-      return {
-        quarantine,
-        isRecovered: isRecovered(covered, quarantinedAt),
-        identities: covered.map((one) => recovering(one, quarantinedAt)),
-      };
-    });
-}
-
-function recovering(identity: IdentityExplanation, quarantinedAt: number): RecoveringIdentity {
-  const { testId, pipelineName, jobName, health, executions: all } = identity;
-  const cleanPasses = all.filter((one) => one.finishedAt > quarantinedAt && !isTrouble(one)).length;
-  const left = identity.cleanPassesNeeded === null ? null : identity.cleanPassesNeeded - identity.cleanPasses;
-  return {
-    ...{ testId, pipelineName, jobName, health, cleanPasses },
-    cleanPassesNeeded: left === null ? null : cleanPasses + left,
-  };
-}

@@ -18,7 +18,14 @@ import { type AddedRun, nameOfRun, type PullRun, readPastRuns, type StoredRun } 
 import { judgedRunOf } from './judge-arrivals.ts';
 import { placeOf } from './news.ts';
 import type { PullEvidence } from './pull-evidence.ts';
-import { executionColumns, executionOf, type IdentifiedExecution, identityKey, TESTS_MAX } from './store.ts';
+import {
+  executionColumns,
+  executionOf,
+  type IdentifiedExecution,
+  identityIn,
+  identityKey,
+  TESTS_MAX,
+} from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
 /** After every execution. */
@@ -230,8 +237,7 @@ class WindowJudge {
     const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
-        const [, pipelineName = '', jobName = ''] = key.split('\0');
-        const place = placeOf({ pipelineName, jobName });
+        const place = placeOf(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
         const of = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
         return [key, { ...start, place, ...of }];

@@ -29,7 +29,15 @@ import {
 import { placeOf } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
 import { splitByRecency } from './recency.ts';
-import { type EvaluationStore, type IdentifiedExecution, type Identity, identityKey } from './store.ts';
+import { isSameRun, RunInHand } from './run-in-hand.ts';
+import {
+  type EvaluationStore,
+  type IdentifiedExecution,
+  type Identity,
+  identityIn,
+  identityKey,
+  testIdIn,
+} from './store.ts';
 
 /** Where a belief can start over: the baseline first, later ones after it. */
 export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
@@ -91,33 +99,6 @@ export async function judgeArrivals(stores: ArrivalStores, arrivals: Arrivals): 
   const judgement = new Judgement(stores, since, runs);
   judgement.add({ ...arrivals, againSince });
   return judgement.settle();
-}
-
-/** A run with the identities that failed in it. */
-class RunInHand {
-  readonly name: string;
-  readonly place: string;
-  /** By `identityKey`: whether the identity was healthy before the run; undefined if it was not in it before. */
-  readonly members = new Map<string, boolean | undefined>();
-
-  constructor(readonly stored: StoredRun) {
-    this.name = nameOfRun(stored);
-    this.place = placeOf(stored);
-    for (const testId of stored.unexpected) this.members.set(this.keyOf(testId), true);
-    for (const testId of stored.expected) this.members.set(this.keyOf(testId), false);
-  }
-
-  keyOf(testId: string): string {
-    return `${testId}\0${this.place}`;
-  }
-
-  toStore({ meaning, wereHealthy }: RunJudgement, isJudged: (identity: string) => boolean): StoredRun {
-    const unexpected = new Set<string>();
-    const expected = new Set<string>();
-    for (const [key, wasHealthy] of this.members)
-      ((isJudged(key) ? wereHealthy.has(key) : wasHealthy) ? unexpected : expected).add(testIdIn(key));
-    return { ...this.stored, meaning, unexpected, expected };
-  }
 }
 
 /** An identity in hand. */
@@ -339,7 +320,7 @@ class Judgement {
       const known = this.#runs.get(run.key);
       if (!known) return [];
       const after = known.toStore(run, (key) => this.#isJudgedIn(key, known.stored, known.members.get(key)));
-      return isSame(after, known.stored) ? [] : [after];
+      return isSameRun(after, known.stored) ? [] : [after];
     });
     await writeMeanings(this.stores.tx, this.stores.repositoryId, changed);
   }
@@ -368,16 +349,3 @@ export const judgedRunOf = (run: PastRun): JudgedRun => ({
   isOnDefaultBranch: run.commit === '',
   meaning: run.meaning,
 });
-
-const TEST_ID_LENGTH = 36;
-const testIdIn = (key: string): string => key.slice(0, TEST_ID_LENGTH);
-
-function identityIn(key: string): Identity {
-  const [testId = '', pipelineName = '', jobName = ''] = key.split('\0');
-  return { testId, pipelineName, jobName };
-}
-
-const isSame = (one: StoredRun, other: StoredRun): boolean =>
-  JSON.stringify(one.meaning) === JSON.stringify(other.meaning) &&
-  one.unexpected.symmetricDifference(other.unexpected).size === 0 &&
-  one.expected.symmetricDifference(other.expected).size === 0;

@@ -25,6 +25,14 @@ export interface IdentityState extends Identity {
 export const identityKey = ({ testId, pipelineName, jobName }: Identity): string =>
   `${testId}\0${pipelineName}\0${jobName}`;
 
+/** What {@link identityKey} was made of. */
+export function identityIn(key: string): Identity {
+  const [testId = '', pipelineName = '', jobName = ''] = key.split('\0');
+  return { testId, pipelineName, jobName };
+}
+
+export const testIdIn = (key: string): string => key.slice(0, key.indexOf('\0'));
+
 export type IdentifiedExecution = JudgedExecution & Identity;
 
 /** The columns of an execution, named alike in every query whose executions are judged. */

@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { KeyList, MadeKey } from '../../src/access/keys.ts';
 import type { CredentialInUse, SessionList } from '../../src/access/sessions.ts';
-import type { Explanation } from '../../src/evaluation/explanation.ts';
+import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
 import type { UploadList } from '../../src/ingest/receipts.ts';
