@@ -14,6 +14,7 @@ interface Log {
 interface Payload {
   upload_id?: string;
   repository: { name: string };
+  events?: { key: string }[];
 }
 
 /** The payloads of the page, for the repository of a test. */
@@ -21,6 +22,8 @@ export function payloads(repository: string): string {
   const [runs, events] = JSON.parse(recipe('### Python', 'json')) as [Payload, Payload];
   for (const payload of [runs, events]) payload.repository.name = repository;
   runs.upload_id = uuid7();
+  // The id of its job: one that is still queued for another repository would take its place.
+  for (const event of events.events ?? []) event.key += `-${repository}`;
   return JSON.stringify([runs, events]);
 }
 
