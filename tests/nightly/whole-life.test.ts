@@ -1,18 +1,20 @@
 /**
  * One test's whole life on a real service, through the API, the client of CI jobs and pytest's plugin: new in a pull
  * request and caught as flaky, merged anyway, quarantined for one failure group with an owner and an end, failing
- * otherwise, fixed, lapsed. What people see of it is kept in `$ARTIFACTS_DIR/whole-life.txt`, and
+ * otherwise, fixed, recovered, lapsed. What people see of it is kept in `$ARTIFACTS_DIR/whole-life.txt`, and
  * docs/producers.md shows it. It is not printed: CI would take the failures in it for failures of these tests.
  */
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { runClient } from '../clients/support/client.ts';
 import { jobEnvironment } from '../clients/support/job.ts';
 import { pythonEnvironment } from '../clients/support/python.ts';
 import { machine, run } from '../clients/support/run.ts';
-import { freshRepository, ROOT, sharedService } from '../clients/support/service.ts';
+import { type ClientService, freshRepository, ROOT, sharedService } from '../clients/support/service.ts';
 
 const NAME = 'test_rates.py::test_converts';
 const SLOW = 'the rate service timed out';
@@ -43,8 +45,18 @@ const OTHERS = Array.from({ length: 30 }, (_, i) => `<testcase name="test_other_
 /** Commits of the default branch on which it fails, then passes. */
 const FLAKY_ON = [2, 3, 4, 5, 6];
 
+/** Makes the quarantines of the service four days older. */
+async function fourDaysPass({ dataDir }: ClientService): Promise<void> {
+  const running = await startEmbeddedPostgres(dataDir, { attach: true });
+  const client = new pg.Client(running.url);
+  await client.connect();
+  await client.query(`update ci_insights.quarantines set created_at = created_at - interval '4 days'`);
+  await client.end();
+  await running.stop();
+}
+
 test.skipIf(!python)(
-  'a flaky test is caught, merged, quarantined for one failure, blocks with another, is fixed and lapses',
+  'a flaky test is caught, merged, quarantined for one failure, blocks with another, is fixed, recovers and lapses',
   async () => {
     const service = await sharedService();
     const repository = freshRepository('life');
@@ -143,13 +155,14 @@ test.skipIf(!python)(
     const blocked = await gate('c10', 10, WRONG);
     expect([blocked.code, blocked.stdout]).toEqual([1, expect.stringContaining('never failed like this')]);
 
-    // Fixed: it passes often enough, and is healthy again.
+    // Fixed: it passes often enough, and is healthy again. A test recovers only after three days of quarantine.
+    await fourDaysPass(service);
     for (let i = 0; i < 60; i++) await onMain(`fixed-${i}`, 0);
     await healthIs('healthy');
     const listed = `${base}/quarantines?narrowed=include`;
-    const { quarantined_tests } = await service.get<Listed>(listed);
-    // That takes three days of runs since the quarantine was made.
-    expect(quarantined_tests).toMatchObject([{ is_recovered: false }]);
+    const { quarantined_tests } = await service.until<Listed>(listed, ({ quarantined_tests: [one] }) =>
+      Boolean(one?.is_recovered),
+    );
     await client('quarantine', 'list');
 
     // Announced, as it ends within three days. Then the end is brought forward, and the quarantine lapses.
