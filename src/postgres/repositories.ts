@@ -83,9 +83,14 @@ export class RepositoryStore {
     private readonly clock: Clock,
   ) {}
 
-  /** The repository of a path, or undefined if it was never written to. From memory for up to a second. */
-  find(owner: string, name: string): Promise<Repository | undefined> {
-    return this.#cache.get(cacheKey(owner, name), () => this.#load(owner, name));
+  /**
+   * The repository of a path, or undefined if it was never written to. From memory for up to a second, but one that is
+   * unknown may be recorded by another process at any moment: who has the receipt of an upload to it must find it.
+   */
+  async find(owner: string, name: string): Promise<Repository | undefined> {
+    const found = await this.#cache.get(cacheKey(owner, name), () => this.#load(owner, name));
+    if (!found) this.#forget(owner, name);
+    return found;
   }
 
   /** The same, if it is in memory now. */
