@@ -40,10 +40,16 @@ export function healthConfidence(health: Health, { at, belief }: Known): HealthC
   const probability = likelihoodOf(health, belief);
   const [medium, high] = CONFIDENCES[health];
   const confidence = probability >= high ? 'high' : probability >= medium ? 'medium' : 'low';
+  const isKnown: Record<Health, () => boolean> = {
+    healthy: () => confidence !== 'low' || isSurelyHealthy(belief),
+    flaky: () => true,
+    // A few failures of a new test: it may as well be flaky.
+    broken: () => probability >= 0.5,
+  };
   return {
     probability: Math.round(1_000 * probability) / 1_000,
     confidence,
-    hasEnoughRuns: health !== 'healthy' || confidence !== 'low' || isSurelyHealthy(belief),
+    hasEnoughRuns: isKnown[health](),
   };
 }
 

@@ -15,7 +15,7 @@ import { BeliefCourse } from './belief-course.ts';
 import type { Contradiction } from './contradictions.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
 import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
-import { type RunCount, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
+import { type MetRun, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
 
 /** What a run means for a test that fails in it: one that is in its count of unexpected failures, and any other. */
 export interface RunMeaning {
@@ -137,7 +137,9 @@ function judgeRun(
   const wereHealthy = new Set([...troubled].filter(isHealthy));
   const unexpected = wereHealthy.size + others.unexpected;
   const isCalm = troubled.size + others.unexpected + others.expected === 0;
-  const meaning = isCalm ? null : meaningOf({ executions: run.executions, unexpected }, surroundings);
+  const meaning = isCalm
+    ? null
+    : meaningOf({ executions: run.executions, unexpected, isOnDefaultBranch: run.isOnDefaultBranch }, surroundings);
   return { ...run, unexpected, meaning, wereHealthy };
 }
 
@@ -145,7 +147,7 @@ function judgeRun(
  * What a run means, in coarse steps: what changes less changes no test that failed in the run. So the parts of a run that
  * arrive one after the other let its tests start over only while they show something new.
  */
-export const meaningOf = (count: RunCount, surroundings: Surroundings): RunMeaning => ({
+export const meaningOf = (count: MetRun, surroundings: Surroundings): RunMeaning => ({
   unexpected: rounded(runTroubleOf(count, surroundings, true)),
   expected: rounded(runTroubleOf(count, surroundings, false)),
 });

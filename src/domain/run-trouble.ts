@@ -24,12 +24,26 @@ const TROUBLED_RUNS = 0.08;
 /** The least part of a run that trouble hits. */
 const TROUBLE_SHARE_MIN = 0.02;
 
+/**
+ * With fewer executions in two weeks, nothing is known of a repository's trouble, and none is assumed that nothing shows: a
+ * test that failed and passed on one commit is flaky then, as anyone would read it.
+ */
+const KNOWN_FROM = 10;
+
 /** What a run adds to what is known of its day. */
 export interface RunCount {
   executions: number;
   /** Failures and retries of tests not known to be flaky or broken. */
   unexpected: number;
 }
+
+/** A run that something went wrong in. */
+export interface MetRun extends RunCount {
+  isOnDefaultBranch: boolean;
+}
+
+/** A contradiction compares two runs of a pull request, and each of them may have met trouble that nothing shows. */
+const CONTRADICTING_RUNS = 2;
 
 /** The runs before it (run-surroundings.ts). */
 export interface Surroundings {
@@ -44,13 +58,15 @@ export const POOLED_MS = DAY_MS;
 export const USUAL_MS = 14 * DAY_MS;
 
 /** What the run means for a test that fails in it; `isUnexpected`: the test itself is in the count. */
-export function runTroubleOf(run: RunCount, { hour, day, usual }: Surroundings, isUnexpected: boolean): RunTrouble {
+export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, isUnexpected: boolean): RunTrouble {
   const executions = Math.max(1, run.executions);
   const expected = usual.unexpected / Math.max(1, usual.executions);
   const others = Math.max(0, run.unexpected - (isUnexpected ? 1 : 0) - expected * executions);
   const share = Math.min(0.99, others / executions);
   const isShared = sharedness(others, share);
-  const unseen = unseenTrouble(executions + hour.executions);
+  const isNew = executions + day.executions + usual.executions < KNOWN_FROM;
+  const met = isNew ? 0 : run.isOnDefaultBranch ? 1 : CONTRADICTING_RUNS;
+  const unseen = met * unseenTrouble(executions + hour.executions);
   const pooled = Math.max(pooledShare(hour, expected), pooledShare(day, expected));
   return {
     healthyFails: HEALTHY_FAILS + (others === 0 ? unseen : 0) + Math.max(isShared * share, pooled),

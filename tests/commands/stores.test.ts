@@ -157,7 +157,7 @@ describe('beside a running service', () => {
     expect(explained).toContain('; not enough runs to know');
     expect(explained).toContain('run 7 attempt 1, commit c7');
     expect(await runOn(join(folder, 'elsewhere'), explain, told)).toEqual(found);
-    expect(JSON.parse((await run(...explain, '--json')).out)).toMatchObject({ health_status: 'healthy' });
+    expect(JSON.parse((await run(...explain, '--json')).out)).toMatchObject({ health_status: 'broken' });
     for (const [arguments_, sentence] of [
       [['Cart.sums'], "No passed or failed execution of 'Cart.sums' is retained on the default branch"],
       [['Cart.sums *', '--as-of', '2001-01-01T00:00:00Z'], 'that had finished by 2001-01-01T00:00:00Z'],

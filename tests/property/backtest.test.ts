@@ -88,7 +88,10 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
         isRetried: one.isRetried,
       };
       if (one.status === 'failed' && one.group) fingerprints.set(executionId, one.group);
-      meanings.set(executionId, meaningOf({ executions: 100, unexpected: one.othersFail + 1 }, CALM));
+      meanings.set(
+        executionId,
+        meaningOf({ executions: 100, unexpected: one.othersFail + 1, isOnDefaultBranch: true }, CALM),
+      );
       return [made, ...Array.from({ length: one.passes }, (_, j) => calm(one.job, 1_000 * i + j))];
     });
     return { executions, fingerprints, meanings };

@@ -89,7 +89,11 @@ function believe(
 
 const NONE = { executions: 0, unexpected: 0 };
 const troubleOf = (others: number, executions = 150): RunTrouble =>
-  runTroubleOf({ executions, unexpected: others + 1 }, { hour: NONE, day: NONE, usual: NONE }, true);
+  runTroubleOf(
+    { executions, unexpected: others + 1, isOnDefaultBranch: true },
+    { hour: NONE, day: NONE, usual: NONE },
+    true,
+  );
 
 /** `.` passed, `F` failed, `|` a new commit; one execution every three hours. */
 function after(history: string, others = 0, executions = 150) {
@@ -114,6 +118,18 @@ function after(history: string, others = 0, executions = 150) {
 }
 const PASSES = '.|'.repeat(60);
 const sorted = (ids: ReadonlySet<string>): string[] => [...ids].sort();
+
+describe('a repository that has hardly run', () => {
+  test('is read plainly: what fails is broken, and flaky once it passes on the same commit', () => {
+    expect(after('F', 0, 2).status).toBe('broken');
+    expect(after('F.', 0, 2).status).toBe('flaky');
+  });
+
+  test('is doubted as soon as it has run a little: with so few tests, a bad run looks like a bad test', () => {
+    expect(after('F', 0, 10).status).toBe('healthy');
+    expect(after('F.', 0, 10).status).toBe('healthy');
+  });
+});
 
 describe('the fold', () => {
   test('does not depend on the order of arrival, on duplicates or on skipped executions', () => {

@@ -290,7 +290,9 @@ test('a run that arrives in fifty parts means the same from the first few on', (
       const meanings = Array.from({ length: 45 }, (_, i) => {
         const executions = (i + 6) * 1_000;
         const unexpected = Math.round(executions * share);
-        return JSON.stringify(meaningOf({ executions, unexpected }, { hour: none, day: none, usual: none }));
+        return JSON.stringify(
+          meaningOf({ executions, unexpected, isOnDefaultBranch: true }, { hour: none, day: none, usual: none }),
+        );
       });
       expect(new Set(meanings).size).toBeLessThanOrEqual(8);
     }),

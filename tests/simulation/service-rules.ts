@@ -4,7 +4,7 @@ import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
-import type { RunCount } from '../../src/domain/run-trouble.ts';
+import type { MetRun } from '../../src/domain/run-trouble.ts';
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { Rules, Run } from './history.ts';
@@ -79,13 +79,13 @@ export class ServiceRules implements Rules {
     );
   }
 
-  #count(run: Run): RunCount {
+  #count(run: Run): MetRun {
     let unexpected = 0;
     for (const identity of run.troubles.keys()) if (this.health(identity) === 'healthy') unexpected++;
-    return { executions: run.identities.length, unexpected };
+    return { executions: run.identities.length, unexpected, isOnDefaultBranch: run.isDefaultBranch };
   }
 
-  #meaningOf(count: RunCount, at: number): RunMeaning {
+  #meaningOf(count: MetRun, at: number): RunMeaning {
     return meaningOf(count, this.#runs.before(this.#options.isSameMomentBefore ? at + 1 : at));
   }
 
