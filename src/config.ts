@@ -119,6 +119,7 @@ const environmentSchema = z.object({
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_TRACES_SAMPLER_ARG: share.optional(),
   UV_THREADPOOL_SIZE: whole(1, 1_024).optional(),
+  BUN_JSC_forceRAMSize: whole(128 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
 });
 
 export type Role = 'all' | 'api' | 'worker';
@@ -260,18 +261,3 @@ function githubApiUrlOf(auth: boolean | undefined, apiUrl: string | undefined): 
 
 /** For a command that is one part of the service, whatever ROLE says. */
 export const readConfigAs = (role: Role): Config => readConfig({ ...process.env, ROLE: role });
-
-/**
- * The embedded ClickHouse runs its statements on the threads of the runtime, by default as many as cores: two long
- * statements would hold up all others.
- */
-const THREADS = 12;
-
-/**
- * The environment in which this process would have enough threads; undefined if it says itself how many. The runtime
- * reads the variable when a process begins, so setting it in `process.env` changes nothing.
- */
-export const environmentWithThreads = (
-  environment: Record<string, string | undefined> = process.env,
-): Record<string, string | undefined> | undefined =>
-  environment.UV_THREADPOOL_SIZE ? undefined : { ...environment, UV_THREADPOOL_SIZE: String(THREADS) };

@@ -1,13 +1,14 @@
 /** How `serve` and `worker` run the service, and how they end if it does not start. */
-import { type Config, environmentWithThreads } from '../config.ts';
+import type { Config } from '../config.ts';
 import { createLogger } from '../observability/log.ts';
+import { environmentWithSettings } from '../runtime.ts';
 import { sentenceOf } from './sentence.ts';
 
 /** The log is JSON to its last line: only a person at a terminal gets the sentence alone. */
 export async function runService(read: () => Config): Promise<void> {
   try {
     const config = read();
-    beginWithThreads();
+    beginWithSettings();
     const { serve } = await import('../main.ts');
     await serve(config);
   } catch (error) {
@@ -17,9 +18,9 @@ export async function runService(read: () => Config): Promise<void> {
   }
 }
 
-/** Begins again as the same process, unless it has enough threads. */
-function beginWithThreads(): void {
-  const environment = environmentWithThreads();
+/** Begins again as the same process, unless it has the settings of the runtime already. */
+function beginWithSettings(): void {
+  const environment = environmentWithSettings();
   // Windows has no such call.
   if (!environment || !process.execve || process.platform === 'win32') return;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], environment);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { decodeFrames, encodeFrame, type Frame } from '../../frames.ts';
 import { NICENESS, yieldProcess } from '../../processes.ts';
+import { memorySettings } from '../../runtime.ts';
 import type { ParseTask } from './task.ts';
 
 export interface ParserLimits {
@@ -38,7 +39,7 @@ export class Parser {
       stdout: 'pipe',
       stderr: 'pipe',
       // Nothing of the service's environment: it holds credentials.
-      env: {},
+      env: memorySettings(),
     });
     this.#frames = decodeFrames(this.#child.stdout);
     this.#ready = this.#frames.next();
