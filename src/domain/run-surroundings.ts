@@ -19,23 +19,34 @@ const POOLED_PARTS = 20;
  * begins changes them.
  */
 export class PastRuns {
-  readonly #recent: StartedRun[];
+  readonly #startedAt: number[] = [];
+  /** At `i`: of all runs before the one with this index, so that the sum of any stretch is a difference. */
+  readonly #executions = [0];
+  readonly #parts = [0];
   readonly #hours: Map<number, RunCount>;
+  #usualBefore: { until: number; count: RunCount } | undefined;
 
   /**
    * @param recent The runs of the {@link POOLED_MS} before the first moment that will be asked for, in order of their start.
    * @param hours Of the {@link USUAL_MS} before these; they may cover recent runs as well.
    */
   constructor(recent: readonly StartedRun[] = [], hours: UsualHours = new Map()) {
-    this.#recent = [...recent];
+    for (const run of recent) this.#push(run);
     this.#hours = new Map(hours);
   }
 
   /** Adds a run that began no earlier than those before it. */
   add(run: StartedRun): void {
-    this.#recent.push(run);
+    this.#push(run);
     const hour = hourOf(run.startedAt);
     this.#hours.set(hour, sumOf(this.#hours.get(hour), usualCount(run)));
+    if (this.#usualBefore && hour < this.#usualBefore.until) this.#usualBefore = undefined;
+  }
+
+  #push(run: StartedRun): void {
+    this.#startedAt.push(run.startedAt);
+    this.#executions.push((this.#executions.at(-1) ?? 0) + run.executions);
+    this.#parts.push((this.#parts.at(-1) ?? 0) + pooledParts(run));
   }
 
   /**
@@ -43,29 +54,41 @@ export class PastRuns {
    * known of a run follows from earlier runs alone, however many of them overlap.
    */
   before(startedAt: number): Surroundings {
-    const hour = { executions: 0, parts: 0 };
-    const day = { executions: 0, parts: 0 };
-    for (let i = this.#recent.length - 1; i >= 0; i--) {
-      const run = this.#recent[i] as StartedRun;
-      const age = startedAt - run.startedAt;
-      if (age >= POOLED_MS) break;
-      if (age <= 0) continue;
-      for (const sum of age < HOUR_MS ? [hour, day] : [day]) {
-        sum.executions += run.executions;
-        sum.parts += pooledParts(run);
-      }
+    const end = this.#countBefore(startedAt);
+    return {
+      hour: this.#pooled(this.#countBefore(startedAt - HOUR_MS + 1), end),
+      day: this.#pooled(this.#countBefore(startedAt - POOLED_MS + 1), end),
+      usual: this.#usual(hourOf(startedAt - POOLED_MS)),
+    };
+  }
+
+  /** How many runs began before this moment. */
+  #countBefore(moment: number): number {
+    let low = 0;
+    let high = this.#startedAt.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#startedAt[middle] ?? 0) < moment) low = middle + 1;
+      else high = middle;
     }
-    return { hour: pooled(hour), day: pooled(day), usual: this.#usual(hourOf(startedAt - POOLED_MS)) };
+    return low;
+  }
+
+  #pooled(from: number, end: number): RunCount {
+    const sumIn = (sums: readonly number[]): number => (sums[end] ?? 0) - (sums[from] ?? 0);
+    return { executions: sumIn(this.#executions), unexpected: sumIn(this.#parts) / POOLED_PARTS };
   }
 
   /** In whole hours, up to this one. */
   #usual(until: number): RunCount {
-    let usual: RunCount = { executions: 0, unexpected: 0 };
+    if (this.#usualBefore?.until === until) return this.#usualBefore.count;
+    let count: RunCount = { executions: 0, unexpected: 0 };
     for (let hour = until - USUAL_MS / HOUR_MS; hour < until; hour++) {
-      const count = this.#hours.get(hour);
-      if (count) usual = sumOf(usual, count);
+      const one = this.#hours.get(hour);
+      if (one) count = sumOf(count, one);
     }
-    return usual;
+    this.#usualBefore = { until, count };
+    return count;
   }
 }
 
@@ -91,8 +114,3 @@ const sumOf = (one: RunCount | undefined, other: RunCount): RunCount => ({
 
 /** A run in which everything fails says little about the rest of the day. */
 const pooledParts = ({ executions, unexpected }: RunCount): number => Math.min(unexpected * POOLED_PARTS, executions);
-
-const pooled = ({ executions, parts }: { executions: number; parts: number }): RunCount => ({
-  executions,
-  unexpected: parts / POOLED_PARTS,
-});
