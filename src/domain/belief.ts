@@ -35,11 +35,15 @@ const FIXED_FROM_OUTSIDE = 0.004;
 /** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
 const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 
-const FLAKY_FROM = 0.8;
-/** Far below the other threshold, so that a lucky row of passes is not a recovery. */
-const FLAKY_UNTIL = 0.05;
-const BROKEN_FROM = 0.6;
-const BROKEN_UNTIL = 0.4;
+/** From which probability on something is said of a test, and until which. */
+export interface Levels {
+  flakyFrom: number;
+  /** Far below `flakyFrom`, so that a lucky row of passes is not a recovery. */
+  flakyUntil: number;
+  brokenFrom: number;
+  brokenUntil: number;
+}
+export const LEVELS: Levels = { flakyFrom: 0.8, flakyUntil: 0.05, brokenFrom: 0.6, brokenUntil: 0.4 };
 /** A test that is so likely not healthy is called broken while it fails, else what is likelier. */
 const UNHEALTHY_FROM = 0.97;
 /** From here on, a test that was flaky, broken or unknown is surely healthy. */
@@ -300,7 +304,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
   weights[BROKEN] = broken * BROKEN_FAILS;
   const after = normalised(weights);
   const rate = rateOf(after);
-  const isBroken = (after[BROKEN] ?? 0) >= BROKEN_FROM;
+  const isBroken = (after[BROKEN] ?? 0) >= LEVELS.brokenFrom;
   const streak = belief.streak.length < EVIDENCE_KEPT ? [...belief.streak, placeOf(execution)] : belief.streak;
   // A break explains the failures with which it began.
   const explained = isBroken ? evidenceInRow({ evidence: belief.evidence, streak }) : [];
@@ -372,8 +376,7 @@ const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlac
 });
 
 function withStatus(belief: Belief): Belief {
-  const { flaky, broken } = probabilitiesOf(belief);
-  const status = statusAfter(belief, flaky, broken);
+  const status = statusAfter(belief, belief);
   const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
   if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';
@@ -385,11 +388,17 @@ function withStatus(belief: Belief): Belief {
 const called = (evidence: readonly Evidence[]): readonly Evidence[] =>
   evidence.every(({ isFlaky }) => isFlaky) ? evidence : evidence.map((one) => ({ ...one, isFlaky: true }));
 
-function statusAfter({ status, wasFlaky, streak }: Belief, flaky: number, broken: number): Health {
-  if (broken >= (status === 'broken' ? BROKEN_UNTIL : BROKEN_FROM)) return 'broken';
+/** What is said of a test, by what was said before. */
+export function statusAfter(
+  { status, wasFlaky }: Pick<Belief, 'status' | 'wasFlaky'>,
+  belief: Belief,
+  { flakyFrom, flakyUntil, brokenFrom, brokenUntil } = LEVELS,
+): Health {
+  const { flaky, broken } = probabilitiesOf(belief);
+  if (broken >= (status === 'broken' ? brokenUntil : brokenFrom)) return 'broken';
   const isStillFlaky = status === 'flaky' || (status === 'broken' && wasFlaky);
-  if (flaky >= (isStillFlaky ? FLAKY_UNTIL : FLAKY_FROM)) return 'flaky';
+  if (flaky >= (isStillFlaky ? flakyUntil : flakyFrom)) return 'flaky';
   // One of the two, though it is not clear which. A test that has only failed lately is not called flaky for it.
-  if (flaky + broken >= UNHEALTHY_FROM) return flaky > broken && streak.length === 0 ? 'flaky' : 'broken';
+  if (flaky + broken >= UNHEALTHY_FROM) return flaky > broken && belief.streak.length === 0 ? 'flaky' : 'broken';
   return 'healthy';
 }

@@ -2,6 +2,7 @@
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { Rules, Run } from './history.ts';
+import { breakMessage } from './world.ts';
 
 const isFailed = (run: Run, identity: number): boolean => run.troubles.get(identity)?.isPassedOnRetry === false;
 
@@ -139,5 +140,30 @@ export class FilterWithoutRun implements Rules {
 
   isQuarantined(identity: number): boolean {
     return this.health(identity) === 'flaky';
+  }
+}
+
+/** No rule, but what could be said at best: broken while the last failure of the default branch was a break. */
+export class CauseRule implements Rules {
+  readonly name = 'who sees the cause';
+  readonly #broken = new Set<number>();
+
+  takeIn(run: Run): void {
+    if (!run.isDefaultBranch) return;
+    for (let i = 0; i < run.identities.length; i++) {
+      const identity = run.identities[i] as number;
+      if (run.troubles.get(identity)?.message === breakMessage(identity)) this.#broken.add(identity);
+      else this.#broken.delete(identity);
+    }
+  }
+
+  settle(): void {}
+
+  health(identity: number): Health {
+    return this.#broken.has(identity) ? 'broken' : 'healthy';
+  }
+
+  isQuarantined(): boolean {
+    return false;
   }
 }

@@ -1,23 +1,24 @@
 /**
- * `bun run simulate [--seeds 1] [--world <part of a name>] [--workers 2]`: tries the rules of judgement, and the usual
- * rules of the field, on repositories whose truth is known.
+ * `bun run simulate [--seeds 1] [--world <part of a name>] [--workers 2] [--curve]`: tries the rules of judgement, and
+ * the usual rules of the field, on repositories whose truth is known; with `--curve`, the rules with other levels.
  */
 import { parseArgs } from 'node:util';
 import { describeScores } from './report.ts';
 import { addScores, type Scores } from './score.ts';
-import { WORLD_NAMES } from './trials.ts';
+import { type Trial, WORLD_NAMES } from './trials.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1' },
     world: { type: 'string', default: '' },
     workers: { type: 'string', default: '2' },
+    curve: { type: 'boolean', default: false },
   },
 });
 const begun = performance.now();
 const seeds = values.seeds.split(',').map(Number);
 const names = WORLD_NAMES.filter((name) => name.includes(values.world));
-const waiting = seeds.flatMap((seed) => names.map((world) => ({ world, seed })));
+const waiting = seeds.flatMap((seed) => names.map((world): Trial => ({ world, seed, isCurve: values.curve })));
 const byWorld = new Map<string, Map<string, Scores>>();
 
 function add(world: string, scores: ReadonlyMap<string, Scores>): void {

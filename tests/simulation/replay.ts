@@ -1,17 +1,22 @@
 /**
- * `bun run replay <file>`: tries the rules of judgement, and the usual rules of the field, on a real history of CI results
- * (the format is in real-history.ts), and counts its failure groups.
+ * `bun run replay <file> [--rules <part of a name>] [--curve] [--quiet-days]`: tries the rules of judgement, and the usual
+ * rules of the field, on a real history of CI results (the format is in real-history.ts), and counts its failure groups.
+ * With `--curve`, the rules with other levels; with `--quiet-days`, tests also pass on days on which the file leaves them out.
  */
 import { parseArgs } from 'node:util';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../../src/domain/fingerprint.ts';
-import { readRealHistory } from './real-history.ts';
+import { addQuietDays, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
 import type { Share } from './score.ts';
-import { RULES } from './trials.ts';
+import { CURVE, RULES } from './trials.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { rules: { type: 'string', default: '' } },
+  options: {
+    rules: { type: 'string', default: '' },
+    curve: { type: 'boolean', default: false },
+    'quiet-days': { type: 'boolean', default: false },
+  },
 });
 const [file] = positionals;
 if (file === undefined) {
@@ -29,11 +34,12 @@ const COLUMNS: readonly (readonly [string, (scores: RealScores) => string])[] = 
 ];
 
 const history = await readRealHistory(file);
+if (values['quiet-days']) addQuietDays(history);
 process.stdout.write(
   `${history.executions} executions of ${history.identities.length} identities in ${history.runs.length} runs\n\n`,
 );
 process.stdout.write(`| | ${COLUMNS.map(([name]) => name).join(' | ')} |\n|${'---|'.repeat(COLUMNS.length + 1)}\n`);
-for (const make of RULES) {
+for (const make of values.curve ? CURVE : RULES) {
   const rules = make();
   if (!rules.name.includes(values.rules)) continue;
   const scores = scoreReal(history, rules);

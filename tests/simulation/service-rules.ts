@@ -1,5 +1,14 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
-import { type Belief, foldBelief, foldContradiction, newBelief } from '../../src/domain/belief.ts';
+import {
+  type Belief,
+  foldBelief,
+  foldContradiction,
+  isCounting,
+  LEVELS,
+  type Levels,
+  newBelief,
+  statusAfter,
+} from '../../src/domain/belief.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
@@ -19,6 +28,8 @@ interface Options {
    * at once; in the world, one after another.
    */
   isSameMomentBefore?: boolean;
+  /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
+  levels?: Levels;
 }
 
 interface PullRequest {
@@ -31,15 +42,22 @@ interface PullRequest {
 export class ServiceRules implements Rules {
   readonly name: string;
   readonly beliefs = new Map<number, Belief>();
+  /** With other levels: what is said, by identity. */
+  readonly #said = new Map<number, Pick<Belief, 'status' | 'wasFlaky'>>();
   readonly #runs = new PastRuns();
   /** The first run of each CI job and commit. */
   readonly #pullRequests = new Map<string, PullRequest>();
   readonly #options: Required<Options>;
   #newestAt = 0;
 
-  constructor({ countsPullRequests = true, isSameMomentBefore = true }: Options = {}) {
-    this.#options = { countsPullRequests, isSameMomentBefore };
-    this.name = countsPullRequests ? 'the rules' : 'without pull requests';
+  constructor({ countsPullRequests = true, isSameMomentBefore = true, levels = LEVELS }: Options = {}) {
+    this.#options = { countsPullRequests, isSameMomentBefore, levels };
+    this.name =
+      levels !== LEVELS
+        ? `flaky from ${levels.flakyFrom}, broken from ${levels.brokenFrom}`
+        : countsPullRequests
+          ? 'the rules'
+          : 'without pull requests';
   }
 
   takeIn(run: Run): void {
@@ -58,7 +76,7 @@ export class ServiceRules implements Rules {
       const result = !trouble ? 'passed' : trouble.isPassedOnRetry ? 'retried' : 'failed';
       const executionId = `${run.id}/${run.attempt}`;
       const execution = { executionId, result, finishedAt: run.at, commit: run.commit } as const;
-      this.beliefs.set(identity, foldBelief(belief, execution, trouble && troubleFor(belief, meaning)));
+      this.#believe(identity, foldBelief(belief, execution, trouble && troubleFor(belief, meaning)));
     }
     this.#runs.add({ startedAt: run.at, ...count });
   }
@@ -68,7 +86,8 @@ export class ServiceRules implements Rules {
   }
 
   health(identity: number): Health {
-    return this.beliefs.get(identity)?.status ?? 'healthy';
+    const said = this.#options.levels === LEVELS ? this.beliefs : this.#said;
+    return said.get(identity)?.status ?? 'healthy';
   }
 
   isQuarantined(identity: number): boolean {
@@ -79,9 +98,20 @@ export class ServiceRules implements Rules {
     );
   }
 
+  #believe(identity: number, belief: Belief): void {
+    this.beliefs.set(identity, belief);
+    if (this.#options.levels === LEVELS) return;
+    const before = this.#said.get(identity) ?? { status: 'healthy', wasFlaky: false };
+    // Passes alone make no healthy test anything else.
+    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief)) return;
+    const status = statusAfter(before, belief, this.#options.levels);
+    if (status !== before.status) this.#said.set(identity, { status, wasFlaky: before.status === 'flaky' });
+  }
+
   #count(run: Run): MetRun {
     let unexpected = 0;
-    for (const identity of run.troubles.keys()) if (this.health(identity) === 'healthy') unexpected++;
+    for (const identity of run.troubles.keys())
+      if ((this.beliefs.get(identity)?.status ?? 'healthy') === 'healthy') unexpected++;
     return { executions: run.identities.length, unexpected, isOnDefaultBranch: run.isDefaultBranch };
   }
 
@@ -111,6 +141,6 @@ export class ServiceRules implements Rules {
   #fold(identity: number, run: Run, meaning: RunMeaning): void {
     const belief = this.beliefs.get(identity) ?? newBelief();
     const failure = { executionId: run.id, commit: run.commit, finishedAt: run.at };
-    this.beliefs.set(identity, foldContradiction(belief, failure, troubleFor(belief, meaning)));
+    this.#believe(identity, foldContradiction(belief, failure, troubleFor(belief, meaning)));
   }
 }

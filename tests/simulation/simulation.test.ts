@@ -1,8 +1,10 @@
 /** The judges, and what the rules must hold on a small repository; `bun run simulate` tries them on large ones. */
 import { describe, expect, test } from 'bun:test';
+import { LEVELS } from '../../src/domain/belief.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { SameCommitRule } from './baselines.ts';
+import { CauseRule, SameCommitRule } from './baselines.ts';
 import type { Rules } from './history.ts';
+import { addQuietDays, type RealHistory } from './real-history.ts';
 import { describeScores } from './report.ts';
 import { addScores, play, type Share } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
@@ -66,6 +68,49 @@ describe('the rules, on 120 tests over 28 days without infrastructure trouble', 
 
   test('call broken tests broken in at least 85 of a hundred hours', () =>
     expect(share(scores.brokenRecall)).toBeGreaterThan(0.85));
+});
+
+describe('with other levels, the rules', () => {
+  test('say the same where the levels are those of the service', () => {
+    const { seconds: _, ...scores } = play(world, new ServiceRules());
+    expect(play(world, new ServiceRules({ levels: { ...LEVELS } }))).toMatchObject(scores);
+  });
+
+  test('call more tests flaky from 50 % on than from 95 % on', () => {
+    const called = (flakyFrom: number): number =>
+      play(world, new ServiceRules({ levels: { ...LEVELS, flakyFrom } })).flakyPrecision.of;
+    expect(called(0.5)).toBeGreaterThan(called(0.95));
+  });
+});
+
+test('who sees the cause of each failure misses no broken test, though a fix shows only in the next run', () => {
+  const { brokenPrecision, brokenRecall } = play(world, new CauseRule());
+  expect(share(brokenRecall)).toBe(1);
+  expect(share(brokenPrecision)).toBeWithin(0.9, 1);
+});
+
+test('quiet days of a real history become passes where the suite ran, once a test is known there', () => {
+  const run = (day: number, job: number, ...identities: number[]): RealHistory['runs'][number] => ({
+    id: `${day}/${job}`,
+    attempt: 1,
+    job,
+    commit: 'c',
+    isDefaultBranch: true,
+    at: day * DAY_MS,
+    identities,
+    troubles: new Map(),
+  });
+  const identities = [
+    { test: 'a', suite: 'linux' },
+    { test: 'b', suite: 'linux' },
+    { test: 'a', suite: 'windows' },
+  ];
+  // On day 2, `a` is named on Windows: if it had run on Linux, it would be named there.
+  const runs = [run(0, 0, 0), run(1, 0, 1), run(2, 0, 1), run(2, 1, 2), run(3, 0, 0), run(3, 1, 2)];
+  const history = { runs, identities, executions: 6 };
+  addQuietDays(history);
+  expect(runs.map((one) => Array.from(one.identities))).toEqual([[0], [1, 0], [1], [2], [0, 1], [2]]);
+  expect(history.executions).toBe(8);
 });
 
 describe('the judge', () => {

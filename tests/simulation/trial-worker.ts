@@ -1,8 +1,8 @@
 /** Tries the rules on one world after another, beside its twins. */
-import { tryRules } from './trials.ts';
+import { type Trial, tryRules } from './trials.ts';
 
 declare const self: Worker;
 
-self.onmessage = ({ data }: MessageEvent<{ world: string; seed: number }>) => {
-  self.postMessage(tryRules(data.world, data.seed));
+self.onmessage = ({ data }: MessageEvent<Trial>) => {
+  self.postMessage(tryRules(data));
 };

@@ -1,5 +1,6 @@
 /** What is tried on what: every set of rules, and the worlds of a seed. */
-import { FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
+import { LEVELS } from '../../src/domain/belief.ts';
+import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
@@ -14,16 +15,31 @@ export const RULES: readonly (() => Rules)[] = [
   () => new FilterWithoutRun(),
 ];
 
+/** The rules with other levels, and what a judge who sees the cause of each failure would say: `--curve`. */
+export const CURVE: readonly (() => Rules)[] = [
+  ...[0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((from) => () => {
+    const levels = { ...LEVELS, flakyFrom: from, brokenFrom: from, brokenUntil: (from * 2) / 3 };
+    return new ServiceRules({ levels });
+  }),
+  () => new CauseRule(),
+];
+
 export const WORLD_NAMES: readonly string[] = [...KINDS.map(({ name }) => name), SMALL.name];
 
+export interface Trial {
+  world: string;
+  seed: number;
+  isCurve: boolean;
+}
+
 /** Scores by the name of the rules, on the world of that name and seed. */
-export function tryRules(worldName: string, seed: number): Map<string, Scores> {
+export function tryRules({ world: worldName, seed, isCurve }: Trial): Map<string, Scores> {
   const kind = KINDS.find(({ name }) => name === worldName);
   const options = kind
     ? [{ ...kind, seed }]
     : Array.from({ length: SMALL_COUNT }, (_, i) => ({ ...SMALL, seed: seed * 1_000 + i }));
   return new Map(
-    RULES.map((make) => {
+    (isCurve ? CURVE : RULES).map((make) => {
       const scores = options.map((one) => play(makeWorld(one), make())).reduce(addScores, noScores());
       return [make().name, scores];
     }),

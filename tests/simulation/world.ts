@@ -75,6 +75,9 @@ export function makeWorld(options: WorldOptions): World {
   return { options, phases, start: START, end, runs };
 }
 
+/** What a test says when it is broken, and at no other time. */
+export const breakMessage = (test: number): string => `assertion ${test}`;
+
 export const phaseAt = (phases: readonly Phase[], at: number): Phase | undefined => {
   const now = phases.filter(({ from, to }) => at >= from && at < to);
   return now.find(({ state }) => state === 'broken') ?? now[0];
@@ -199,7 +202,7 @@ function* makeRuns(options: WorldOptions, course: Course, random: () => number):
           const isPassedOnRetry = options.isRetriedByRunner && random() >= again;
           if (!troubles.has(test)) troubles.set(test, { message, isPassedOnRetry });
         };
-        for (const test of broken) spoil(test, `assertion ${test}`, 1);
+        for (const test of broken) spoil(test, breakMessage(test), 1);
         for (const incident of incidents)
           if (at >= incident.from && at < incident.to)
             incident.spoil({ at, job, commit: start.commit, all }, spoil, random);
