@@ -1,6 +1,7 @@
 /**
- * `bun run simulate [--seeds 1] [--world <part of a name>] [--workers 2] [--curve]`: tries the rules of judgement, and
- * the usual rules of the field, on repositories whose truth is known; with `--curve`, the rules with other levels.
+ * `bun run simulate [--seeds 1] [--world <part of a name>] [--rules <part of a name>] [--curve] [--workers 2]`: tries the
+ * rules of judgement, and the usual rules of the field, on repositories whose truth is known; with `--curve`, the rules
+ * with other levels.
  */
 import { parseArgs } from 'node:util';
 import { describeScores } from './report.ts';
@@ -11,6 +12,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1' },
     world: { type: 'string', default: '' },
+    rules: { type: 'string', default: '' },
     workers: { type: 'string', default: '2' },
     curve: { type: 'boolean', default: false },
   },
@@ -18,7 +20,9 @@ const { values } = parseArgs({
 const begun = performance.now();
 const seeds = values.seeds.split(',').map(Number);
 const names = WORLD_NAMES.filter((name) => name.includes(values.world));
-const waiting = seeds.flatMap((seed) => names.map((world): Trial => ({ world, seed, isCurve: values.curve })));
+const waiting = seeds.flatMap((seed) =>
+  names.map((world): Trial => ({ world, seed, rules: values.rules, isCurve: values.curve })),
+);
 const byWorld = new Map<string, Map<string, Scores>>();
 
 function add(world: string, scores: ReadonlyMap<string, Scores>): void {

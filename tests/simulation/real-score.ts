@@ -20,6 +20,9 @@ export interface RealScores {
   flakyRight: Share;
   /** And of those that did, how many were called flaky. */
   flakyKnown: Share;
+  /** What no rule can do better: of those that did, how many had run within the two weeks before, and had done so before. */
+  flakySeen: Share;
+  flakyBefore: Share;
   /** Of failures after which a test was called broken, after how many its next run failed too. */
   brokenRight: Share;
   /** Of failures with a next run, after how many it was called broken. */
@@ -35,6 +38,8 @@ export function scoreReal(history: RealHistory, rules: Rules): RealScores {
   const scores: RealScores = {
     flakyRight: { right: 0, of: 0 },
     flakyKnown: { right: 0, of: 0 },
+    flakySeen: { right: 0, of: 0 },
+    flakyBefore: { right: 0, of: 0 },
     brokenRight: { right: 0, of: 0 },
     brokenSaid: { right: 0, of: 0 },
     steps: { right: 0, of: 0 },
@@ -125,9 +130,12 @@ function askOfDay(
 ): void {
   rules.settle(now);
   const flaky = new Set<string>();
+  const seen = new Set<string>();
   for (const [identity, { test }] of identities.entries()) {
     const course = courses[identity] as Course;
-    if (course.ranAt > now - RECENT_MS && rules.health(identity) === 'flaky') flaky.add(test);
+    if (course.ranAt <= now - RECENT_MS) continue;
+    seen.add(test);
+    if (rules.health(identity) === 'flaky') flaky.add(test);
   }
   const willBe = (test: string): boolean =>
     contradictions.get(test)?.some((at) => at >= now && at < now + AHEAD_MS) ?? false;
@@ -135,11 +143,19 @@ function askOfDay(
     scores.flakyRight.of++;
     if (willBe(test)) scores.flakyRight.right++;
   }
-  for (const test of contradictions.keys())
-    if (willBe(test)) {
-      scores.flakyKnown.of++;
-      if (flaky.has(test)) scores.flakyKnown.right++;
-    }
+  const count = (share: Share, isRight: boolean): void => {
+    share.of++;
+    if (isRight) share.right++;
+  };
+  for (const [test, moments] of contradictions) {
+    if (!willBe(test)) continue;
+    count(scores.flakyKnown, flaky.has(test));
+    count(scores.flakySeen, seen.has(test));
+    count(
+      scores.flakyBefore,
+      moments.some((at) => at < now),
+    );
+  }
 }
 
 /** By test: when one commit and suite had both passed and failed it. */

@@ -39,12 +39,15 @@ process.stdout.write(
   `${history.executions} executions of ${history.identities.length} identities in ${history.runs.length} runs\n\n`,
 );
 process.stdout.write(`| | ${COLUMNS.map(([name]) => name).join(' | ')} |\n|${'---|'.repeat(COLUMNS.length + 1)}\n`);
+let limits = '';
 for (const make of values.curve ? CURVE : RULES) {
   const rules = make();
   if (!rules.name.includes(values.rules)) continue;
   const scores = scoreReal(history, rules);
   process.stdout.write(`| ${rules.name} | ${COLUMNS.map(([, cell]) => cell(scores)).join(' | ')} |\n`);
+  limits = `had run within two weeks before: ${share(scores.flakySeen)}, had done so before: ${share(scores.flakyBefore)}`;
 }
+process.stdout.write(`\nof the tests that passed and failed on one commit in the four weeks after a day, ${limits}\n`);
 
 const groups = new Map<string, number>();
 for (const run of history.runs)

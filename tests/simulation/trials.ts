@@ -1,5 +1,4 @@
 /** What is tried on what: every set of rules, and the worlds of a seed. */
-import { LEVELS } from '../../src/domain/belief.ts';
 import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
@@ -15,33 +14,34 @@ export const RULES: readonly (() => Rules)[] = [
   () => new FilterWithoutRun(),
 ];
 
-/** The rules with other levels, and what a judge who sees the cause of each failure would say: `--curve`. */
-export const CURVE: readonly (() => Rules)[] = [
-  ...[0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((from) => () => {
-    const levels = { ...LEVELS, flakyFrom: from, brokenFrom: from, brokenUntil: (from * 2) / 3 };
-    return new ServiceRules({ levels });
-  }),
-  () => new CauseRule(),
-];
+/** The rules with other levels, and flaky without hysteresis: `--curve`. */
+export const CURVE: readonly (() => Rules)[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((from) => () => {
+  const levels = { flakyFrom: from, flakyUntil: from, brokenFrom: from, brokenUntil: (from * 2) / 3 };
+  return new ServiceRules({ levels });
+});
 
 export const WORLD_NAMES: readonly string[] = [...KINDS.map(({ name }) => name), SMALL.name];
 
 export interface Trial {
   world: string;
   seed: number;
+  /** Part of their name. */
+  rules: string;
   isCurve: boolean;
 }
 
 /** Scores by the name of the rules, on the world of that name and seed. */
-export function tryRules({ world: worldName, seed, isCurve }: Trial): Map<string, Scores> {
-  const kind = KINDS.find(({ name }) => name === worldName);
+export function tryRules({ world, seed, rules, isCurve }: Trial): Map<string, Scores> {
+  const kind = KINDS.find(({ name }) => name === world);
   const options = kind
     ? [{ ...kind, seed }]
     : Array.from({ length: SMALL_COUNT }, (_, i) => ({ ...SMALL, seed: seed * 1_000 + i }));
+  const tried = isCurve ? [...CURVE, () => new CauseRule()] : RULES;
   return new Map(
-    (isCurve ? CURVE : RULES).map((make) => {
+    tried.flatMap((make) => {
+      if (!make().name.includes(rules)) return [];
       const scores = options.map((one) => play(makeWorld(one), make())).reduce(addScores, noScores());
-      return [make().name, scores];
+      return [[make().name, scores] as const];
     }),
   );
 }
