@@ -19,10 +19,10 @@ import type { Health } from './status.ts';
 /** An execution that changed the health of its identity. */
 export interface BeliefChange {
   at: Position;
-  /** Empty when unknown. */
-  commit: string;
   before: Health;
   after: Health;
+  /** The first failure of the episode that begins; null on recovery, and when a pass shows what was believed before. */
+  beginning: WeighedPlace | null;
 }
 
 export class BeliefCourse {
@@ -61,7 +61,7 @@ export class BeliefCourse {
     const result = status === 'passed' && execution.isFlakyWithinRun ? 'retried' : status;
     const weighed = { executionId, result, finishedAt, commit } as const;
     if (isTrouble(execution)) this.#note(weighed, causeOf(this.belief, weighed, trouble ?? RARE_TROUBLE));
-    this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, commit);
+    this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, isTrouble(execution) ? weighed : undefined);
     if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') {
       this.flaky.add(executionId);
       this.#flakyBySource.add(executionId);
@@ -76,10 +76,10 @@ export class BeliefCourse {
   }
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
-    this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure.commit);
+    this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure, true);
   }
 
-  #moveTo(next: Belief, at: Position, commit: string): void {
+  #moveTo(next: Belief, at: Position, failure: WeighedPlace | undefined, isContradiction = false): void {
     const before = this.belief;
     this.belief = next;
     this.at = at;
@@ -92,7 +92,10 @@ export class BeliefCourse {
     // Failures that were in doubt began the break.
     if (isChange && next.status === 'broken')
       for (const { executionId } of next.streak) this.causes.set(executionId, this.#breaker);
-    if (isChange) this.changes.push({ at, commit, before: before.status, after: next.status });
+    if (isChange) {
+      const beginning = beginningOf(before, next, failure, isContradiction);
+      this.changes.push({ at, before: before.status, after: next.status, beginning });
+    }
   }
 
   /** Failures count as flaky no longer when a break explains them: then none in their row is evidence. */
@@ -112,6 +115,24 @@ export class BeliefCourse {
         this.withdrawn.delete(executionId);
       }
   }
+}
+
+/**
+ * The first of the failures in a row that led to a change. A contradiction calls a test flaky by its own failure; a test that
+ * is no longer broken is flaky again by what failed on its own.
+ */
+function beginningOf(
+  before: Belief,
+  next: Belief,
+  failure: WeighedPlace | undefined,
+  isContradiction: boolean,
+): WeighedPlace | null {
+  if (next.status === 'healthy') return null;
+  const inRow = next.streak[0] ?? before.streak[0];
+  const own = isContradiction ? failure : next.evidence.at(-1);
+  const isOwn = next.status === 'flaky' && (isContradiction || before.status === 'broken');
+  const first = (isOwn ? own : undefined) ?? inRow ?? failure ?? own;
+  return first ? { executionId: first.executionId, commit: first.commit, finishedAt: first.finishedAt } : null;
 }
 
 /** Executions on the default branch that may yet be evidence, or be called flaky, or cease to be. */
@@ -137,4 +158,5 @@ export const shownChanges = (changes: readonly BeliefChange[], isFlakyDetectionE
       before: shownHealth(change.before, isFlakyDetectionEnabled),
       after: shownHealth(change.after, isFlakyDetectionEnabled),
     }))
-    .filter(({ before, after }) => before !== after);
+    .filter(({ before, after }) => before !== after)
+    .map((change) => (change.after === 'healthy' ? { ...change, beginning: null } : change));

@@ -17,7 +17,7 @@ export interface HealthTransition<Change> {
   /** Milliseconds since the epoch. */
   at: number;
   health: Health;
-  /** What made the test so; undefined when an identity that no longer runs has ceased to count. */
+  /** The change that made an identity so, of several the last; undefined of healthy. */
   cause: Change | undefined;
 }
 
@@ -36,22 +36,33 @@ export function healthTransitions<Change extends { at: number; after: Health }>(
   });
   // Of the same moment, in the order of the identities, so that the answer is always the same.
   events.sort((one, other) => one.at - other.at || one.identity - other.identity);
-  const healths = identities.map((): Health => 'healthy');
+  const states = identities.map((): State<Change> => ({ health: 'healthy', cause: undefined }));
   const transitions: HealthTransition<Change>[] = [];
   let before: Health = 'healthy';
-  for (const { identity, at, health, cause } of events) {
-    healths[identity] = health;
-    const now = worstHealth(healths);
+  for (const { identity, at, ...state } of events) {
+    states[identity] = state;
+    const now = worstHealth(states.map(({ health }) => health));
     if (now === before) continue;
-    transitions.push({ at, health: now, cause });
+    transitions.push({ at, health: now, cause: causeOf(now, states) });
     before = now;
   }
   return transitions;
 }
 
-interface Step<Change> {
-  identity: number;
-  at: number;
+interface State<Change> {
   health: Health;
   cause: Change | undefined;
+}
+
+interface Step<Change> extends State<Change> {
+  identity: number;
+  at: number;
+}
+
+function causeOf<Change extends { at: number }>(health: Health, states: readonly State<Change>[]): Change | undefined {
+  let last: Change | undefined;
+  if (health === 'healthy') return last;
+  for (const state of states)
+    if (state.health === health && state.cause && (!last || state.cause.at > last.at)) last = state.cause;
+  return last;
 }

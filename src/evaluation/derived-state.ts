@@ -4,13 +4,14 @@
  */
 import { type BeliefChange, shownChanges, shownHealth } from '../domain/belief-course.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
+import { firstOfMonths } from '../domain/first-executions.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
-import type { HealthChangeRecord } from '../postgres/health-changes.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
+import type { IdentifiedChange } from './beginnings.ts';
 import { CHECKPOINT_LAG_MS } from './checkpoints.ts';
 import { conclusiveIn, type RetainedExecution, type TestHistory } from './history.ts';
 import { placeOf } from './news.ts';
@@ -21,7 +22,7 @@ export interface DerivedState {
   identities: IdentityRecord[];
   checkpoints: Checkpoints[];
   /** Of health, since the baselines. */
-  changes: HealthChangeRecord[];
+  changes: IdentifiedChange[];
   /** Ids of flaky executions, of those since the baselines and those that were `undecided` there. */
   flaky: ReadonlySet<string>;
   /** For the quarantines. */
@@ -72,7 +73,9 @@ export function deriveState(
       derived.states.push({ ...identity, testName: name, newestAt: belief.at.finishedAt, belief: belief.belief });
   }
   const flakyDays = flakyDaysOf(history, derived.flaky);
-  return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays }, ...derived };
+  const times = [...history.identities.values()].flatMap(({ executions }) => executions.map((one) => one.finishedAt));
+  const firstExecutions = firstOfMonths([], times);
+  return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays, firstExecutions }, ...derived };
 }
 
 interface Course {

@@ -12,12 +12,13 @@ import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
+import { beginningsIn } from './beginnings.ts';
 import { beliefsWhenCalm } from './calm.ts';
 import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
 import { conclusiveOf, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
-import { type KnownTest, type StateStore, type TestInHand, UNKNOWN } from './state-store.ts';
+import { type KnownTest, type StateStore, type TestInHand, UNKNOWN, type WriteOptions } from './state-store.ts';
 import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 
@@ -98,7 +99,7 @@ class Evaluation {
       if (beliefs) calm.set(testId, { ...test, known: before, beliefs, judged: [] });
       else this.#keep(testId, test, before);
     }
-    await states.writeStates(calm, { flakyDays: new Map(), ...this.options });
+    await states.writeStates(calm, this.#toWrite(new Map()));
   }
 
   #note(testId: string, { records }: KnownTest): void {
@@ -164,7 +165,12 @@ class Evaluation {
         mayDiffer.add(testId);
     const since = firstRatioDay(newestOf(inHand)) * DAY_MS;
     const flakyDays = await flakyDaysOf(executions, mayDiffer, changed, since);
-    await states.writeStates(inHand, { flakyDays, ...this.options });
+    await states.writeStates(inHand, this.#toWrite(flakyDays));
+  }
+
+  #toWrite(flakyDays: WriteOptions['flakyDays']): WriteOptions {
+    const { clickhouse, repositoryId } = this.stores;
+    return { flakyDays, findBeginnings: beginningsIn(clickhouse, repositoryId), ...this.options };
   }
 
   get judgements(): Judgements {

@@ -65,6 +65,10 @@ export class NewExecutions implements NewsOfIdentity {
     };
   }
 
+  *times(): Generator<number> {
+    for (let i = this.#chain; i !== NONE; i = this.columns.after(i)) yield this.columns.finishedAt(i);
+  }
+
   passes(): NewPasses | undefined {
     const { columns } = this;
     let [count, first, last] = [0, NONE, NONE];

@@ -53,6 +53,8 @@ export interface NewsOfIdentity {
   readonly jobName: string;
   /** Of the new executions alone, skipped ones included. */
   summary(): IdentitySummary;
+  /** When they finished, in any order. */
+  times(): Iterable<number>;
   /** The new executions that passed or failed, which alone can change a judgement. */
   conclusive(): IdentifiedExecution[];
   /** The same of a test without trouble, without an object for each execution; undefined if all were skipped. */

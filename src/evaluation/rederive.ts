@@ -16,6 +16,7 @@ import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { FirstFailure, IdentityRecord } from '../postgres/test-states.ts';
 import type { TestGroup } from './all-tests.ts';
+import { beginningsIn } from './beginnings.ts';
 import { type DerivedState, type DeriveOptions, deriveState } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { judgeAllRuns } from './judge-all-runs.ts';
@@ -122,7 +123,8 @@ async function replaceStates(
       identities: [...state.identities, ...outliving(kept, state.identities)],
     });
   }
-  await states.replace(testIds, derived, await readGroups(clickhouse, repositoryId, testIds));
+  const groups = await readGroups(clickhouse, repositoryId, testIds);
+  await states.replace(testIds, derived, groups, beginningsIn(clickhouse, repositoryId));
   return { verdicts, states: derived.flatMap((state) => state.states) };
 }
 

@@ -27,6 +27,10 @@ export function stateDifferences(
     differences.push(
       `test ${testId} first failed at ${first.failedAt}, but ${remembered?.failedAt ?? 'never'} is stored`,
     );
+  if (String(test.firstExecutions) !== String(known.firstExecutions))
+    differences.push(
+      `the first executions of test ${testId} in each month are ${test.firstExecutions}, but stored as ${known.firstExecutions}`,
+    );
   const flaky = new Map(known.flakyDays);
   for (const [day, executions] of test.flakyDays)
     if (flaky.get(day) !== executions)
@@ -87,8 +91,11 @@ export function changeDifferences(
   ];
 }
 
-const describedChange = ({ testId, pipelineName, jobName, at, before, after }: HealthChangeRecord): string =>
-  JSON.stringify([testId, pipelineName, jobName, at.finishedAt, at.executionId.toString(), before, after]);
+const describedChange = ({ testId, pipelineName, jobName, at, before, after, beginning }: HealthChangeRecord): string =>
+  JSON.stringify([
+    ...[testId, pipelineName, jobName, at.finishedAt, at.executionId.toString(), before, after],
+    ...(beginning ? [beginning.executionId, beginning.commit, beginning.exceptionType, beginning.pullRequest] : []),
+  ]);
 
 export function groupDifferences(
   derived: readonly FailureGroupRecord[],

@@ -6,6 +6,7 @@
 import { shownChanges, shownHealth } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
+import { firstOfMonths, withoutFirstsOf } from '../domain/first-executions.ts';
 import { emptySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -37,6 +38,7 @@ import {
   writeIdentities,
   writeTests,
 } from '../postgres/test-states.ts';
+import { type FindBeginnings, type IdentifiedChange, newRecordsOf, recordsOf } from './beginnings.ts';
 import { type Advance, advanceOf, checkpointsAfter, keptAt, startsOf } from './checkpoints.ts';
 import type { DerivedState } from './derived-state.ts';
 import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
@@ -66,6 +68,7 @@ export interface WriteOptions {
   /** Flaky executions by UTC day, of the tests for which they changed. */
   flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
   isFlakyDetectionEnabled: boolean;
+  findBeginnings: FindBeginnings;
 }
 
 export class StateStore {
@@ -119,19 +122,22 @@ export class StateStore {
   }
 
   /** There are few changes: nearly every execution leaves the health as it was. */
-  async #writeJudged(judged: readonly JudgedIdentity[], { isFlakyDetectionEnabled }: WriteOptions): Promise<void> {
+  async #writeJudged(
+    judged: readonly JudgedIdentity[],
+    { isFlakyDetectionEnabled, findBeginnings }: WriteOptions,
+  ): Promise<void> {
     const restarted = judged.flatMap((one) => (one.restart ? [{ ...one, restart: one.restart }] : []));
     await this.writeCheckpoints(restarted.map((one) => checkpointsAfter(one, one.restart)));
-    await this.#forgetChanges(restarted);
-    const changes = judged.flatMap(({ course, ...identity }) =>
+    const outdated = await this.#forgetChanges(restarted);
+    const changes = judged.flatMap(({ course, ...identity }): IdentifiedChange[] =>
       shownChanges(course.changes, isFlakyDetectionEnabled).map((change) => ({ ...identityOf(identity), ...change })),
     );
-    await writeHealthChanges(this.tx, this.repositoryId, changes);
+    await writeHealthChanges(this.tx, this.repositoryId, await newRecordsOf(changes, outdated, findBeginnings));
   }
 
-  /** Those after the place from which an identity started over. */
-  async #forgetChanges(restarted: readonly (Identity & { start: StoredBelief })[]): Promise<void> {
-    if (restarted.length === 0) return;
+  /** Those after the place from which an identity started over. Returns them. */
+  async #forgetChanges(restarted: readonly (Identity & { start: StoredBelief })[]): Promise<HealthChangeRecord[]> {
+    if (restarted.length === 0) return [];
     const starts = new Map(restarted.map((one) => [identityKey(one), one.start]));
     const known = await this.readChanges([...new Set(restarted.map(({ testId }) => testId))]);
     const outdated = known.filter((change) => {
@@ -139,6 +145,7 @@ export class StateStore {
       return start && (start.at === null || comparePositions(change.at, start.at) > 0);
     });
     await forgetHealthChanges(this.tx, this.repositoryId, outdated);
+    return outdated;
   }
 
   /** Of health, in order. */
@@ -166,6 +173,7 @@ export class StateStore {
     testIds: readonly string[],
     derived: readonly DerivedState[],
     groups: readonly FailureGroupRecord[],
+    findBeginnings: FindBeginnings,
   ): Promise<void> {
     const names = new Map(derived.map(({ test }) => [test.testId, test.name]));
     await forgetIdentities(this.tx, this.repositoryId, testIds);
@@ -182,18 +190,22 @@ export class StateStore {
     );
     const checkpoints = derived.flatMap((state) => state.checkpoints);
     await this.writeCheckpoints(checkpoints);
-    await this.#forgetChanges(checkpoints.map((one) => ({ ...one, start: one.baseline })));
-    await writeHealthChanges(
-      this.tx,
-      this.repositoryId,
-      derived.flatMap(({ changes }) => changes),
-    );
+    const outdated = await this.#forgetChanges(checkpoints.map((one) => ({ ...one, start: one.baseline })));
+    const changes = derived.flatMap((state) => state.changes);
+    await writeHealthChanges(this.tx, this.repositoryId, recordsOf(changes, outdated, await findBeginnings(changes)));
     await this.replaceGroups(testIds, groups);
   }
 
-  /** Takes a month that leaves, and every month before it, out of the summaries and groups of some tests. */
+  /** Takes a month that leaves, and every month before it, out of what is known of some tests. */
   async forgetMonth(testIds: readonly string[], month: number): Promise<void> {
     const known = await this.readStates(testIds);
+    await writeTests(
+      this.tx,
+      this.repositoryId,
+      [...known.values()].flatMap(({ test }) =>
+        test ? [{ ...test, firstExecutions: withoutFirstsOf(test.firstExecutions, month) }] : [],
+      ),
+    );
     await writeIdentities(
       this.tx,
       this.repositoryId,
@@ -236,7 +248,7 @@ export class StateStore {
 /** An identity to write, with its newer checkpoint if that changes. */
 type ChangedIdentity = IdentityRecord & Advance;
 
-/** New tests, and those whose first failure or flaky days changed. */
+/** New tests, and those whose first executions, first failure or flaky days changed. */
 function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: WriteOptions): TestState[] {
   return [...tests].flatMap(
     ([
@@ -250,12 +262,21 @@ function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: Wri
       const name = before?.name || news?.name;
       if (name === undefined) return [];
       const firstFailure = earliest(before?.firstFailure ?? null, news);
+      const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
       const days = flakyDays.get(testId);
-      if (before?.name && firstFailure === before.firstFailure && !days) return [];
+      const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
+      if (before?.name && !isFirst && !days) return [];
       const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
-      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS) }];
+      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions }];
     },
   );
+}
+
+const NONE: readonly number[] = [];
+
+/** When the new executions finished. */
+function* timesOf({ identities }: TestNews): Generator<number> {
+  for (const identity of identities) yield* identity.times();
 }
 
 function earliest(known: FirstFailure | null, news: TestNews | undefined): FirstFailure | null {

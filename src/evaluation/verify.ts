@@ -17,6 +17,7 @@ import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
+import { beginningsIn, type IdentifiedChange, recordsOf } from './beginnings.ts';
 import { commitKey } from './commit-record.ts';
 import { deriveState } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
@@ -215,8 +216,8 @@ async function differencesOf(
   const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
   const contradictions = Map.groupBy(await readPulls(testIds), identityKey);
   const differences: string[] = [];
-  const changes: HealthChangeRecord[] = [];
-  const found: IdentityState[] = [];
+  const changes: IdentifiedChange[] = [];
+  const identities: IdentityState[] = [];
   for (const [testId, of] of history) {
     const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines, contradictions });
     for (const { executionId } of conclusiveIn(of)) {
@@ -226,7 +227,7 @@ async function differencesOf(
           `execution ${executionId} of test ${testId} is ${described(is)}, but stored as ${described(!is)}`,
         );
     }
-    found.push(...derived.states);
+    identities.push(...derived.states);
     changes.push(...derived.changes);
     differences.push(...stateDifferences(derived, stored.get(testId)?.test, stored.get(testId)?.records ?? []));
   }
@@ -234,9 +235,11 @@ async function differencesOf(
     const baseline = baselines.get(identityKey(change))?.at;
     return baseline ? comparePositions(change.at, baseline) <= 0 : false;
   };
-  differences.push(...changeDifferences(changes, await states.readChanges(testIds), isKept));
+  const known = await states.readChanges(testIds);
+  const found = await beginningsIn(clickhouse, repositoryId)(changes);
+  differences.push(...changeDifferences(recordsOf(changes, known, found), known, isKept));
   differences.push(...groupDifferences(groups, await states.readGroups(testIds)));
-  return { differences, states: found };
+  return { differences, states: identities };
 }
 
 const described = (isFlaky: boolean): string => (isFlaky ? 'flaky' : 'not flaky');

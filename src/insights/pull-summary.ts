@@ -18,7 +18,7 @@ export const pullSchema = z
   })
   .meta({ id: 'PullSummary' });
 
-export const pullSummary = (pull: PullRequest) => ({
+export const pullSummary = (pull: Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>) => ({
   id: pull.id,
   number: pull.number,
   title: pull.title,

@@ -121,6 +121,7 @@ async function copyFirstFailures(clickhouse: ClickHouse, db: Database, retainedS
         name: '',
         firstFailure: { failedAt, executionId, commit },
         flakyDays: [],
+        firstExecutions: [],
       })),
     );
 }

@@ -7,13 +7,24 @@ import type { Executor } from './client.ts';
 import { healthChanges } from './schema.ts';
 import type { Identity } from './test-states.ts';
 
+/** The first failure of an episode. */
+export interface BeginningRecord {
+  executionId: string;
+  /** Empty when unknown. */
+  commit: string;
+  /** Null if its failure had left when it was looked for. */
+  exceptionType: string | null;
+  /** The number of the pull request that ran it; null on the default branch. */
+  pullRequest: number | null;
+}
+
 export interface HealthChangeRecord extends Identity {
   /** The execution that changed it. */
   at: Position;
-  /** Empty when unknown. */
-  commit: string;
   before: Health;
   after: Health;
+  /** Null on recovery. */
+  beginning: BeginningRecord | null;
 }
 
 const row = z
@@ -25,9 +36,12 @@ const row = z
     run_id: z.string(),
     run_attempt: z.number(),
     execution_id: z.string(),
-    commit_sha: z.string(),
     before: z.enum(HEALTHS),
     after: z.enum(HEALTHS),
+    began_execution: z.string().nullable(),
+    began_commit: z.string(),
+    exception_type: z.string().nullable(),
+    pull_request: z.number().nullable(),
   })
   .transform(
     (found): HealthChangeRecord => ({
@@ -40,9 +54,17 @@ const row = z
         runAttempt: found.run_attempt,
         executionId: BigInt(found.execution_id),
       },
-      commit: found.commit_sha,
       before: found.before,
       after: found.after,
+      beginning:
+        found.began_execution === null
+          ? null
+          : {
+              executionId: found.began_execution,
+              commit: found.began_commit,
+              exceptionType: found.exception_type,
+              pullRequest: found.pull_request,
+            },
     }),
   );
 
@@ -54,7 +76,7 @@ export async function readHealthChanges(
 ): Promise<HealthChangeRecord[]> {
   const { rows } = await tx.execute(sql`
     select test_id, pipeline_name, job_name, at_ms::float8 as at_ms, run_id, run_attempt::float8 as run_attempt, execution_id,
-      commit_sha, before, after
+      before, after, began_execution, began_commit, exception_type, pull_request
     from ${healthChanges} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])
     order by at_ms`);
   return rows.map((found) => row.parse(found));
@@ -69,7 +91,7 @@ export async function writeHealthChanges(
   await tx
     .insert(healthChanges)
     .values(
-      changes.map(({ testId, pipelineName, jobName, at, commit, before, after }) => ({
+      changes.map(({ testId, pipelineName, jobName, at, before, after, beginning }) => ({
         repositoryId,
         testId,
         pipelineName,
@@ -78,9 +100,12 @@ export async function writeHealthChanges(
         runId: at.runId,
         runAttempt: at.runAttempt,
         executionId: at.executionId.toString(),
-        commitSha: commit,
         before,
         after,
+        beganExecution: beginning?.executionId ?? null,
+        beganCommit: beginning?.commit ?? '',
+        exceptionType: beginning?.exceptionType ?? null,
+        pullRequest: beginning?.pullRequest ?? null,
       })),
     )
     .onConflictDoNothing();

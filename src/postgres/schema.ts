@@ -99,6 +99,8 @@ export const tests = schema.table(
     firstFailedCommit: text('first_failed_commit'),
     /** Flaky executions by UTC day, of the days that a ratio asks for: [day, executions] pairs. */
     flakyDays: jsonb('flaky_days').notNull().default([]),
+    /** When its first execution of each retained month finished: milliseconds since the epoch, in order. */
+    firstExecutions: jsonb('first_executions').notNull().default([]),
   },
   (table) => [
     // By repository first: the lookup of every read, and the key to spread the table by.
@@ -263,7 +265,10 @@ export const repositoryCounts = schema.table('repository_counts', {
   broken: integer().notNull().default(0),
 });
 
-/** When the health of an identity changed, and by which execution. Outlives retention, as the health does. */
+/**
+ * When the health of an identity changed, by which execution, and with which failure that began. Outlives retention, as the
+ * health does.
+ */
 export const healthChanges = schema.table(
   'health_changes',
   {
@@ -276,10 +281,15 @@ export const healthChanges = schema.table(
     runId: text('run_id').notNull(),
     runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
     executionId: text('execution_id').notNull(),
-    /** Empty when unknown. */
-    commitSha: text('commit_sha').notNull(),
     before: text({ enum: HEALTHS }).notNull(),
     after: text({ enum: HEALTHS }).notNull(),
+    /** The first failure of the episode; null on recovery. What is known of it is here, because it leaves with its month. */
+    beganExecution: text('began_execution'),
+    /** Empty when unknown. */
+    beganCommit: text('began_commit').notNull().default(''),
+    exceptionType: text('exception_type'),
+    /** The number of the pull request that ran it; null on the default branch. */
+    pullRequest: integer('pull_request'),
   },
   (table) => [
     // Read by test.

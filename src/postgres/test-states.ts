@@ -43,6 +43,8 @@ export interface TestState {
   firstFailure: FirstFailure | null;
   /** Flaky executions by UTC day (days since the epoch). */
   flakyDays: readonly (readonly [day: number, executions: number])[];
+  /** When its first execution of each retained month finished, skipped ones included: milliseconds since the epoch, in order. */
+  firstExecutions: readonly number[];
 }
 
 /** What insights show of an identity. */
@@ -71,6 +73,7 @@ const testRow = z.object({
   execution: z.string().nullable(),
   commit: z.string().nullable(),
   flaky_days: z.array(z.tuple([z.number(), z.number()])),
+  first_executions: z.array(z.number()),
 });
 
 /** Milliseconds since the epoch, as a number that JSON carries exactly. */
@@ -79,16 +82,17 @@ const ms = (column: unknown) => sql`(extract(epoch from ${column}) * 1000)::floa
 export async function readTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<TestState[]> {
   const { rows } = await tx.execute(sql`
     select test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
-      first_failed_commit as commit, flaky_days
+      first_failed_commit as commit, flaky_days, first_executions
     from ${tests} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => {
-    const { test_id, name, failed_ms, execution, commit, flaky_days } = testRow.parse(row);
+    const { test_id, name, failed_ms, execution, commit, flaky_days, first_executions } = testRow.parse(row);
     return {
       testId: test_id,
       name,
       firstFailure:
         failed_ms === null ? null : { failedAt: failed_ms, executionId: BigInt(execution ?? 0), commit: commit ?? '' },
       flakyDays: flaky_days,
+      firstExecutions: first_executions,
     };
   });
 }
@@ -139,23 +143,24 @@ export function triplesOf(flat: readonly number[]): [number, number, number][] {
   return triples;
 }
 
-/** Records tests, or replaces their first failure and flaky days. In order of id: all processes lock rows alike. */
+/** Records tests, or replaces what is known of them. In order of id: all processes lock rows alike. */
 export async function writeTests(tx: Executor, repositoryId: string, states: readonly TestState[]): Promise<void> {
   if (states.length === 0) return;
   const rows = [...states].sort((a, b) => (a.testId < b.testId ? -1 : 1));
   const column = <T>(of: (state: TestState) => T) => sql.param(rows.map(of));
   await tx.execute(sql`
     insert into ${tests} (repository_id, test_id, name, first_failed_at, first_failed_execution, first_failed_commit,
-      flaky_days)
+      flaky_days, first_executions)
     select ${repositoryId}, * from unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ name }) => name)}::text[],
       ${column(({ firstFailure }) => dateOf(firstFailure?.failedAt ?? null))}::timestamptz[],
       ${column(({ firstFailure }) => firstFailure?.executionId.toString() ?? null)}::text[],
       ${column(({ firstFailure }) => firstFailure?.commit ?? null)}::text[],
-      ${column(({ flakyDays }) => JSON.stringify(flakyDays))}::jsonb[])
+      ${column(({ flakyDays }) => JSON.stringify(flakyDays))}::jsonb[],
+      ${column(({ firstExecutions }) => JSON.stringify(firstExecutions))}::jsonb[])
     on conflict (repository_id, test_id) do update set name = excluded.name, first_failed_at = excluded.first_failed_at,
       first_failed_execution = excluded.first_failed_execution, first_failed_commit = excluded.first_failed_commit,
-      flaky_days = excluded.flaky_days`);
+      flaky_days = excluded.flaky_days, first_executions = excluded.first_executions`);
 }
 
 /** Records identities, or replaces what is known of them, except how the name begins. */
@@ -220,7 +225,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
     .update(tests)
     .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })
     .where(and(eq(tests.repositoryId, repositoryId), gte(tests.firstFailedAt, new Date(retainedSince))));
-  await tx.update(tests).set({ flakyDays: [] }).where(eq(tests.repositoryId, repositoryId));
+  await tx.update(tests).set({ flakyDays: [], firstExecutions: [] }).where(eq(tests.repositoryId, repositoryId));
 }
 
 const dateOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { setUpInsights } from '../support/insights.ts';
@@ -124,6 +125,19 @@ test('the changes of each identity are read from a range of the key', async () =
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain('health_changes_repository_id');
+  expect(plan).not.toContain('Seq Scan');
+});
+
+test('the transitions of a test are read from ranges of keys', async () => {
+  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+    await tx.execute(sql`set local enable_seqscan = off`);
+    return tx.execute<{ 'QUERY PLAN': string }>(
+      sql`explain ${historiesStatement(insights.fixture.id, [insights.fixture.id])}`,
+    );
+  });
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  for (const index of ['tests_', 'identities_repository_id', 'health_changes_repository_id', 'pull_requests_merge_commit'])
+    expect(plan).toContain(index);
   expect(plan).not.toContain('Seq Scan');
 });
 

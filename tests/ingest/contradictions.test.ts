@@ -1,9 +1,11 @@
 /** Commits of pull requests that both passed and failed: evidence that a test is flaky, and never that it is broken. */
 import { expect, test } from 'bun:test';
-import { repositoryIdOf } from '../../src/domain/identity.ts';
+import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { readContradictionsBetween } from '../../src/postgres/contradictions.ts';
+import { readHealthHistories } from '../../src/postgres/health-histories.ts';
 import { readRuns } from '../../src/postgres/judged-runs.ts';
+import { pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -15,6 +17,9 @@ const ingest = setUpIngest({ isAlone: true });
 type Repository = ReturnType<typeof uniqueRepository>;
 type Result = 'passed' | 'failed' | 'retried';
 const BEGUN = TEST_NOW - 20 * DAY_MS;
+
+/** The numbers of some pull requests. */
+const PULLS = new Map(['one', 'two', 'three'].map((pull, i) => [pull, i + 1]));
 
 interface Ran {
   hours: number;
@@ -30,7 +35,10 @@ function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, res
   return makeJob({
     repository,
     receivedAt: TEST_NOW,
-    run: { run_id: runId, run_attempt: attempt, commit: `commit ${runId}`, branch, default_branch: 'main' },
+    run: {
+      ...{ run_id: runId, run_attempt: attempt, commit: `commit ${runId}`, branch, default_branch: 'main' },
+      pull_request: PULLS.get(pull) ?? null,
+    },
     executions: Object.entries(all).map(([name, result]) => ({
       ...{ name, key: name, at: BEGUN + hours * HOUR_MS },
       status: result === 'failed' ? 'failed' : 'passed',
@@ -41,9 +49,21 @@ function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, res
   });
 }
 
+const idOf = ({ host, owner, name }: Repository): string => repositoryIdOf(host, owner, name);
+
+/** With what each episode of `sums` began: health, exception, pull request. */
+async function beginningsOf(repository: Repository) {
+  const testId = testIdOf(idOf(repository), 'sums');
+  const histories = await readHealthHistories(ingest.stores.postgres.db, idOf(repository), [testId]);
+  const identities = histories.get(testId)?.identities ?? [];
+  return identities.flatMap(({ changes }) =>
+    changes.map(({ after, exceptionType, pull }) => [after, exceptionType, pull?.title]),
+  );
+}
+
 const stored = async (repository: Repository) => {
   const { db } = ingest.stores.postgres;
-  const id = repositoryIdOf(repository.host, repository.owner, repository.name);
+  const id = idOf(repository);
   const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
   return {
     contradictions: await readContradictionsBetween(db, id, all),
@@ -82,6 +102,13 @@ test('a test becomes flaky by commits of pull requests on which it failed and pa
   // No execution on the default branch failed.
   expect(await flakyOf(stores, repository)).toEqual([]);
   await driver.verify();
+  // Known only after the change, as when a webhook arrives late.
+  await stores.postgres.db.insert(pullRequests).values(
+    [...PULLS].map(([title, number]) => ({
+      ...{ repositoryId: idOf(repository), number, id: number, title, authorId: 1, authorLogin: 'ann' },
+    })),
+  );
+  expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', 'two']]);
 
   // The next failure on the default branch is known to be flaky at once.
   await driver.ingest(ran(repository, { hours: 30 }, { sums: 'failed' }));
@@ -170,6 +197,8 @@ test('what pull requests showed stays believed when their month leaves', async (
   expect(await driver.retention.run()).toContain(202610);
   expect((await stored(repository)).contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of late']);
   expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+  // What the episode began with has left.
+  expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', undefined]]);
   await driver.verify();
   stores.clock.set(TEST_NOW);
 });

@@ -52,6 +52,17 @@ test('the last one is the health of the test now', () => {
   );
 });
 
+test('each that is not a recovery names the change of an identity that is so from then on', () => {
+  fc.assert(
+    fc.property(identities, (of) => {
+      for (const { at, health, cause } of healthTransitions(of)) {
+        expect(cause?.after).toBe(health === 'healthy' ? undefined : health);
+        expect(cause?.at ?? at).toBeLessThanOrEqual(at);
+      }
+    }),
+  );
+});
+
 test('a test that runs in one place has the transitions of that place', () => {
   fc.assert(
     fc.property(identity, (of) => {

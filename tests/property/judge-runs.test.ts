@@ -205,7 +205,7 @@ function differences<C extends Contradiction & { testId: string }>(some: readonl
 const keyOf = (one: Reported): string =>
   runNameOf(one.place, one.isOnDefaultBranch ? runKeyOf(one) : pullRequestRunKeyOf(one));
 const positionOf = (at: Position | null) => at && [at.finishedAt, at.runId, at.runAttempt, String(at.executionId)];
-const described = ({ at, before, after }: BeliefChange) => [positionOf(at), before, after];
+const described = ({ at, before, after, beginning }: BeliefChange) => [positionOf(at), before, after, beginning];
 
 function judged(...batches: readonly (readonly Reported[])[]): Evaluation {
   const evaluation = new Evaluation();
@@ -238,6 +238,23 @@ describe('a repository', () => {
   test('is judged alike when everything arrives twice', () => {
     fc.assert(
       fc.property(histories, (all) => expect(judged(all, all).state).toEqual(judged(all).state)),
+      { numRuns: 50 },
+    );
+  });
+
+  test('names a failure no later than the change with which each episode begins, and none on recovery', () => {
+    fc.assert(
+      fc.property(histories, (all) => {
+        const troubles = new Set(all.flatMap((one) => (isTrouble(one) ? String(one.executionId) : [])));
+        for (const { changes } of judged(all).tests.values())
+          for (const { at, after, beginning } of changes) {
+            if (after === 'healthy') expect(beginning).toBeNull();
+            else if (troubles.has(String(at.executionId))) expect(beginning).not.toBeNull();
+            if (!beginning) continue;
+            expect(beginning.finishedAt).toBeLessThanOrEqual(at.finishedAt);
+            expect(troubles).toContain(beginning.executionId);
+          }
+      }),
       { numRuns: 50 },
     );
   });

@@ -1,0 +1,117 @@
+/** Everything that the transitions of a test follow from, in one statement. */
+import { type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { HEALTHS, type Health } from '../domain/status.ts';
+import type { Executor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { readSummary } from './identity-summary.ts';
+import type { PullRequest } from './pull-requests.ts';
+import { healthChanges, identities, pullRequests, tests } from './schema.ts';
+
+export type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
+
+export interface ShownChange {
+  /** Milliseconds since the epoch. */
+  at: number;
+  after: Health;
+  /** Of the first failure of the episode. */
+  exceptionType: string | null;
+  /** The one that ran that failure, or was merged as its commit. */
+  pull: ShownPull | null;
+}
+
+export interface HealthHistory {
+  /** When the test first ran, as far as that is retained; milliseconds since the epoch. */
+  firstAt: number | null;
+  identities: {
+    /** When its newest execution finished; milliseconds since the epoch. */
+    newestAt: number;
+    /** In order of time. */
+    changes: ShownChange[];
+  }[];
+}
+
+const row = z.object({
+  test_id: z.string(),
+  first_ms: z.number().nullable(),
+  /** Null for none. */
+  identities: z.array(z.tuple([z.string(), z.string(), z.string()])).nullable(),
+  changes: z
+    .array(
+      z.tuple([
+        z.string(),
+        z.string(),
+        z.number(),
+        z.enum(HEALTHS),
+        z.string().nullable(),
+        z.tuple([z.number(), z.number(), z.string(), z.number().nullable(), z.string().nullable()]).nullable(),
+      ]),
+    )
+    .nullable(),
+});
+type Row = z.infer<typeof row>;
+
+/** By test id; nothing of tests without retained executions on the default branch. */
+export async function readHealthHistories(
+  db: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<Map<string, HealthHistory>> {
+  const { rows } = await db.execute(historiesStatement(repositoryId, testIds));
+  return new Map(
+    rows.flatMap((found) => {
+      const { test_id: testId, ...of } = row.parse(found);
+      return of.identities ? [[testId, historyOf(of)] as const] : [];
+    }),
+  );
+}
+
+function historyOf({ first_ms: firstAt, identities: places, changes }: Omit<Row, 'test_id'>): HealthHistory {
+  const byPlace = Map.groupBy(changes ?? [], ([pipeline, job]) => placeOf(pipeline, job));
+  return {
+    firstAt,
+    identities: (places ?? []).flatMap(([pipeline, job, text]) => {
+      const { lastSuccessAt, lastFailureAt } = readSummary(text).summary;
+      if (lastSuccessAt === null && lastFailureAt === null) return [];
+      const of = byPlace.get(placeOf(pipeline, job)) ?? [];
+      return [{ newestAt: Math.max(lastSuccessAt ?? 0, lastFailureAt ?? 0), changes: of.map(changeOf) }];
+    }),
+  };
+}
+
+function changeOf([, , at, after, exceptionType, pull]: NonNullable<Row['changes']>[number]): ShownChange {
+  if (!pull) return { at, after, exceptionType, pull };
+  const [id, number, title, authorId, authorLogin] = pull;
+  return { at, after, exceptionType, pull: { id, number, title, authorId, authorLogin } };
+}
+
+const placeOf = (pipeline: string, job: string): string => JSON.stringify([pipeline, job]);
+
+const shownPull = sql`json_build_array(pulls.id, pulls.number, pulls.title, pulls.author_id, pulls.author_login)`;
+
+/** Ranges of the primary keys of each test; a pull request is looked up by its number or its merge commit, of several the newest. */
+export const historiesStatement = (repositoryId: string, testIds: readonly string[]): SQL => sql`
+  select tests.test_id, (tests.first_executions ->> 0)::float8 as first_ms,
+    (
+      select json_agg(json_build_array(pipeline_name, job_name, summary) order by pipeline_name, job_name)
+      from ${identities} as places
+      where places.repository_id = tests.repository_id and places.test_id = tests.test_id and places.executions > 0
+    ) as identities,
+    (
+      select json_agg(json_build_array(pipeline_name, job_name, at_ms, after, exception_type,
+          case
+            when changes.pull_request is not null then (
+              select ${shownPull} from ${pullRequests} as pulls
+              where pulls.repository_id = changes.repository_id and pulls.number = changes.pull_request
+            )
+            when changes.began_commit <> '' then (
+              select ${shownPull} from ${pullRequests} as pulls
+              where pulls.repository_id = changes.repository_id and pulls.merge_commit = changes.began_commit
+              order by pulls.number desc limit 1
+            )
+          end)
+        order by at_ms, run_id collate "C", run_attempt, execution_id::numeric)
+      from ${healthChanges} as changes
+      where changes.repository_id = tests.repository_id and changes.test_id = tests.test_id
+    ) as changes
+  from ${tests} where tests.repository_id = ${repositoryId} and tests.test_id = any(${plainColumn(testIds)}::uuid[])`;
