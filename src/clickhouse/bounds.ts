@@ -20,15 +20,19 @@ const GRACE_MS = 5_000;
 const HEAVY = 'max_threads = 1, max_block_size = 512, preferred_block_size_bytes = 65536';
 
 /** The settings at the end of a SELECT, and after how long without an answer the store counts as gone. */
-export function boundsOf(turn: Turn | undefined, isLong = false): { settings: string; limitMs: number } {
+export function boundsOf(
+  turn: Turn | undefined,
+  { isLong, isLookUp }: { isLong?: boolean; isLookUp?: boolean },
+): { settings: string; limitMs: number } {
   if (isLong) return { settings: '', limitMs: LONG_MS_MAX };
   if (!turn) {
     const settings = `SETTINGS max_execution_time = ${OWN_SECONDS_MAX}`;
     return { settings, limitMs: OWN_SECONDS_MAX * 1_000 + GRACE_MS };
   }
   const bounds = `SETTINGS max_execution_time = ${READ_SECONDS_MAX}, max_memory_usage = ${READ_MEMORY_BYTES_MAX}`;
+  const threads = isLookUp ? `${bounds}, max_threads = 1` : bounds;
   return {
-    settings: turn.isHeavy ? `${bounds}, ${HEAVY}` : bounds,
+    settings: turn.isHeavy ? `${bounds}, ${HEAVY}` : threads,
     limitMs: READ_SECONDS_MAX * 1_000 + GRACE_MS,
   };
 }

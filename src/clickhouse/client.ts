@@ -15,6 +15,7 @@ import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
 import { Cluster } from './cluster.ts';
 import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
+import { withoutTrueGuards } from './guards.ts';
 import { overHttp } from './http.ts';
 import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
@@ -161,13 +162,14 @@ class Client implements ClickHouse {
     params: LateValues<NoInfer<ValuesOf<P>>>,
     turn?: Turn,
   ): Promise<R[]> {
-    const bounds = boundsOf(turn, query.isLong);
-    const sql = `${query.sql}\n${bounds.settings}`;
-    const values = (): NoInfer<ValuesOf<P>> => (typeof params === 'function' ? params() : params);
-    if (!turn) return this.#decoded(query, await this.#rows(query.name, sql, values(), bounds));
+    const bounds = boundsOf(turn, query);
+    const read = (limits: Limits): Promise<unknown[]> => {
+      const values: Parameters = typeof params === 'function' ? params() : params;
+      return this.#rows(query.name, `${withoutTrueGuards(query.sql, values)}\n${bounds.settings}`, values, limits);
+    };
+    if (!turn) return this.#decoded(query, await read(bounds));
     const onEnded = await this.stores.turns.take(turn);
-    const limits = { ...bounds, signal: turn.signal, onEnded };
-    const rows = await this.#rows(query.name, sql, values(), limits).catch((error) => {
+    const rows = await read({ ...bounds, signal: turn.signal, onEnded }).catch((error) => {
       throw asRefusal(error);
     });
     return this.#decoded(query, rows);

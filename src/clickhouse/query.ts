@@ -11,6 +11,8 @@ export interface Query<P extends ParameterTypes, R> extends SqlFile {
   readonly row: z.ZodType<R>;
   /** May take an hour, where other queries have 30 s. */
   readonly isLong?: boolean;
+  /** Reads so little that a second thread costs more than it saves. */
+  readonly isLookUp?: boolean;
 }
 
 /**
@@ -38,6 +40,12 @@ export const defineLongQuery = <const P extends ParameterTypes, R>(
   params: P,
   row: z.ZodType<R>,
 ): Query<P, R> => ({ ...defineQuery(name, params, row), isLong: true });
+
+/** The same, of a query that reads so little that a second thread costs more than it saves. */
+export const asLookUp = <P extends ParameterTypes, R>(query: Query<P, R>): Query<P, R> => ({
+  ...query,
+  isLookUp: true,
+});
 
 /** A statement with its parameters: a command, or the SELECT of an insert. */
 export interface Statement {

@@ -69,7 +69,9 @@ export function recordsOf(
     beginning: beginning && {
       executionId: beginning.executionId,
       commit: beginning.commit,
-      ...(found.get(beginning.executionId) ?? before.get(beginningKey({ testId, pipelineName, jobName }, beginning)) ?? NOTHING),
+      ...(found.get(beginning.executionId) ??
+        before.get(beginningKey({ testId, pipelineName, jobName }, beginning)) ??
+        NOTHING),
     },
   }));
 }

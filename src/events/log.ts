@@ -2,7 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineQuery } from '../clickhouse/query.ts';
+import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
 import { formatMoment } from '../domain/moment.ts';
 import type { Window } from '../domain/window.ts';
@@ -104,8 +104,8 @@ const parameters = {
 } as const;
 
 // The list is newest first, so its next page lies backward in time.
-const older = defineQuery('events/log', parameters, rowSchema, 'backward');
-const newer = defineQuery('events/log', parameters, rowSchema, 'forward');
+const older = asLookUp(defineQuery('events/log', parameters, rowSchema, 'backward'));
+const newer = asLookUp(defineQuery('events/log', parameters, rowSchema, 'forward'));
 
 /** Time of receipt in milliseconds, then id. */
 type EventKey = [receivedMs: number, id: number];

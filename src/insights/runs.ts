@@ -1,7 +1,7 @@
 /** What pipelines ran for commits, on any branch, newest first. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { defineQuery } from '../clickhouse/query.ts';
+import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -30,8 +30,8 @@ const parameters = {
   rows: 'UInt32',
 } as const;
 // The list is newest first, so its next page lies backward in time.
-const older = defineQuery('insights/runs', parameters, runRow, 'backward');
-const newer = defineQuery('insights/runs', parameters, runRow, 'forward');
+const older = asLookUp(defineQuery('insights/runs', parameters, runRow, 'backward'));
+const newer = asLookUp(defineQuery('insights/runs', parameters, runRow, 'forward'));
 
 const pagedRuns: PagedList<RunRow, [startedMs: number, pipeline: string, run: string, commit: string]> = {
   name: 'runs',

@@ -136,7 +136,12 @@ test('the transitions of a test are read from ranges of keys', async () => {
     );
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-  for (const index of ['tests_', 'identities_repository_id', 'health_changes_repository_id', 'pull_requests_merge_commit'])
+  for (const index of [
+    'tests_',
+    'identities_repository_id',
+    'health_changes_repository_id',
+    'pull_requests_merge_commit',
+  ])
     expect(plan).toContain(index);
   expect(plan).not.toContain('Seq Scan');
 });
