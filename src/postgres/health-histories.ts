@@ -8,9 +8,9 @@ import { readSummary } from './identity-summary.ts';
 import type { PullRequest } from './pull-requests.ts';
 import { healthChanges, identities, pullRequests, tests } from './schema.ts';
 
-export type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
+type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
 
-export interface ShownChange {
+interface ShownChange {
   /** Milliseconds since the epoch. */
   at: number;
   after: Health;
