@@ -4,8 +4,9 @@
  */
 import { type BeliefChange, shownChanges, shownHealth } from '../domain/belief-course.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
+import { comparePositions, isTrouble, type Position, runKeyOf } from '../domain/execution.ts';
 import { firstOfMonths } from '../domain/first-executions.ts';
-import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
+import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts';
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -76,6 +77,27 @@ export function deriveState(
   const times = [...history.identities.values()].flatMap(({ executions }) => executions.map((one) => one.finishedAt));
   const firstExecutions = firstOfMonths([], times);
   return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays, firstExecutions }, ...derived };
+}
+
+/**
+ * The first run in which the test failed and that has no meaning yet: it was stored after the runs were read, so it is no
+ * difference that lasts.
+ */
+export function unjudgedRun(
+  testId: string,
+  history: TestHistory,
+  { runs, baselines, contradictions }: Pick<DeriveOptions, 'runs' | 'baselines' | 'contradictions'>,
+): string | undefined {
+  for (const { pipelineName, jobName, executions } of history.identities.values()) {
+    const identity = { testId, pipelineName, jobName };
+    const start = baselines.get(identityKey(identity))?.at ?? null;
+    const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
+    const failed = executions.filter((one) => isTrouble(one) && isNew(one)).map(runKeyOf);
+    const named = (contradictions.get(identityKey(identity)) ?? []).filter(({ at }) => isNew(at)).map(({ run }) => run);
+    for (const run of [...failed, ...named])
+      if (!runs.get(runNameOf(placeOf(identity), run))?.meaning) return `${pipelineName} ${jobName} ${run}`;
+  }
+  return undefined;
 }
 
 interface Course {

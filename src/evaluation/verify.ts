@@ -19,7 +19,7 @@ import { identities, repositories } from '../postgres/schema.ts';
 import { testsOnDefaultBranches } from './all-tests.ts';
 import { beginningsIn, type IdentifiedChange, recordsOf } from './beginnings.ts';
 import { commitKey } from './commit-record.ts';
-import { deriveState } from './derived-state.ts';
+import { deriveState, unjudgedRun } from './derived-state.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { type AllRunsOptions, judgeAllRuns } from './judge-all-runs.ts';
 import type { Pending } from './pending.ts';
@@ -219,6 +219,11 @@ async function differencesOf(
   const changes: IdentifiedChange[] = [];
   const identities: IdentityState[] = [];
   for (const [testId, of] of history) {
+    const unjudged = unjudgedRun(testId, of, { runs, baselines, contradictions });
+    if (unjudged !== undefined) {
+      differences.push(`test ${testId} failed in run ${unjudged}, which is not judged`);
+      continue;
+    }
     const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines, contradictions });
     for (const { executionId } of conclusiveIn(of)) {
       const is = derived.flaky.has(String(executionId));

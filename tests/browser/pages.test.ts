@@ -80,9 +80,9 @@ describe.skipIf(!hasBrowser)('the web application', () => {
 
       const life = page.getByRole('region', { name: 'Commit by commit' });
       await life.getByRole('listitem').first().waitFor();
-      expect(await life.getByRole('img').getAttribute('aria-label')).toContain('failing on 2');
+      expect(await life.getByRole('img').getAttribute('aria-label')).toContain('flaky on 2');
       await page.getByRole('button', { name: /^Why is it/ }).press('Enter');
-      await page.getByText('not enough runs to know').first().waitFor();
+      await page.getByText('flaky with a probability of').first().waitFor();
 
       const kinds = page.getByRole('region', { name: 'Failures' }).getByRole('button');
       await kinds.first().focus();

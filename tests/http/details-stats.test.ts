@@ -16,14 +16,13 @@ describe('details', () => {
       repository: insights.fixture.repository.name,
       test_name: NAME,
       test_id: testIdOf(insights.fixture.id, NAME),
-      // Alone in its runs, a test that failed twice may have met bad runs.
-      health_status: 'healthy',
-      health_confidence: 'low',
-      health_probability: 0.394,
-      has_enough_runs: false,
+      health_status: 'flaky',
+      health_confidence: 'medium',
+      health_probability: 0.899,
+      has_enough_runs: true,
       last_conclusion: 'skipped',
       failure_ratio: 0.5,
-      flakiness_ratio: 0,
+      flakiness_ratio: 0.5,
       success_ratio: 0.5,
       flaky_detection_enabled: true,
       first_failure_at: iso(at(40)),
@@ -93,7 +92,7 @@ describe('details', () => {
     const details = await insights.app.get(insights.fixture.test(NAME));
     insights.app.stores.clock.set(TEST_NOW);
     // The run of 50 hours ago has left the window.
-    expect(details).toMatchObject({ success_ratio: 1, failure_ratio: 0, health_confidence: 'low' });
+    expect(details).toMatchObject({ success_ratio: 1, failure_ratio: 0, health_status: 'flaky' });
   });
 });
 
@@ -112,7 +111,7 @@ describe('statistics', () => {
     for (const [which, value] of [
       ['success_count', 2],
       ['failure_count', 2],
-      ['flaky_count', 0],
+      ['flaky_count', 2],
     ] as const) {
       const series = await stat(NAME, which);
       expect([series.stat, series.value]).toEqual([which, value]);

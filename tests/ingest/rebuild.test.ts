@@ -36,8 +36,8 @@ test('after a change of the default branch, executions, totals, verdicts and hea
     runAt(4, '2', { ...PASSING, a: 'failed' }, develop),
     runAt(3, '2', { ...PASSING, a: 'passed' }, { attempt: 2, ...develop }),
   );
-  // The commit contradicts itself on any branch, but what failed there is no execution of the default branch.
-  expect(await healthsOf(stores, repository)).toEqual({ a: ['flaky'] });
+  // Off the default branch, one commit that contradicts itself among thirty tests may as well have met trouble.
+  expect(await healthsOf(stores, repository)).toEqual({ a: ['healthy'] });
   expect(await flakyOf(stores, repository)).toEqual([]);
 
   const recorded = await stores.repositories.record(repository);
