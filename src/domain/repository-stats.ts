@@ -79,4 +79,12 @@ export class RepositoryDays {
   }
 }
 
+/** Failed executions on each day of the series at `now`, the current one last. */
+export function failuresByDay(days: readonly DayCounts[], now: number): number[] {
+  const first = firstDay(now);
+  const failures = new Array<number>(SERIES_DAYS).fill(0);
+  for (const [day, , failed] of days) if (day >= first && day < first + SERIES_DAYS) failures[day - first] = failed;
+  return failures;
+}
+
 const firstDay = (now: number): number => Math.floor(now / DAY_MS) - SERIES_DAYS + 1;

@@ -4,6 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { SERIES_DAYS } from '../domain/repository-stats.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
@@ -49,6 +50,13 @@ export const pipelineNameOut = z.string().meta({ example: 'CI' });
 export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
+
+/** @param freshness how old the counts may be, if not current */
+export const failuresByDayOut = (freshness = '') =>
+  z.array(z.int()).meta({
+    description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last${freshness}`,
+    example: [0, 2, 0, 1, 0, 0, 0, 9, 14, 0, 1, 0, 3, 1],
+  });
 
 /** How sure a health is. */
 export const confidenceFields = {

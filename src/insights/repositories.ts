@@ -37,10 +37,7 @@ const response = z.object({
         broken_tests: count('Of these, broken in one of their pipelines and CI jobs', 3),
         quarantined_tests: count('Tests with a quarantine, on whatever branch', 4),
         recovered_tests: count('Of these, with one that could be removed', 1),
-        failed_executions_by_day: z.array(z.int()).meta({
-          description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last, as of the last ten seconds`,
-          example: [0, 2, 0, 1, 0, 0, 0, 9, 14, 0, 1, 0, 3, 1],
-        }),
+        failed_executions_by_day: common.failuresByDayOut(', as of the last ten seconds'),
         last_run_at: common.dateTimeOut.nullable().meta({
           description: `When the newest execution finished, on any branch; null: none in these ${SERIES_DAYS} days`,
         }),

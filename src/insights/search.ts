@@ -6,6 +6,7 @@ import { LEVELS } from '../domain/health-confidence.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { SEARCH_COST_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { failuresByDay } from '../domain/repository-stats.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
@@ -63,6 +64,7 @@ const metricsSchema = z
       .meta({ description: 'How much its failures cost; null for a healthy test', example: 'medium' }),
     executions: z.int().meta({ description: 'Passed and failed in the 30 days up to the newest', example: 212 }),
     failed_executions: z.int().meta({ description: 'Failed in these days', example: 7 }),
+    failed_executions_by_day: common.failuresByDayOut(),
     last_failure_at: common.dateTimeOut.nullable(),
   })
   .meta({ id: 'TestMetrics' });
@@ -83,7 +85,7 @@ const response = z.object({
 
 export type TestSearchAnswer = z.output<typeof response>;
 
-const toJson = ({ test_id, name, pipeline_name, job_name, metrics }: FoundIdentity) => ({
+const toJson = ({ test_id, name, pipeline_name, job_name, metrics, days }: FoundIdentity, now: number) => ({
   test_id,
   test_name: name,
   pipeline_name,
@@ -94,6 +96,7 @@ const toJson = ({ test_id, name, pipeline_name, job_name, metrics }: FoundIdenti
     failed_executions_impact: metrics.impact,
     executions: metrics.executions,
     failed_executions: metrics.failures,
+    failed_executions_by_day: failuresByDay(days, now),
     last_failure_at: metrics.lastFailureAt === null ? null : formatMoment(metrics.lastFailureAt),
   },
 });
@@ -121,6 +124,7 @@ async function searchByNames(knownTests: KnownTests, repository: Repository, sea
         job_name: jobName,
         executions: executionsOf(summary),
         metrics: metricsOf(summary, judged),
+        days: summary.days,
       })),
   );
   const isReversed = !isNumberSort(search.sort) && search.isDescending;
@@ -198,7 +202,8 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         total = found.total;
         return found.rows;
       });
-      const reply = pageReply(page, 'tests', toJson);
+      const now = deps.clock.now();
+      const reply = pageReply(page, 'tests', (found) => toJson(found, now));
       return { ...reply, body: { ...reply.body, total } };
     },
   });

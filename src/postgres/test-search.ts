@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Level } from '../domain/health-confidence.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
+import type { DayCounts } from '../domain/test-state.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
@@ -95,12 +96,15 @@ export interface FoundIdentity {
   job_name: string;
   executions: number;
   metrics: TestMetrics;
+  /** Of its summary. */
+  days: readonly DayCounts[];
 }
 
-const foundOf = ({ summary, belief, ...found }: z.infer<typeof row>): FoundIdentity => ({
-  ...found,
-  metrics: metricsOf(readSummary(summary).summary, { health: found.health, belief: readBelief(belief) }),
-});
+function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): FoundIdentity {
+  const { summary } = readSummary(text);
+  const metrics = metricsOf(summary, { health: found.health, belief: readBelief(belief) });
+  return { ...found, metrics, days: summary.days };
+}
 
 const name = sql`tests.name collate "C"`;
 const pipeline = sql`identities.pipeline_name collate "C"`;

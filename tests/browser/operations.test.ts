@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('the list of repositories', () => {
     await pages.on({ key }, async ({ page, open }) => {
       await open('');
       const row = page.getByRole('row', { name: new RegExp(`^${name}`) });
-      await row.getByRole('img', { name: '1 failed executions in 14 days' }).waitFor();
+      await row.getByRole('img', { name: '1 failed execution in 14 days' }).waitFor();
       expect(await row.getByRole('cell').allTextContents()).toContain('0 s');
       expect(await violationsOn(page)).toEqual([]);
       expect(await row.locator('time').first().getAttribute('datetime')).toBe(new Date(at(2)).toISOString());

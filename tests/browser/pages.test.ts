@@ -74,6 +74,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.keyboard.type('sums [a');
       await page.getByRole('link', { name: NAME }).first().waitFor();
       await page.waitForURL((url) => url.searchParams.get('q') === 'sums [a');
+      await page.getByRole('img', { name: '2 failed executions in 14 days' }).waitFor();
       await page.getByRole('link', { name: NAME }).first().focus();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: NAME }).waitFor();

@@ -1,7 +1,7 @@
 /** How a repository did day by day, against a recount of every execution and every change. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { RepositoryDays, SERIES_DAYS, seriesStart } from '../../src/domain/repository-stats.ts';
+import { failuresByDay, RepositoryDays, SERIES_DAYS, seriesStart } from '../../src/domain/repository-stats.ts';
 import { HEALTHS, type Health, type Status, worstHealth } from '../../src/domain/status.ts';
 import { emptySummary, mergeSummaries, type SummarisedExecution, summaryOf } from '../../src/domain/test-state.ts';
 
@@ -92,6 +92,17 @@ test('every day is what a recount of all executions and changes gives, at any ti
       expect(days.map(({ start }) => start)).toEqual(
         Array.from({ length: SERIES_DAYS }, (_, i) => Math.floor(now / DAY) * DAY - (SERIES_DAYS - 1 - i) * DAY),
       );
+    }),
+  );
+});
+
+test('the failures of one identity are those of a repository that has no other', () => {
+  fc.assert(
+    fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
+      const { days } = summaryOf(executions);
+      const repository = new RepositoryDays(NOW);
+      repository.add([{ days, health: 'flaky', changes: [] }]);
+      expect(failuresByDay(days, NOW)).toEqual(repository.days.map(({ failures }) => failures));
     }),
   );
 });

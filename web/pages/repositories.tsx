@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import { repositoriesQuery } from '../api/queries.ts';
-import { Bars } from '../ui/bars.tsx';
+import { FailuresByDay } from '../ui/failures-by-day.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
@@ -111,7 +111,7 @@ function Cells({ one }: { one: Repository }) {
       <Count value={one.broken_tests} colour="text-broken" />
       <Count value={one.flaky_tests} colour="text-flaky" />
       <div role="cell" className="max-sm:hidden">
-        <Failures days={one.failed_executions_by_day} />
+        <FailuresByDay days={one.failed_executions_by_day} className="h-7 w-full" />
       </div>
       <div role="cell" className={`text-right tabular-nums ${WIDE}`}>
         {formatCount(one.quarantined_tests)}
@@ -146,25 +146,6 @@ const Count = ({ value, colour, className = '' }: CountProps) => (
     {formatCount(value)}
   </div>
 );
-
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const DAY_MS = 86_400_000;
-
-function Failures({ days }: { days: readonly number[] }) {
-  const today = Date.now();
-  const bars = days.map((count, i) => ({
-    count,
-    title: `${DAY.format(today - (days.length - 1 - i) * DAY_MS)}: ${formatCount(count)}`,
-  }));
-  const total = days.reduce((sum, count) => sum + count, 0);
-  return (
-    <Bars
-      bars={bars}
-      label={`${formatCount(total)} failed executions in ${days.length} days`}
-      className="h-7 w-full text-broken"
-    />
-  );
-}
 
 function OpenRepository() {
   const [name, setName] = useState('');

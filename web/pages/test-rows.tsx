@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
+import { FailuresByDay } from '../ui/failures-by-day.tsx';
 import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { useIsWide } from '../ui/media.ts';
@@ -28,7 +29,7 @@ const ROW_PX = 44;
 /** On a phone, a row has two lines: the name, and what is known of it. */
 const NARROW_ROW_PX = 60;
 const GRID =
-  'grid grid-cols-[minmax(0,1fr)_auto] md:grid-cols-[5.5rem_minmax(0,1fr)_12rem_7rem_7.5rem] items-center gap-x-3 px-4';
+  'grid grid-cols-[minmax(0,1fr)_4rem_5rem] md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] items-center gap-x-3 px-4';
 /** Before the rest of a page is in view, so that one does not wait for it. */
 const AHEAD_ROWS = 20;
 
@@ -41,8 +42,9 @@ export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilte
         ['Health', 'max-md:sr-only'],
         [formatCounted(total, 'test'), ''],
         ['Pipeline · job', 'max-md:hidden'],
-        ['Failed in 30 days', 'text-right'],
-        ['Last failure', 'text-right max-md:hidden'],
+        ['Failed in 14 days', 'max-md:sr-only'],
+        ['Failed in 30 days', 'text-right max-md:col-span-2'],
+        ['Last failure', 'text-right max-lg:hidden'],
       ]}
       grid={GRID}
       rowPx={rowPx}
@@ -70,6 +72,7 @@ interface CellsProps {
 
 function Cells({ path, test, onFilter }: CellsProps) {
   const { health_status: health, failed_executions: failed, executions, last_failure_at: lastFailure } = test.metrics;
+  const { failed_executions_by_day: failedByDay } = test.metrics;
   return (
     <>
       <div role="cell" className="flex min-w-0 items-center gap-2 max-md:order-2">
@@ -78,7 +81,7 @@ function Cells({ path, test, onFilter }: CellsProps) {
           {test.pipeline_name} · {test.job_name}
         </span>
       </div>
-      <div role="cell" className="min-w-0 max-md:order-1 max-md:col-span-2">
+      <div role="cell" className="min-w-0 max-md:order-1 max-md:col-span-3">
         <Link
           to="/$owner/$repository/tests/$testId"
           params={{ ...path, testId: test.test_id }}
@@ -93,9 +96,12 @@ function Cells({ path, test, onFilter }: CellsProps) {
         <span aria-hidden="true">·</span>
         <Filter label="job" value={test.job_name} onClick={(job) => onFilter({ job })} />
       </div>
+      <div role="cell" className="max-md:order-3">
+        <FailuresByDay days={failedByDay} className="h-6 w-full max-md:h-4" />
+      </div>
       <div
         role="cell"
-        className="text-right tabular-nums max-md:order-3 max-md:text-xs"
+        className="text-right tabular-nums max-md:order-4 max-md:text-xs"
         title={`${formatCount(failed)} of ${formatCounted(executions, 'execution')} failed in the last 30 days`}
       >
         {failed > 0 ? (
@@ -106,7 +112,7 @@ function Cells({ path, test, onFilter }: CellsProps) {
           <span className="text-soft">–</span>
         )}
       </div>
-      <div role="cell" className="text-right text-soft max-md:hidden">
+      <div role="cell" className="text-right text-soft max-lg:hidden">
         {lastFailure === null ? '–' : <Time at={lastFailure} />}
       </div>
     </>
