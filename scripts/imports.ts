@@ -69,8 +69,8 @@ export const ALLOWED = {
   ],
   api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
-  /** The web application. Of the service it imports types only. */
-  browser: ['access', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
+  /** The web application. Of the service it imports types, and constants of the domain. */
+  browser: ['access', 'domain', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
   cli: [
     'access',
     'client',

@@ -2,6 +2,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
+import {
+  AUTO_QUARANTINE_MODES,
+  QUARANTINE_LIMIT_MAX,
+  QUARANTINE_WARNING_DAYS_MAX,
+} from '../../src/domain/quarantine-rules.ts';
+import { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { changeSettings, type RepositoryPath, repositoriesQuery, settingsQuery } from '../api/queries.ts';
 import { Field } from '../ui/field.tsx';
@@ -116,7 +122,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="quarantine_limit"
             type="number"
             min={1}
-            max={100_000}
+            max={QUARANTINE_LIMIT_MAX}
             className="field"
             defaultValue={data.quarantine_limit ?? ''}
           />
@@ -129,7 +135,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="quarantine_warning_days"
             type="number"
             min={0}
-            max={90}
+            max={QUARANTINE_WARNING_DAYS_MAX}
             required
             className="field"
             defaultValue={data.quarantine_warning_days}
@@ -140,7 +146,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="rerun_percent"
             type="number"
             min={1}
-            max={100}
+            max={RERUN_PERCENT_MAX}
             className="field"
             defaultValue={data.rerun_percent ?? ''}
           />
@@ -179,7 +185,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
   const after: SettingsChange = {
     default_branch: textOf('default_branch') || (before.default_branch ?? undefined),
     flaky_detection_enabled: textOf('flaky_detection_enabled') === 'true',
-    auto_quarantine: MODES.find((mode) => mode === textOf('auto_quarantine')) ?? before.auto_quarantine,
+    auto_quarantine: AUTO_QUARANTINE_MODES.find((mode) => mode === textOf('auto_quarantine')) ?? before.auto_quarantine,
     quarantine_limit: numberOf('quarantine_limit'),
     quarantine_warning_days: numberOf('quarantine_warning_days') ?? before.quarantine_warning_days,
     rerun_percent: numberOf('rerun_percent'),
@@ -189,5 +195,3 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
   );
   return Object.fromEntries(changed);
 }
-
-const MODES = ['off', 'flaky', 'flaky+broken'] as const;
