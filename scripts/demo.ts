@@ -14,7 +14,8 @@ import { prEvents } from '../src/queue/pr-events.ts';
 import { type PackedJob, Producer } from '../src/queue/producer.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
 import { type BundledChunk, packBundle, uploadBundles } from '../src/queue/upload-bundles.ts';
-import { eventsOf, jobOf, LIVELY, LIVELY_WORLD, type Merge, pullRequestsOf } from '../tests/simulation/lively.ts';
+import { jobOf, LIVELY, LIVELY_WORLD } from '../tests/simulation/lively.ts';
+import { eventsOf, type LivelyPull, pullRequestsOf, pullsOf } from '../tests/simulation/lively-pulls.ts';
 import { makeWorld } from '../tests/simulation/world.ts';
 
 /** A job of the queue costs as much as storing some hundred executions, and a run has thirty. */
@@ -90,43 +91,42 @@ async function originOf(output: ReadableStream<Uint8Array>): Promise<string | un
 interface History {
   executions: number;
   results: readonly PackedJob[];
-  merges: readonly Merge[];
+  pulls: readonly LivelyPull[];
 }
 
 /** @param now milliseconds: the last day of the history ends then */
 function makeHistory(now: number): History {
   const world = makeWorld(LIVELY_WORLD);
   const shift = now - world.end;
-  const merges = new Map<string, Merge>();
+  const runs = [...world.runs()].map((run) => ({ ...run, at: run.at + shift })).filter(({ at }) => at <= now);
+  const pulls = pullsOf(runs);
+  const pullOf = new Map(pulls.flatMap((pull) => pull.commits.map(({ commit }) => [commit, pull])));
   const chunks: BundledChunk[] = [];
   let executions = 0;
-  for (const run of world.runs()) {
-    if (run.at + shift > now) break;
-    const at = run.at + shift;
-    if (run.isDefaultBranch && !merges.has(run.commit)) merges.set(run.commit, { commit: run.commit, at });
+  for (const run of runs) {
     executions += run.identities.length;
-    const job = jobOf(run, at, now);
+    const job = jobOf(run, { startedAt: run.at, now, pull: pullOf.get(run.commit) });
     chunks.push({ id: testRuns.id(job), json: JSON.stringify(job), trace: undefined });
   }
   const results = Array.from({ length: Math.ceil(chunks.length / BUNDLE_RUNS) }, (_, i) =>
     packBundle(`demo-${i}`, chunks.slice(i * BUNDLE_RUNS, (i + 1) * BUNDLE_RUNS)),
   );
-  return { executions, results, merges: [...merges.values()] };
+  return { executions, results, pulls };
 }
 
 /** Returns when everything is stored and judged. */
-async function send(deps: PostgresDeps, { executions, results, merges }: History): Promise<void> {
+async function send(deps: PostgresDeps, { executions, results, pulls }: History): Promise<void> {
   const repository = await deps.repositories.record({ host: 'github.com', ...LIVELY });
   // Before any other event: those of a repository are in order of time.
   await deps.postgres.db.transaction(async (tx) => {
-    for (const { at, events } of eventsOf(merges, Date.now() - LOG_MS))
-      await recordEvents(tx, repository.id, events, at);
+    for (const { at, event } of eventsOf(pulls, { from: Date.now() - LOG_MS, to: Date.now() }))
+      await recordEvents(tx, repository.id, [event], at);
   });
   await deps.repositories.set(repository, { autoQuarantine: 'flaky+broken' }, 'demo');
   const queues = await openQueues(deps.config, deps.databaseUrl, () => {});
   try {
     await new Producer(queues, uploadBundles).addPacked(results);
-    await new Producer(queues, prEvents).add(pullRequestsOf(merges), 'demo-pull-requests');
+    await new Producer(queues, prEvents).add(pullRequestsOf(pulls), 'demo-pull-requests');
     await judged(deps, executions);
   } finally {
     await queues.close();

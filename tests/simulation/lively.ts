@@ -1,10 +1,9 @@
-/** A world as a repository that looks alive: names, messages, stacks, commits and pull requests instead of numbers. */
+/** A world as a repository that looks alive: names, messages, stacks, commits instead of numbers. */
 import { createHash } from 'node:crypto';
-import { type NewEvent, newEvent } from '../../src/domain/events.ts';
-import type { PrEventsJob } from '../../src/queue/pr-events.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 import type { Run } from './history.ts';
+import type { LivelyPull } from './lively-pulls.ts';
 import type { WorldOptions } from './world.ts';
 
 export const LIVELY = { owner: 'acme', name: 'shop' };
@@ -14,8 +13,8 @@ export const LIVELY_WORLD: WorldOptions = {
   days: 90,
   tests: 120,
   jobs: 4,
-  mergesPerDay: 5,
-  pullRequestRunsPerDay: 4,
+  mergesPerDay: 4,
+  pullRequestRunsPerDay: 8,
   rerunShare: 0.5,
   pullRequestRerunShare: 0.3,
   isRetriedByRunner: true,
@@ -25,8 +24,8 @@ export const LIVELY_WORLD: WorldOptions = {
   incidentsPerWeek: 0.4,
 };
 
-const JOBS = ['unit', 'integration', 'e2e', 'api'];
-const AREAS = ['cart', 'checkout', 'catalog', 'search', 'payments', 'accounts', 'shipping', 'inventory'];
+export const JOBS = ['unit', 'integration', 'e2e', 'api'];
+export const AREAS = ['cart', 'checkout', 'catalog', 'search', 'payments', 'accounts', 'shipping', 'inventory'];
 const SUBJECTS = ['totals', 'discounts', 'addresses', 'refunds', 'sessions', 'prices', 'stock', 'invoices', 'coupons'];
 const DEEDS = [
   'adds an item',
@@ -42,9 +41,6 @@ const DEEDS = [
   'handles *wildcards* in names',
   'converts currencies',
 ];
-const PEOPLE = ['ana', 'bashir', 'chen', 'dagny', 'emeka', 'fern'];
-const CHANGES = ['Round', 'Cache', 'Validate', 'Simplify', 'Speed up', 'Fix', 'Rewrite', 'Log'];
-
 /** What a failure says, by the words in which the world gives its cause. */
 const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[] = [
   [/^race/, { type: 'TimeoutError', message: "locator('#total') was not visible within 5000 ms" }],
@@ -53,8 +49,9 @@ const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[]
   [/./, { type: 'ConnectionError', message: 'connect ECONNREFUSED 10.0.4.17:5432' }],
 ];
 
-const of = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
-const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+export const of = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
+/** As a commit. */
+export const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The file, and the name below it. */
 function placeOf(index: number): { name: string; file: string } {
@@ -63,11 +60,20 @@ function placeOf(index: number): { name: string; file: string } {
   return { name: `${file} > ${area} > ${subject} > ${deed} #${index}`, file };
 }
 
-/** The job of a run that began then. */
-export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
-  const number = Number(run.commit.slice(1));
-  const runId = `${(run.isDefaultBranch ? 10_000 : 50_000) + number}`;
-  const author = of(PEOPLE, number * 5);
+/** As the CI provider names what ran on a commit. */
+export const runIdOf = ({ commit, isDefaultBranch }: Pick<Run, 'commit' | 'isDefaultBranch'>): string =>
+  `${(isDefaultBranch ? 10_000 : 50_000) + Number(commit.slice(1))}`;
+
+/**
+ * The job of a run that began then.
+ *
+ * @param pull the pull request of its commit; undefined: it ran on the default branch
+ */
+export function jobOf(
+  run: Run,
+  { startedAt, now, pull }: { startedAt: number; now: number; pull: LivelyPull | undefined },
+): TestRunsJob {
+  const runId = runIdOf(run);
   return makeJob({
     repository: LIVELY,
     receivedAt: now,
@@ -79,9 +85,9 @@ export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
       run_attempt: run.attempt,
       commit: hashOf(run.commit),
       default_branch: 'main',
-      ...(run.isDefaultBranch
+      ...(pull === undefined
         ? { branch: 'main' }
-        : { branch: `${author}/${of(AREAS, number)}-${number}`, base_ref: 'main', pull_request: 2_000 + number }),
+        : { branch: pull.branch, base_ref: 'main', pull_request: pull.number }),
       framework: 'vitest',
       framework_version: '4.1.2',
       language: 'typescript',
@@ -105,55 +111,3 @@ export function jobOf(run: Run, startedAt: number, now: number): TestRunsJob {
     }),
   });
 }
-
-/** A commit of the default branch. */
-export interface Merge {
-  commit: string;
-  /** Milliseconds since the epoch. */
-  at: number;
-}
-
-/** The pull requests that brought these commits, the oldest first. */
-export function pullRequestsOf(merges: readonly Merge[]): PrEventsJob {
-  return {
-    v: 1,
-    repository: { host: 'github.com', ...LIVELY },
-    default_branch: 'main',
-    renamed_from: null,
-    pull_requests: merges.map(({ commit, at }, i) => {
-      const login = authorOf(i);
-      return {
-        number: numberOf(i),
-        id: 5_000 + i,
-        title: `${of(CHANGES, i * 3)} ${of(AREAS, i)} ${of(SUBJECTS, i * 7)}`,
-        author: { id: 1 + (i % 6), login },
-        base_ref: 'main',
-        head_ref: `${login}/${of(AREAS, i)}-${i}`,
-        head_commit: hashOf(`head ${commit}`),
-        merge_commit: hashOf(commit),
-        updated_at: new Date(at).toISOString(),
-      };
-    }),
-    events: [],
-    deleted_branches: [],
-  };
-}
-
-/** What the log has of these merges since a moment, in order. */
-export function* eventsOf(merges: readonly Merge[], since: number): Generator<{ at: number; events: NewEvent[] }> {
-  for (const [i, { at }] of merges.entries()) {
-    if (at < since) continue;
-    const about = { trigger: `@${authorOf(i)}`, pullRequest: numberOf(i), baseRef: 'main' };
-    const branch = { branch: 'main' };
-    yield {
-      at,
-      events: [
-        newEvent('action.queue.enter', { ...branch, queue_name: 'default' }, about),
-        newEvent('action.merge', branch, about),
-      ],
-    };
-  }
-}
-
-const numberOf = (merge: number): number => 100 + merge;
-const authorOf = (merge: number): string => of(PEOPLE, merge * 5);

@@ -208,6 +208,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** The values that say most, on one line. */
 const summaryOf = (known: readonly (readonly [string, unknown])[]): string =>
   known
-    .filter(([name, value]) => !/(^|_)(id|at)$/.test(name) && typeof value !== 'object')
-    .map(([, value]) => textOf(value))
+    .filter(([name]) => !/(^|_)(id|at)$/.test(name))
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter((value) => typeof value !== 'object')
+    .map(textOf)
     .join(' · ');
