@@ -185,6 +185,48 @@ describe.skipIf(!hasBrowser)('the web application', () => {
     });
   }, 60_000);
 
+  test('says in words how sure a health is, and shows the pull requests that contradict themselves', async () => {
+    const { fixture } = insights;
+    const run = (hours: number, attempt: number, pull?: number) => {
+      const isFailed = pull !== undefined && attempt === 1;
+      return fixture.run(
+        [
+          { name: 'wobbly', at: at(hours), ...(isFailed && { status: 'failed', failures: [{ message: 'no' }] }) },
+          ...Array.from({ length: 12 }, (_, i) => ({ name: `calm ${i}`, at: at(hours) })),
+        ],
+        {
+          run_attempt: attempt,
+          ...(pull && {
+            run_id: `of ${pull}`,
+            commit: `head-of-${pull}`,
+            branch: 'change',
+            base_ref: 'main',
+            pull_request: pull,
+          }),
+        },
+      );
+    };
+    await fixture.ingest(
+      ...Array.from({ length: 9 }, (_, i) => run(60 - i, 1)),
+      ...[51, 52, 53].flatMap((pull) => [run(90 - pull, 1, pull), run(80 - pull, 2, pull)]),
+      run(2, 1),
+    );
+    await pages.on({}, async ({ page, open }) => {
+      await open(`${pages.base}/tests?q=wobbly`);
+      await page.getByRole('link', { name: 'wobbly' }).press('Enter');
+      await page.getByText(/It is (almost certainly|probably) flaky: the probability is \d/).waitFor();
+      await page.getByRole('button', { name: 'Why is it flaky?' }).press('Enter');
+      await page.getByRole('heading', { name: 'Both failed and passed on 3 commits of pull requests' }).waitFor();
+      await page.getByText('The code was the same, so this speaks for flaky.').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('link', { name: '#53' }).press('Enter');
+      await page.getByRole('heading', { name: 'Pull request #53' }).waitFor();
+      await open(`${pages.base}/tests?q=only%20skipped`);
+      await page.getByRole('link', { name: 'only skipped' }).press('Enter');
+      await page.getByText('It has not been judged yet.').waitFor();
+    });
+  }, 60_000);
+
   test('keeps what one looks at in the address: it survives a reload and Back', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open(`${pages.base}/tests`);

@@ -5,10 +5,11 @@ import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
 import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
+import { formatCount, formatCounted, formatProbability, formatShare } from '../ui/format.ts';
 import { type Health, HealthBadge } from '../ui/health.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
+import { Contradictions } from './test-contradictions.tsx';
 
 type Identity = Explanation['identities'][number];
 type Change = Identity['changes'][number];
@@ -60,24 +61,31 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
         {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
       </h3>
       <p className="mt-1 text-soft">
-        {formatCounted(identity.executions_count, 'execution')}: {formatCount(identity.flaky_count)} flaky,{' '}
-        {formatCount(identity.held_back_count)} held back because their runs were troubled.
+        {formatCounted(identity.executions_count, 'execution')} on the default branch:{' '}
+        {formatCount(identity.flaky_count)} flaky, {formatCount(identity.held_back_count)} failed because of{' '}
+        {identity.held_back_count === 1 ? 'its run' : 'their runs'}.
         {identity.has_enough_runs
-          ? ` It is ${health} with a probability of ${formatShare(identity.health_probability)}.`
+          ? ` It is ${health} with a probability of ${formatProbability(identity.health_probability)}.`
           : ' There are not enough runs to know.'}
         {health === 'flaky' &&
-          identity.clean_passes_needed !== null &&
-          ` ${identity.clean_passes} of the ${identity.clean_passes_needed} clean passes in a row that make it healthy.`}
+          ` On its own, it fails in about ${formatShare(identity.flaky_rate)} of its runs. ${passesOf(identity)}`}
       </p>
-      {changes.length === 0 && <p className="mt-1 text-soft">Nothing has spoken against it.</p>}
+      {changes.length === 0 && <p className="mt-1 text-soft">Its health has never changed.</p>}
       <ol className="mt-2 flex flex-col gap-1.5">
         {changes.toReversed().map((change) => (
           <Changed key={`${change.to} ${change.executions.at(-1)?.finished_at}`} path={path} change={change} />
         ))}
       </ol>
+      {identity.contradictions.length > 0 && <Contradictions path={path} identity={identity} />}
     </div>
   );
 }
+
+/** What makes a flaky test healthy. */
+const passesOf = ({ clean_passes: passes, clean_passes_needed: needed }: Identity): string =>
+  needed === null
+    ? ''
+    : `It has passed ${formatCounted(passes, 'time')} in a row; after ${formatCount(needed)} it is healthy.`;
 
 function Changed({ path, change }: { path: TestPath; change: Change }) {
   const decided = change.executions.at(-1);

@@ -5,7 +5,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
 import { detailsQuery, quarantinesQuery, segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
-import { formatShare } from '../ui/format.ts';
+import { formatProbability, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { NotYet } from '../ui/states.tsx';
@@ -63,7 +63,9 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
             <HealthBadge health={test.health_status} />
           </span>
         </div>
-        <p className="mt-1 text-soft">{inWords(test)}</p>
+        <p className="mt-1 text-soft">
+          {inWords(test)} {howSure(test)}
+        </p>
       </header>
       <Facts path={path} test={test} />
       <Reason path={path} health={test.health_status} />
@@ -105,6 +107,22 @@ function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio
         : 'It has not been flaky in the last 30 days, but has not passed often enough since to be called healthy.';
     case 'healthy':
       return failed > 0 ? `It passes now: ${share}` : 'It has not failed in the last 30 days.';
+  }
+}
+
+/** How sure its health is. */
+function howSure(test: TestDetails): string {
+  const { health_status: health, health_probability: probability, health_confidence: confidence } = test;
+  if (probability === null) return 'It has not been judged yet.';
+  if (!test.has_enough_runs) return 'It has run too rarely to know whether it is healthy.';
+  const share = formatProbability(probability);
+  switch (confidence) {
+    case 'high':
+      return `It is almost certainly ${health}: the probability is ${share}.`;
+    case 'medium':
+      return `It is probably ${health}: the probability is ${share}.`;
+    case 'low':
+      return `That it is ${health} is uncertain: the probability is ${share}.`;
   }
 }
 

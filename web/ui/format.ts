@@ -16,6 +16,9 @@ export function formatShare(value: number): string {
   return PERCENT.format(value);
 }
 
+/** A probability between 0 and 1. One that the service has rounded to 1 is not certain. */
+export const formatProbability = (value: number): string => formatShare(Math.min(value, 1 - SHARE_MIN / 2));
+
 /** Such as "1 commit" and "1,200 commits". */
 export const formatCounted = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
