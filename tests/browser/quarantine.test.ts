@@ -157,6 +157,46 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     expect(await listed()).toEqual([]);
   }, 60_000);
 
+  test('begin at a failed test of a commit, for its failure group and CI job', async () => {
+    const { fixture } = insights;
+    const beside = Array.from({ length: 12 }, (_, i) => ({ name: `beside ${i}`, at: at(6) }));
+    await fixture.ingest(
+      fixture.run([failing(NAME, 6, 'disk full'), failing('added', 6, 'disk full'), ...beside], {
+        ...{ branch: 'feature', base_ref: 'main', pull_request: 5, commit: 'head-of-5', job_name: 'e2e' },
+      }),
+    );
+    await pages.on({}, async ({ page, open }) => {
+      await open(`${pages.base}/pulls/5`);
+      await page.getByRole('button', { name: `Quarantine … ${NAME}` }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Why').fill('the disks of the runners are full');
+      expect(await dialog.getByLabel('Where').inputValue()).toBe(JSON.stringify(['CI', 'e2e']));
+      await dialog.getByRole('checkbox', { name: 'disk full', checked: true }).waitFor();
+      expect(await dialog.getByRole('checkbox', { checked: true }).count()).toBe(1);
+      await dialog.getByText('1 failure group in the CI job e2e of CI, on every branch:').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await dialog.getByLabel('Until').selectOption('It is released');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('region', { name: 'Quarantined' }).getByRole('link', { name: NAME }).waitFor();
+      expect(await page.getByRole('button', { name: `Quarantine … ${NAME}` }).count()).toBe(0);
+      // One that the default branch does not know.
+      await page.getByRole('button', { name: 'Quarantine … added' }).press('Enter');
+      await dialog.getByRole('checkbox', { name: 'disk full', checked: true }).waitFor();
+      expect(await dialog.getByLabel('Where').inputValue()).toBe(JSON.stringify(['CI', 'e2e']));
+    });
+    const [made, ...others] = await listed();
+    expect(others).toEqual([]);
+    expect(made).toMatchObject({ test_name: NAME, branch: null, pipeline_name: 'CI', job_name: 'e2e' });
+    expect(made?.failure_ids).toHaveLength(1);
+    await pages.on({ key: await pages.service.makeKey({ scope: 'view' }) }, async ({ page, open }) => {
+      await open(`${pages.base}/commits/head-of-5`);
+      await page.getByRole('region', { name: 'New' }).getByRole('link', { name: 'added' }).waitFor();
+      expect(await page.getByRole('button', { name: /Quarantine/ }).count()).toBe(0);
+    });
+    await releaseAll();
+  }, 60_000);
+
   test('are shown to those who may only look, without what would change them', async () => {
     await store.create(
       insights.fixture.id,

@@ -1,4 +1,5 @@
 /** What the form of a quarantine says, before it is sent. */
+import type { TestFailures } from '../../src/insights/failures.ts';
 import type { NewQuarantine } from '../api/queries.ts';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +12,25 @@ export interface Draft {
   failureIds: string[] | null;
 }
 
-export const EVERYTHING: Draft = { branch: null, pipeline: null, job: null, failureIds: null };
+export type FailureGroup = Pick<
+  TestFailures['failures'][number],
+  'id' | 'exception_type' | 'exception_message' | 'failure_count' | 'last_failure_at'
+>;
+
+/** A failure for which a quarantine is asked: the form begins with it, whether or not the default branch knows it. */
+export interface Failure {
+  pipeline: string;
+  job: string;
+  /** Null: it has none. */
+  group: FailureGroup | null;
+}
+
+export const draftFor = (failure: Failure | undefined): Draft => ({
+  branch: null,
+  pipeline: failure?.pipeline ?? null,
+  job: failure?.job ?? null,
+  failureIds: failure?.group ? [failure.group.id] : null,
+});
 
 /** A pipeline, or a CI job of it, as the value of an option. */
 export const placeValue = (pipeline: string, job?: string): string =>

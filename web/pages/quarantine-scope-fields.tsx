@@ -1,32 +1,48 @@
 /** To what a quarantine is narrowed: a pipeline or CI job, and failure groups. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { TestFailures } from '../../src/insights/failures.ts';
 import { executionsQuery, type TestPath } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
 import { Time } from '../ui/time.tsx';
-import { placeValue } from './quarantine-draft.ts';
+import { type Draft, type Failure, type FailureGroup, placeValue } from './quarantine-draft.ts';
 
 /** How long ago a test may have run in a place that is offered. */
 const PLACES_MS = 90 * 86_400_000;
 const HOUR_MS = 3_600_000;
 
-export function PlaceField({ path }: { path: TestPath }) {
+type Place = Pick<Failure, 'pipeline' | 'job'>;
+
+/** Where a test may be quarantined: where it ran on the default branch, and where it failed. Undefined: not known yet. */
+export function usePlaces(path: TestPath, failure: Failure | undefined): readonly Place[] | undefined {
   const window = useMemo(() => {
     const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
     return { start: new Date(end - PLACES_MS).toISOString(), end: new Date(end).toISOString() };
   }, []);
-  const { data } = useQuery(executionsQuery(path, window));
-  const byPipeline = Map.groupBy(data?.executions ?? [], ({ pipeline_name: pipeline }) => pipeline);
+  const { data, isPending } = useQuery(executionsQuery(path, window));
+  if (isPending) return undefined;
+  const places = (data?.executions ?? []).map((one) => ({ pipeline: one.pipeline_name, job: one.job_name }));
+  const isKnown = places.some(({ pipeline, job }) => pipeline === failure?.pipeline && job === failure.job);
+  return failure && !isKnown ? [failure, ...places] : places;
+}
+
+interface PlaceFieldProps {
+  places: readonly Place[];
+  /** What is chosen at first. */
+  first: Draft;
+}
+
+export function PlaceField({ places, first: { pipeline: firstPipeline, job: firstJob } }: PlaceFieldProps) {
+  const byPipeline = Map.groupBy(places, ({ pipeline }) => pipeline);
+  const first = firstPipeline === null ? '' : placeValue(firstPipeline, firstJob ?? undefined);
   return (
     <label className="flex flex-col gap-1.5 font-medium">
       Where
-      <select name="place" className="field font-normal" defaultValue="">
+      <select name="place" className="field font-normal" defaultValue={first}>
         <option value="">In every pipeline and CI job</option>
-        {[...byPipeline].map(([pipeline, places]) => (
+        {[...byPipeline].map(([pipeline, jobs]) => (
           <optgroup key={pipeline} label={pipeline}>
             <option value={placeValue(pipeline)}>{pipeline}, every CI job</option>
-            {places.map(({ job_name: job }) => (
+            {jobs.map(({ job }) => (
               <option key={job} value={placeValue(pipeline, job)}>
                 {pipeline} · {job}
               </option>
@@ -39,20 +55,29 @@ export function PlaceField({ path }: { path: TestPath }) {
 }
 
 interface WhichFailuresProps {
-  groups: TestFailures['failures'];
+  groups: readonly FailureGroup[];
+  /** What is chosen at first. */
+  first: Draft;
   /** Whether failure groups are chosen, instead of every failure. */
   isChoosing: boolean;
 }
 
-export const WhichFailures = ({ groups, isChoosing }: WhichFailuresProps) => (
+export const WhichFailures = ({ groups, first: { failureIds: first }, isChoosing }: WhichFailuresProps) => (
   <fieldset className="flex flex-col gap-1.5">
     <legend className="mb-1.5 font-medium">Which failures</legend>
     <label className="flex items-center gap-2">
-      <input type="radio" name="which" value="every" defaultChecked className="size-4 accent-accent" />
+      <input type="radio" name="which" value="every" defaultChecked={first === null} className="size-4 accent-accent" />
       Every failure
     </label>
     <label className="flex items-center gap-2">
-      <input type="radio" name="which" value="some" disabled={groups.length === 0} className="size-4 accent-accent" />
+      <input
+        type="radio"
+        name="which"
+        value="some"
+        defaultChecked={first !== null}
+        disabled={groups.length === 0}
+        className="size-4 accent-accent"
+      />
       Only some failure groups
       {groups.length === 0 && <span className="text-xs text-soft">it has not failed on the default branch</span>}
     </label>
@@ -61,13 +86,21 @@ export const WhichFailures = ({ groups, isChoosing }: WhichFailuresProps) => (
         {groups.map((group) => (
           <li key={group.id} className="border-b border-line last:border-0">
             <label className="flex items-start gap-2 px-3 py-2 hover:bg-raised">
-              <input type="checkbox" name="failure" value={group.id} className="mt-0.5 size-4 shrink-0 accent-accent" />
+              <input
+                type="checkbox"
+                name="failure"
+                value={group.id}
+                defaultChecked={first?.includes(group.id)}
+                className="mt-0.5 size-4 shrink-0 accent-accent"
+              />
               <span className="min-w-0 flex-1">
                 <span className="block truncate font-medium">{group.exception_type}</span>
                 <span className="line-clamp-2 break-words text-soft">{group.exception_message}</span>
               </span>
               <span className="shrink-0 text-right text-xs text-soft">
-                <span className="block tabular-nums">{formatCount(group.failure_count)}×</span>
+                <span className="block tabular-nums">
+                  {group.failure_count === 0 ? 'only here' : `${formatCount(group.failure_count)}×`}
+                </span>
                 <Time at={group.last_failure_at} />
               </span>
             </label>

@@ -1,13 +1,14 @@
 /** What failed on a commit, by what it means for who made the commit. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { Query } from '../api/client.ts';
-import { commitQuery, type RepositoryPath } from '../api/queries.ts';
+import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { QuarantineDialog } from './quarantine-dialog.tsx';
 
 type Failure = CommitFailures['failures'][number];
 type Verdict = Failure['verdict'];
@@ -52,6 +53,10 @@ interface VerdictListProps {
 
 export function VerdictList({ path, commit, only = {}, nothing }: VerdictListProps) {
   const found = useInfiniteQuery({ ...commitQuery(path, commit, only), refetchInterval: 15_000 });
+  const { data: session } = useQuery(sessionQuery);
+  // Not in its row, which a new answer may put elsewhere.
+  const [asked, setAsked] = useState<Failure>();
+  const mayQuarantine = session !== undefined && session?.scope !== 'view';
   if (found.isPending) return <Loading />;
   // What was read before stays while a store is away.
   if (!found.data) return <Failed error={found.error} reset={() => void found.refetch()} />;
@@ -88,6 +93,7 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
                     key={`${failure.test_id} ${failure.pipeline_name} ${failure.job_name}`}
                     path={path}
                     failure={failure}
+                    onQuarantine={mayQuarantine ? () => setAsked(failure) : undefined}
                   />
                 ))}
               </ul>
@@ -105,11 +111,29 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
           {found.isFetchingNextPage ? 'Loading …' : 'More failures'}
         </button>
       )}
+      {asked && (
+        <QuarantineDialog
+          path={{ ...path, testId: asked.test_id }}
+          testName={asked.test_name}
+          failure={excused(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </>
   );
 }
 
-function Row({ path, failure }: { path: RepositoryPath; failure: Failure }) {
+/** Quarantining these would change nothing, or hide what is not the test's. */
+const SAYS_NOTHING: readonly Verdict[] = ['quarantined', 'infrastructure'];
+
+interface RowProps {
+  path: RepositoryPath;
+  failure: Failure;
+  /** Asks for a quarantine of it; undefined: the reader may not make one. */
+  onQuarantine: (() => void) | undefined;
+}
+
+function Row({ path, failure, onQuarantine }: RowProps) {
   const { evidence } = failure;
   const now = evidence.health_status === 'healthy' ? ', where the test is healthy now' : '';
   return (
@@ -131,12 +155,35 @@ function Row({ path, failure }: { path: RepositoryPath; failure: Failure }) {
       <p className="line-clamp-2 text-soft">
         {failure.exception_type}: {failure.exception_message}
       </p>
-      <p className="text-xs text-soft">
-        Failed {formatCount(evidence.commit_failures)}× and passed {formatCount(evidence.commit_passes)}× here;{' '}
-        {evidence.default_branch_failures === 0
-          ? 'never like this on the default branch.'
-          : `like this ${formatCount(evidence.default_branch_failures)}× on the default branch${now}.`}
-      </p>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <p className="text-xs text-soft">
+          Failed {formatCount(evidence.commit_failures)}× and passed {formatCount(evidence.commit_passes)}× here;{' '}
+          {evidence.default_branch_failures === 0
+            ? 'never like this on the default branch.'
+            : `like this ${formatCount(evidence.default_branch_failures)}× on the default branch${now}.`}
+        </p>
+        {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
+          <button type="button" className="button ml-auto h-6 px-2 text-xs" onClick={onQuarantine}>
+            Quarantine …<span className="sr-only"> {failure.test_name}</span>
+          </button>
+        )}
+      </div>
     </li>
   );
 }
+
+const excused = (failure: Failure) => ({
+  pipeline: failure.pipeline_name,
+  job: failure.job_name,
+  group:
+    failure.failure_id === null
+      ? null
+      : {
+          id: failure.failure_id,
+          exception_type: failure.exception_type ?? '',
+          exception_message: failure.exception_message ?? '',
+          // That the default branch has.
+          failure_count: failure.evidence.default_branch_failures,
+          last_failure_at: failure.failed_at,
+        },
+});

@@ -2,7 +2,7 @@
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { formatCount } from './format.ts';
 
-type Group = TestFailures['failures'][number];
+type Group = Pick<TestFailures['failures'][number], 'id' | 'exception_type' | 'exception_message'>;
 
 interface ExcusedProps {
   branch: string | null;
