@@ -6,7 +6,7 @@ import { hasBrowser, violationsOn, visit } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
-import { at, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
+import { at, beside, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
 import { PAGES } from '../support/pages.ts';
 
 const insights = setUpInsights(ingestHistory);
@@ -186,13 +186,14 @@ describe.skipIf(!hasBrowser)('the web application', () => {
   }, 60_000);
 
   test('says in words how sure a health is, and shows the pull requests that contradict themselves', async () => {
-    const { fixture } = insights;
+    const another = insights.fixture.another();
+    const { owner, name } = another.repository;
     const run = (hours: number, attempt: number, pull?: number) => {
       const isFailed = pull !== undefined && attempt === 1;
-      return fixture.run(
+      return another.run(
         [
           { name: 'wobbly', at: at(hours), ...(isFailed && { status: 'failed', failures: [{ message: 'no' }] }) },
-          ...Array.from({ length: 12 }, (_, i) => ({ name: `calm ${i}`, at: at(hours) })),
+          ...beside(hours),
         ],
         {
           run_attempt: attempt,
@@ -206,13 +207,13 @@ describe.skipIf(!hasBrowser)('the web application', () => {
         },
       );
     };
-    await fixture.ingest(
+    await another.ingest(
       ...Array.from({ length: 9 }, (_, i) => run(60 - i, 1)),
       ...[51, 52, 53].flatMap((pull) => [run(90 - pull, 1, pull), run(80 - pull, 2, pull)]),
       run(2, 1),
     );
     await pages.on({}, async ({ page, open }) => {
-      await open(`${pages.base}/tests?q=wobbly`);
+      await open(`/${owner}/${name}/tests?q=wobbly`);
       await page.getByRole('link', { name: 'wobbly' }).press('Enter');
       await page.getByText(/It is (almost certainly|probably) flaky: the probability is \d/).waitFor();
       await page.getByRole('button', { name: 'Why is it flaky?' }).press('Enter');

@@ -151,7 +151,7 @@ function Row({ path, event, onPull }: RowProps) {
   return (
     <li className="border-b border-line last:border-0">
       <details>
-        <summary className="grid grid-cols-[minmax(0,1fr)_6.5rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_6.5rem]">
+        <summary className="grid grid-cols-[minmax(0,1fr)_7rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_7rem]">
           <span className="truncate font-medium">
             {event.type}
             {event.outcome === 'failure' && <span className="text-broken"> failure</span>}
@@ -209,7 +209,10 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const summaryOf = (known: readonly (readonly [string, unknown])[]): string =>
   known
     .filter(([name]) => !/(^|_)(id|at)$/.test(name))
-    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .flatMap(([name, value]) => {
+      if (typeof value === 'boolean') return value ? name : `not ${name}`;
+      return Array.isArray(value) ? value : [value];
+    })
     .filter((value) => typeof value !== 'object')
     .map(textOf)
     .join(' · ');

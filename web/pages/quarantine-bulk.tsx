@@ -8,10 +8,10 @@ import type { Quarantine } from './quarantine-groups.ts';
 
 const DAY_MS = 86_400_000;
 const ENDS = [
-  ['7', 'To 7 days from now'],
-  ['14', 'To 14 days from now'],
-  ['30', 'To 30 days from now'],
-  ['never', 'To no end'],
+  ['7', '7 days from now'],
+  ['14', '14 days from now'],
+  ['30', '30 days from now'],
+  ['never', 'No end'],
 ] as const;
 type End = (typeof ENDS)[number][0];
 
