@@ -1,12 +1,10 @@
 /**
  * `bun run bench`: docs/performance.md has its options and says what it measures. Data come from a seed.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { atEnd, closeAll } from '../support/at-end.ts';
 import { EVENTS } from './events.ts';
+import { closeOnSignals, inFolder, isInUse } from './folder.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
 import { type RunOptions, runService } from './run.ts';
 
@@ -20,8 +18,11 @@ const { values } = parseArgs({
     repositories: { type: 'string' },
     growth: { type: 'boolean', default: false },
     reads: { type: 'boolean', default: false },
+    folder: { type: 'string' },
   },
 });
+if (values.folder !== undefined && (values.growth || isInUse(values.folder)))
+  throw new Error('--folder takes a new folder, and the data of one run');
 
 const GROWTH = [1_000_000, 10_000_000];
 const TESTS_EACH = 100;
@@ -82,21 +83,14 @@ const say = (what: string): void =>
 async function run(options: RunOptions): Promise<Figure[]> {
   const { seed, executions, tests, repositories } = options.source;
   say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories, load ${load()}`);
-  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-bench-'));
-  atEnd(async () => rmSync(folder, { recursive: true, force: true }));
   try {
-    return await runService(folder, options, say);
+    return await inFolder(values.folder, (folder) => runService(folder, options, say));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
     say(`done, load ${load()}`);
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, async () => {
-    await closeAll();
-    process.exit(1);
-  });
+closeOnSignals();
 const sizes = values.executions?.split(',').map(Number) ?? [];
 if (values.growth) {
   const runs = new Map<number, Figure[]>();

@@ -69,14 +69,32 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
 export const tableOf = (figures: readonly Figure[]): string => markdown(HEAD, figures.map(cellsOf));
 
 /** Every read on one line, as docs/performance.md shows them. */
-export function readsTableOf(figures: readonly Figure[]): string {
-  const cells = new Map(figures.map(({ name, value, unit }) => [name, `${value} ${unit}`]));
-  const reads = [...new Set(figures.flatMap(({ name }) => /^(\w+)\.(?:64_connections|median)$/.exec(name)?.[1] ?? []))];
-  const rows = reads.map((read) => [
-    `\`${read}\``,
-    ...['64_connections', 'median', 'p99'].map((what) => cells.get(`${read}.${what}`) ?? ''),
-  ]);
-  return markdown(['read', '64 connections', 'one client: median', '99th percentile'], rows);
+export const readsTableOf = (figures: readonly Figure[]): string =>
+  tableByName(figures, 'read', {
+    '64_connections': '64 connections',
+    median: 'one client: median',
+    p99: '99th percentile',
+  });
+
+/**
+ * Figures that are called `<name>.<what>`: a row for each name, a column for each of these.
+ *
+ * @param columns what each column is called
+ */
+export function tableByName(figures: readonly Figure[], title: string, columns: Record<string, string>): string {
+  const rows = new Map<string, Map<string, Figure>>();
+  for (const one of figures) {
+    const [name = '', what = ''] = one.name.split('.');
+    if (what in columns) rows.set(name, (rows.get(name) ?? new Map()).set(what, one));
+  }
+  const cell = (one: Figure | undefined): string => {
+    const text = one ? `${one.value} ${one.unit}`.trim() : '';
+    return one?.reached === false ? `**${text}**` : text;
+  };
+  return markdown(
+    [title, ...Object.values(columns)],
+    [...rows].map(([name, cells]) => [`\`${name}\``, ...Object.keys(columns).map((what) => cell(cells.get(what)))]),
+  );
 }
 
 /** The same figures at several sizes, and how the last compares with the one before. */

@@ -1,4 +1,5 @@
 /** One run: a service on a new folder is filled, measured, and compared with the floors. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { measureBacktest } from './backtests.ts';
 import { type DataOptions, repositoryName } from './data.ts';
@@ -99,15 +100,19 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const bares = await measureBares(service, targets, pace);
     // PostgreSQL has the machine to itself, as the service had.
     await service.stop();
+    const floor = join(folder, 'floor');
     const request = {
-      folder: join(folder, 'floor'),
+      folder: floor,
       source,
       timedFrom: Math.max(from, jobs - FLOOR_TIMED_JOBS),
       targets,
       samples,
       pace,
     };
-    return withFloors(figures, joined(await measurePostgres(request, say), bares));
+    const floors = joined(await measurePostgres(request, say), bares);
+    // A folder that stays has the data of the service alone.
+    rmSync(floor, { recursive: true, force: true });
+    return withFloors(figures, floors);
   } finally {
     await service.stop();
   }

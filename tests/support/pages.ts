@@ -13,7 +13,7 @@ export interface Places {
 }
 
 const testsSchema = z.object({ tests: z.array(z.object({ test_id: z.string() })) });
-const runsSchema = z.object({
+export const runsSchema = z.object({
   runs: z.array(
     z.object({ id: z.string(), commit_sha: z.string(), pull_request: z.number().nullable(), failed: z.number() }),
   ),
@@ -83,7 +83,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'operations-uploads',
     route: '/operations',
     address: () => '/operations?view=uploads',
-    content: region('Uploads'),
+    content: (page) => region('Uploads')(page).getByRole('listitem').first(),
     empty: text('Nothing was uploaded'),
     hasReads: true,
   },

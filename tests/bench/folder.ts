@@ -1,0 +1,30 @@
+/** Where the data of a run are: in a folder that goes with the run, or in one that stays. */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atEnd, closeAll } from '../support/at-end.ts';
+
+/** Whether there is something in the folder. */
+export const isInUse = (folder: string): boolean => existsSync(folder) && readdirSync(folder).length > 0;
+
+/** @param kept undefined: a new folder, which goes with the run */
+export async function inFolder<T>(kept: string | undefined, act: (folder: string) => Promise<T>): Promise<T> {
+  if (kept !== undefined) return act(kept);
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-bench-'));
+  const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+  atEnd(remove);
+  try {
+    return await act(folder);
+  } finally {
+    await remove();
+  }
+}
+
+/** When the benchmark is interrupted, what it started ends, too. */
+export function closeOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, async () => {
+      await closeAll();
+      process.exit(1);
+    });
+}
