@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { shiftsOn } from '../support/browser.ts';
 import type { PageRow } from '../support/pages.ts';
+import { processTree } from '../support/process-tree.ts';
 import type { Interaction } from './interactions.ts';
 
 /** Playwright's own waiting looks twice a second only, after a while. */
@@ -28,18 +29,35 @@ const SCRIPT_BYTES = `[...new Map(performance.getEntriesByType('resource')
 export interface FirstView {
   /** From the start of the navigation until the page shows its data. */
   ms: number;
+  /** Processor time of the page's main thread until then. */
+  browserMs: number;
+  /** Of all processes of the service, with what else they do. */
+  serviceMs: number;
   scriptBytes: number;
   /** In Chromium's measure. */
   shift: number;
 }
 
-/** @param page with nothing in its cache */
-export async function openFirst(page: Page, address: string, row: PageRow): Promise<FirstView> {
+/**
+ * @param page with nothing in its cache
+ * @param pid the service
+ */
+export async function openFirst(page: Page, address: string, row: PageRow, pid: number): Promise<FirstView> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const before = processorMsOf(pid);
   await page.goto(address, { waitUntil: 'commit' });
   await untilShown(row.content(page));
   const ms = await page.evaluate<number>('performance.now()');
-  return { ms, shift: await shiftOn(page), scriptBytes: await page.evaluate<number>(SCRIPT_BYTES) };
+  const serviceMs = processorMsOf(pid) - before;
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  const busy = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
+  const shift = await shiftOn(page);
+  return { ms, browserMs: busy * 1_000, serviceMs, shift, scriptBytes: await page.evaluate<number>(SCRIPT_BYTES) };
 }
+
+const processorMsOf = (pid: number): number =>
+  processTree(pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds * 1_000, 0);
 
 /** Notes the first input and the last, and when the page was drawn after the first change that followed the first. */
 const WATCH = `
