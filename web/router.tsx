@@ -1,6 +1,7 @@
 /** The addresses of the application. What a page shows is in its address, so every view can be linked. */
 import { QueryClient } from '@tanstack/react-query';
 import {
+  type AnyRoute,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -40,12 +41,19 @@ const signInRoute = createRoute({
   component: SignIn,
 });
 
+/** The scripts of pages are on their way while the service says who is signed in. */
+function loadScripts(routeIds: readonly string[]): void {
+  const routes: Record<string, AnyRoute> = router.routesById;
+  for (const id of routeIds) void routes[id]?.options.component?.preload?.();
+}
+
 /** Everything else needs a session. */
 const signedRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed',
   component: Signed,
-  beforeLoad: async ({ context, location }) => {
+  beforeLoad: async ({ context, location, matches }) => {
+    loadScripts(matches.map(({ routeId }) => routeId));
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (session === null) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },

@@ -13,6 +13,7 @@ import { Pull } from '../ui/pull.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
+import { Unfolding } from '../ui/unfolding.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/events');
 const DAY_MS = 86_400_000;
@@ -150,46 +151,52 @@ function Row({ path, event, onPull }: RowProps) {
   const known = Object.entries(event.metadata).filter(([, value]) => value !== null && value !== undefined);
   return (
     <li className="border-b border-line last:border-0">
-      <details>
-        <summary className="grid grid-cols-[minmax(0,1fr)_7rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[15rem_minmax(0,1fr)_8rem_7rem]">
-          <span className="truncate font-medium">
-            {event.type}
-            {event.outcome === 'failure' && <span className="text-broken"> failure</span>}
-          </span>
-          <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">
-            {event.pull_request !== null && `#${event.pull_request} `}
-            {summaryOf(known)}
-          </span>
-          <span className="truncate text-soft max-sm:hidden" title={event.trigger}>
-            {event.trigger}
-          </span>
-          <span className="text-right text-soft">
-            <Time at={event.received_at} />
-          </span>
-        </summary>
-        <div className="px-4 pb-3">
-          <dl className="grid grid-cols-[8rem_minmax(0,1fr)] gap-x-4 gap-y-1 rounded-md bg-raised p-3 text-xs">
-            <Field name="received at">
-              <Time at={event.received_at} isWhole />
-            </Field>
-            <Field name="trigger">{event.trigger}</Field>
-            {event.pull_request !== null && (
-              <Field name="pull request">
-                <Pull path={path} number={event.pull_request} />
-                {event.base_ref !== null && ` into ${event.base_ref}`} ·{' '}
-                <button type="button" className="text-link" onClick={() => onPull(event.pull_request ?? 0)}>
-                  only its events
-                </button>
+      <Unfolding
+        grid="grid grid-cols-[minmax(0,1fr)_7rem] items-baseline gap-x-3 sm:grid-cols-[15rem_minmax(0,1fr)_8rem_7rem]"
+        summary={
+          <>
+            <span className="truncate font-medium">
+              {event.type}
+              {event.outcome === 'failure' && <span className="text-broken"> failure</span>}
+            </span>
+            <span className="truncate text-soft max-sm:col-span-2 max-sm:row-start-2">
+              {event.pull_request !== null && `#${event.pull_request} `}
+              {summaryOf(known)}
+            </span>
+            <span className="truncate text-soft max-sm:hidden" title={event.trigger}>
+              {event.trigger}
+            </span>
+            <span className="text-right text-soft">
+              <Time at={event.received_at} />
+            </span>
+          </>
+        }
+      >
+        {() => (
+          <div className="px-4 pb-3">
+            <dl className="grid grid-cols-[8rem_minmax(0,1fr)] gap-x-4 gap-y-1 rounded-md bg-raised p-3 text-xs">
+              <Field name="received at">
+                <Time at={event.received_at} isWhole />
               </Field>
-            )}
-            {known.map(([name, value]) => (
-              <Field key={name} name={name.replaceAll('_', ' ')}>
-                {isMoment(name, value) ? <Time at={value} isWhole /> : textOf(value)}
-              </Field>
-            ))}
-          </dl>
-        </div>
-      </details>
+              <Field name="trigger">{event.trigger}</Field>
+              {event.pull_request !== null && (
+                <Field name="pull request">
+                  <Pull path={path} number={event.pull_request} />
+                  {event.base_ref !== null && ` into ${event.base_ref}`} ·{' '}
+                  <button type="button" className="text-link" onClick={() => onPull(event.pull_request ?? 0)}>
+                    only its events
+                  </button>
+                </Field>
+              )}
+              {known.map(([name, value]) => (
+                <Field key={name} name={name.replaceAll('_', ' ')}>
+                  {isMoment(name, value) ? <Time at={value} isWhole /> : textOf(value)}
+                </Field>
+              ))}
+            </dl>
+          </div>
+        )}
+      </Unfolding>
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { repositoryIn } from '../ui/repository-text.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
+import { Unfolding } from '../ui/unfolding.tsx';
 
 const route = getRouteApi('/signed/operations');
 type Upload = UploadList['uploads'][number];
@@ -84,60 +85,66 @@ function Row({ upload }: { upload: Upload }) {
   const { owner, repository, rejected } = upload;
   return (
     <li className="border-b border-line last:border-0">
-      <details>
-        <summary className="grid grid-cols-[4rem_minmax(0,1fr)_6.5rem] items-baseline gap-x-3 px-4 py-2 hover:bg-raised sm:grid-cols-[4rem_minmax(0,1fr)_minmax(0,1fr)_6.5rem]">
-          <span className={`text-xs font-medium ${COLOURS[upload.status]}`}>{upload.status}</span>
-          <span className="truncate font-medium">
-            {owner}/{repository}
-          </span>
-          <span className="truncate text-soft max-sm:col-span-2 max-sm:col-start-2 max-sm:row-start-2">
-            {rejected > 0 && <span className="font-medium text-broken">{formatCount(rejected)} rejected · </span>}
-            {countsOf(upload)}
-          </span>
-          <span className="text-right text-soft">
-            <Time at={upload.received_at} />
-          </span>
-        </summary>
-        <div className="flex flex-col gap-3 px-4 pb-3">
-          {upload.failure !== null && <p className="break-words text-broken">{upload.failure}</p>}
-          {upload.rejections.map(({ reason, count, examples }) => (
-            <div key={reason}>
-              <p className="break-words">
-                <span className="font-medium text-broken">{formatCount(count)} rejected:</span> {reason}
-              </p>
-              {examples.length > 0 && (
-                <ul className="ml-4 list-disc text-xs text-soft">
-                  {examples.map((example, i) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: two may be the same when shortened
-                    <li key={i} className="break-all">
-                      {example}
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </div>
-          ))}
-          {upload.warnings.map((warning) => (
-            <p key={warning} className="break-words text-flaky">
-              {warning}
-            </p>
-          ))}
-          <p className="flex flex-wrap gap-x-4 text-xs text-soft">
-            <span>
-              received <Time at={upload.received_at} isWhole />
+      <Unfolding
+        grid="grid grid-cols-[4rem_minmax(0,1fr)_6.5rem] items-baseline gap-x-3 sm:grid-cols-[4rem_minmax(0,1fr)_minmax(0,1fr)_6.5rem]"
+        summary={
+          <>
+            <span className={`text-xs font-medium ${COLOURS[upload.status]}`}>{upload.status}</span>
+            <span className="truncate font-medium">
+              {owner}/{repository}
             </span>
-            {upload.stored_at !== null && (
+            <span className="truncate text-soft max-sm:col-span-2 max-sm:col-start-2 max-sm:row-start-2">
+              {rejected > 0 && <span className="font-medium text-broken">{formatCount(rejected)} rejected · </span>}
+              {countsOf(upload)}
+            </span>
+            <span className="text-right text-soft">
+              <Time at={upload.received_at} />
+            </span>
+          </>
+        }
+      >
+        {() => (
+          <div className="flex flex-col gap-3 px-4 pb-3">
+            {upload.failure !== null && <p className="break-words text-broken">{upload.failure}</p>}
+            {upload.rejections.map(({ reason, count, examples }) => (
+              <div key={reason}>
+                <p className="break-words">
+                  <span className="font-medium text-broken">{formatCount(count)} rejected:</span> {reason}
+                </p>
+                {examples.length > 0 && (
+                  <ul className="ml-4 list-disc text-xs text-soft">
+                    {examples.map((example, i) => (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: two may be the same when shortened
+                      <li key={i} className="break-all">
+                        {example}
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </div>
+            ))}
+            {upload.warnings.map((warning) => (
+              <p key={warning} className="break-words text-flaky">
+                {warning}
+              </p>
+            ))}
+            <p className="flex flex-wrap gap-x-4 text-xs text-soft">
               <span>
-                stored <Time at={upload.stored_at} isWhole />
+                received <Time at={upload.received_at} isWhole />
               </span>
-            )}
-            <code className="font-mono break-all">{upload.id}</code>
-            <Link to="/$owner/$repository/tests" params={{ owner, repository }}>
-              Open {owner}/{repository}
-            </Link>
-          </p>
-        </div>
-      </details>
+              {upload.stored_at !== null && (
+                <span>
+                  stored <Time at={upload.stored_at} isWhole />
+                </span>
+              )}
+              <code className="font-mono break-all">{upload.id}</code>
+              <Link to="/$owner/$repository/tests" params={{ owner, repository }}>
+                Open {owner}/{repository}
+              </Link>
+            </p>
+          </div>
+        )}
+      </Unfolding>
     </li>
   );
 }

@@ -1,0 +1,19 @@
+/** A row that unfolds. What it hides is made when it is opened first, so that a hundred rows cost what one sees of them. */
+import { type ReactNode, useState } from 'react';
+
+interface UnfoldingProps {
+  summary: ReactNode;
+  /** The classes that lay out the summary. */
+  grid: string;
+  children: () => ReactNode;
+}
+
+export function Unfolding({ summary, grid, children }: UnfoldingProps) {
+  const [wasOpened, setWasOpened] = useState(false);
+  return (
+    <details onToggle={() => setWasOpened(true)}>
+      <summary className={`${grid} px-4 py-2 hover:bg-raised`}>{summary}</summary>
+      {wasOpened && children()}
+    </details>
+  );
+}
