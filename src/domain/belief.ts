@@ -26,10 +26,9 @@ const BROKEN_FAILS = 0.997;
 /** How often a test that is broken on the default branch passes and fails on one commit of a pull request. */
 const BROKEN_CONTRADICTED = 0.05;
 
-/** How likely a commit breaks a test, and how likely something else does, from one execution to the next. */
-const BREAKS_BY_COMMIT = 7e-4;
-const BREAKS_FROM_OUTSIDE = 4e-4;
-/** The same for the end of a break. */
+/** For each commit that breaks a test, how many times something else does, from one execution to the next. */
+const OUTSIDE_SHARE = 4 / 7;
+/** How likely a commit ends a break, and how likely something else does. */
 const FIXED_BY_COMMIT = 0.1;
 const FIXED_FROM_OUTSIDE = 0.004;
 /** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
@@ -254,9 +253,8 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   let { fixedShare } = belief;
   if (isContradiction && belief.commit !== execution.commit) {
     // It was not the commit that broke the test.
-    const unbroken = BREAKS_FROM_OUTSIDE / BREAKS_BY_COMMIT;
     const healthy = weights[0] ?? 0;
-    weights[0] = healthy * (1 - fixedShare * (1 - unbroken));
+    weights[0] = healthy * (1 - fixedShare * (1 - OUTSIDE_SHARE));
     // What ended for one commit ended for all of them: the others say nothing new.
     fixedShare = 0;
   }
@@ -285,7 +283,7 @@ function oddsOf(
   const again =
     trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
   return {
-    breaks: (isNew ? BREAKS_BY_COMMIT : BREAKS_FROM_OUTSIDE) + trouble.breaks * (isNew ? 1 : 0.1),
+    breaks: trouble.anyBreaks * (isNew ? 1 : OUTSIDE_SHARE) + trouble.breaks * (isNew ? 1 : 0.1),
     healthyFails: trouble.healthyFails + (1 - trouble.healthyFails) * again,
   };
 }

@@ -152,8 +152,9 @@ export const meaningOf = (count: MetRun, surroundings: Surroundings): RunMeaning
   expected: rounded(runTroubleOf(count, surroundings, false)),
 });
 
-const rounded = ({ healthyFails, breaks, isShared }: RunTrouble): RunTrouble => ({
+const rounded = ({ healthyFails, anyBreaks, breaks, isShared }: RunTrouble): RunTrouble => ({
   healthyFails: stepped(healthyFails),
+  anyBreaks,
   // Next to what any commit breaks, less is nothing.
   breaks: breaks < BREAKS_MIN ? 0 : stepped(breaks),
   isShared: Number(isShared.toFixed(1)),

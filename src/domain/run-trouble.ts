@@ -9,6 +9,8 @@ import { DAY_MS, HOUR_MS } from './time.ts';
 export interface RunTrouble {
   /** How likely a healthy test fails in this run. */
   healthyFails: number;
+  /** How likely any commit breaks a test, among as many as ran. */
+  anyBreaks: number;
   /** How likely the commit of this run broke the test, beyond what any commit does: others broke with it. */
   breaks: number;
   /** How likely the failures of the other tests are trouble of the run. */
@@ -17,7 +19,19 @@ export interface RunTrouble {
 
 /** How often a healthy test fails for a reason that nothing else shows. */
 const HEALTHY_FAILS = 4e-5;
-export const RARE_TROUBLE: RunTrouble = { healthyFails: HEALTHY_FAILS, breaks: 0, isShared: 0 };
+
+/** How likely any commit breaks a test, among {@link TESTS_USUAL} or fewer. */
+const ANY_BREAKS = 7e-4;
+const TESTS_USUAL = 150;
+/** Only in such steps is a commit less likely to break each of many tests: a run that grows changes what it means rarely. */
+const TESTS_STEP = 4;
+
+export const RARE_TROUBLE: RunTrouble = {
+  healthyFails: HEALTHY_FAILS,
+  anyBreaks: ANY_BREAKS,
+  breaks: 0,
+  isShared: 0,
+};
 
 /** How many runs meet trouble of the infrastructure. */
 const TROUBLED_RUNS = 0.08;
@@ -70,10 +84,15 @@ export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, is
   const pooled = Math.max(pooledShare(hour, expected), pooledShare(day, expected));
   return {
     healthyFails: HEALTHY_FAILS + (others === 0 ? unseen : 0) + Math.max(isShared * share, pooled),
+    anyBreaks: anyBreaksAmong(executions),
     breaks: (1 - isShared) * share,
     isShared,
   };
 }
+
+/** A commit breaks a test or a few, however many there are: each of four times as many is four times less likely to be one. */
+const anyBreaksAmong = (executions: number): number =>
+  ANY_BREAKS * TESTS_STEP ** -Math.max(0, Math.round(Math.log(executions / TESTS_USUAL) / Math.log(TESTS_STEP)));
 
 /** How likely trouble hits one test and none of those around it: the fewer there are, the likelier. */
 export const unseenTrouble = (executions: number): number =>

@@ -43,19 +43,21 @@ export interface StoredRun extends AddedRun {
   meaning: RunMeaning | null;
 }
 
-const troubles = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
+const troubles = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
 const meaning = z
   .string()
   .transform((text) => troubles.parse(JSON.parse(text)))
   .transform(
-    ([fails, breaks, shared, failsToo, breaksToo, sharedToo]): RunMeaning => ({
-      unexpected: { healthyFails: fails, breaks, isShared: shared },
-      expected: { healthyFails: failsToo, breaks: breaksToo, isShared: sharedToo },
+    ([anyBreaks, fails, breaks, shared, failsToo, breaksToo, sharedToo]): RunMeaning => ({
+      unexpected: { healthyFails: fails, anyBreaks, breaks, isShared: shared },
+      expected: { healthyFails: failsToo, anyBreaks, breaks: breaksToo, isShared: sharedToo },
     }),
   );
 
 function writeMeaning({ unexpected, expected }: RunMeaning): string {
   const stored: z.infer<typeof troubles> = [
+    // Of both the same.
+    unexpected.anyBreaks,
     unexpected.healthyFails,
     unexpected.breaks,
     unexpected.isShared,

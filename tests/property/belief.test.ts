@@ -462,3 +462,20 @@ test('a failure on its own weighs more than one that many share', () => {
   );
   expect(probabilitiesOf(alone).flaky).toBeGreaterThan(probabilitiesOf(shared).flaky);
 });
+
+test('a failure on a new commit is less likely a break the more tests ran beside it', () => {
+  const brokenAmong = (executions: number): number => {
+    const pass = { executionId: '0', result: 'passed', finishedAt: BEGUN, commit: 'b' } as const;
+    const passed = Array.from({ length: 300 }).reduce<Belief>((belief) => foldBelief(belief, pass), newBelief());
+    const failure = { executionId: '1', result: 'failed', finishedAt: BEGUN + 1, commit: 'c' } as const;
+    return probabilitiesOf(foldBelief(passed, failure, troubleOf(0, executions))).broken;
+  };
+  const size = fc.integer({ min: 300, max: 50_000 });
+  fc.assert(
+    fc.property(size, size, (one, other) => {
+      const [few, many] = [Math.min(one, other), Math.max(one, other)];
+      expect(brokenAmong(many)).toBeLessThanOrEqual(brokenAmong(few) + 1e-3);
+    }),
+  );
+  expect(brokenAmong(50_000)).toBeLessThan(brokenAmong(150) / 2);
+});
