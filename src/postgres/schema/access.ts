@@ -1,0 +1,47 @@
+/** Who may use the service. */
+import { index, text, uuid } from 'drizzle-orm/pg-core';
+import { KEY_SCOPES } from '../../domain/key-scope.ts';
+import { bytea, moment, schema } from './columns.ts';
+
+export const applicationKeys = schema.table('application_keys', {
+  id: uuid().primaryKey(),
+  name: text().notNull(),
+  /** Null: every owner, as for the key that the first embedded start creates. */
+  owner: text(),
+  scope: text({ enum: KEY_SCOPES }).notNull(),
+  /** The names of the repositories that the key is for; null: all of the owner's. */
+  repositories: text().array(),
+  /**
+   * SHA-256 of the token, which is shown once, at creation, and stored nowhere. Unique: the lookup of every request.
+   */
+  tokenHash: bytea('token_hash').notNull().unique(),
+  createdAt: moment('created_at').notNull(),
+  expiresAt: moment('expires_at'),
+  lastUsedAt: moment('last_used_at'),
+  revokedAt: moment('revoked_at'),
+});
+
+/** Sessions of people who have signed in with a browser (src/postgres/sessions.ts). */
+export const sessions = schema.table(
+  'sessions',
+  {
+    id: uuid().primaryKey(),
+    /** SHA-256 of the token in the browser's cookie. Unique: the lookup of every request. */
+    tokenHash: bytea('token_hash').notNull().unique(),
+    /** The application key that it was made from, with which it ends; null: an identity provider vouched for the person. */
+    keyId: uuid('key_id'),
+    /** Who acts, for the record. */
+    actor: text().notNull(),
+    scope: text({ enum: KEY_SCOPES }).notNull(),
+    /** Null: every owner. */
+    owner: text(),
+    /** Null: all of the owner's. */
+    repositories: text().array(),
+    createdAt: moment('created_at').notNull(),
+    lastUsedAt: moment('last_used_at').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    endedAt: moment('ended_at'),
+  },
+  // By age: they leave some time after they expired.
+  (table) => [index('sessions_expires').on(table.expiresAt)],
+);

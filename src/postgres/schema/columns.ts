@@ -1,0 +1,11 @@
+/** What the tables share: the schema that they are in, and their types of columns. */
+import { sql } from 'drizzle-orm';
+import { customType, type PgSequence, pgSchema, timestamp } from 'drizzle-orm/pg-core';
+
+export const schema = pgSchema('ci_insights');
+
+/** The next number of a sequence, as part of a statement. */
+export const nextValueOf = ({ schema, seqName }: PgSequence) => sql.raw(`nextval('${schema}.${seqName}')`);
+
+export const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
+export const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });

@@ -1,0 +1,70 @@
+/** Pull requests, and events on their way into the log. */
+import { sql } from 'drizzle-orm';
+import { bigint, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { moment, nextValueOf, schema } from './columns.ts';
+
+/** Pull requests, from host webhooks and `pr-events`. */
+export const pullRequests = schema.table(
+  'pull_requests',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    number: integer().notNull(),
+    id: bigint({ mode: 'number' }).notNull(),
+    title: text().notNull(),
+    /** Null if the account is gone. */
+    authorId: bigint('author_id', { mode: 'number' }),
+    authorLogin: text('author_login'),
+    baseRef: text('base_ref'),
+    headRef: text('head_ref'),
+    headCommit: text('head_commit'),
+    /** The commit that it was merged as; null until then. */
+    mergeCommit: text('merge_commit'),
+    /** The host's time of this version: an older version that arrives later changes nothing. */
+    updatedAt: moment('updated_at').notNull().default(sql`'epoch'`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.number] }),
+    // "The pull request whose merge commit this was": first_failure_pull.
+    index('pull_requests_merge_commit').on(table.repositoryId, table.mergeCommit),
+    // "The pull request whose branch this was": the deletion of a merged branch.
+    index('pull_requests_head_ref').on(table.repositoryId, table.headRef),
+  ],
+);
+
+/**
+ * Ids of events. The sequence starts at the microsecond of the migration: a PostgreSQL that is recreated continues
+ * above every id in the event log, as long as there was less than one event per microsecond. It reaches 2^53 in the
+ * year 2255.
+ */
+export const eventIds = schema.sequence('event_ids');
+
+/** Events on their way to ClickHouse, written in the transaction of the change that they describe. */
+export const eventOutbox = schema.table('event_outbox', {
+  /** Increases with `receivedAt` within a repository. The relay sends events in this order. */
+  id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
+  repositoryId: uuid('repository_id').notNull(),
+  receivedAt: moment('received_at').notNull(),
+  type: text().notNull(),
+  trigger: text().notNull(),
+  pullRequest: integer('pull_request'),
+  baseRef: text('base_ref'),
+  /** JSON as text: jsonb cannot store every string that JSON allows. */
+  metadata: text().notNull(),
+});
+
+/** The events of one insert into ClickHouse, written down before it is sent so that a repeat has the same bytes. */
+export const eventBatches = schema.table('event_batches', {
+  batchId: bigint('batch_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  eventIds: bigint('event_ids', { mode: 'number' }).array().notNull(),
+});
+
+/** Keys of the events already received from producers: an event that is resent counts once. */
+export const eventKeys = schema.table(
+  'event_keys',
+  {
+    key: uuid().primaryKey(),
+    takenAt: moment('taken_at').notNull(),
+  },
+  // By age: keys are kept as long as events.
+  (table) => [index('event_keys_taken').on(table.takenAt)],
+);

@@ -1,0 +1,107 @@
+/** What makes ingestion exactly-once, and what is kept of each upload. */
+import { sql } from 'drizzle-orm';
+import { bigint, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { bytea, moment, schema } from './columns.ts';
+
+/**
+ * The ledger's blocks: each insert exactly as it will be sent, written down first (docs/architecture.md). Times are
+ * those of the PostgreSQL server, for the sweeper only.
+ */
+export const ingestBlocks = schema.table(
+  'ingest_blocks',
+  {
+    blockId: bigint('block_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    executions: integer().notNull(),
+    /** zstd of the insert's lines; null once the block is stored and evaluated. */
+    body: bytea(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    /** ClickHouse has acknowledged the insert. */
+    storedAt: moment('stored_at'),
+    /** `identities` and `failure_groups` count its executions. */
+    countedAt: moment('counted_at'),
+    /** Verdicts on its executions are written, too. */
+    evaluatedAt: moment('evaluated_at'),
+  },
+  (table) => [
+    // For the sweeper; nearly always empty.
+    index('ingest_blocks_pending').on(table.createdAt).where(sql`${table.evaluatedAt} is null`),
+  ],
+);
+
+/**
+ * The ledger's claims: which executions of a source and a month a block holds, eight bytes each. They leave with the
+ * month.
+ */
+export const ingestClaims = schema.table(
+  'ingest_claims',
+  {
+    sourceKey: uuid('source_key').notNull(),
+    blockId: bigint('block_id', { mode: 'number' }).notNull(),
+    /** Such as 202611; 0 in claims of older versions, which did not record it. */
+    month: integer().notNull().default(0),
+    ids: bytea().notNull(),
+  },
+  (table) => [
+    // By source first: the lookup of every chunk. By block: to take back the claims of a block.
+    primaryKey({ columns: [table.sourceKey, table.blockId, table.month] }),
+    index('ingest_claims_block').on(table.blockId),
+    // For retention, which looks for the oldest month. Rows are in the order of arrival, so a few pages are enough.
+    index('ingest_claims_month').using('brin', table.month),
+  ],
+);
+
+/** The receipt of one chunk of an upload. */
+export const uploadChunks = schema.table(
+  'upload_chunks',
+  {
+    uploadId: uuid('upload_id').notNull(),
+    chunkIndex: integer('chunk_index').notNull(),
+    chunkCount: integer('chunk_count').notNull(),
+    repositoryId: uuid('repository_id').notNull(),
+    /** The block with its new executions; null if none was new. */
+    blockId: bigint('block_id', { mode: 'number' }),
+    receivedAt: moment('received_at').notNull(),
+    accepted: integer().notNull(),
+    duplicate: integer().notNull(),
+    rejected: integer().notNull(),
+    onDefaultBranch: integer('on_default_branch').notNull(),
+    /** The pipeline's run of a commit, its CI job and attempt; null in receipts of older versions. */
+    runKey: uuid('run_key'),
+    jobName: text('job_name'),
+    runAttempt: integer('run_attempt'),
+    rejections: jsonb().notNull(),
+    warnings: jsonb().notNull(),
+    storedAt: moment('stored_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.uploadId, table.chunkIndex] }),
+    index('upload_chunks_block').on(table.blockId),
+    // The reports of a run.
+    index('upload_chunks_run').on(table.runKey),
+    // By age: receipts are kept for a month. The newest of all repositories.
+    index('upload_chunks_received').on(table.receivedAt),
+    // The newest of a repository.
+    index('upload_chunks_repository').on(table.repositoryId, table.receivedAt, table.uploadId),
+    // Those with rejected rows, which are rare.
+    index('upload_chunks_rejected').on(table.receivedAt, table.uploadId).where(sql`${table.rejected} > 0`),
+  ],
+);
+
+/** Queue jobs that no retry can help, with the reason; kept until they are replayed. */
+export const deadLetters = schema.table(
+  'dead_letters',
+  {
+    id: uuid().primaryKey(),
+    queue: text().notNull(),
+    jobId: text('job_id').notNull(),
+    uploadId: uuid('upload_id'),
+    payload: bytea().notNull(),
+    reason: text().notNull(),
+    createdAt: moment('created_at').notNull(),
+    replayedAt: moment('replayed_at'),
+  },
+  (table) => [
+    index('dead_letters_upload').on(table.uploadId),
+    uniqueIndex('dead_letters_job').on(table.queue, table.jobId),
+  ],
+);
