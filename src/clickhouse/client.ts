@@ -22,6 +22,7 @@ import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query } from './query.ts';
+import { rowsIn } from './rows.ts';
 import { singleServer, type Topology } from './topology.ts';
 import { isAuthenticationFailure } from './trouble.ts';
 
@@ -191,7 +192,7 @@ class Client implements ClickHouse {
     return this.stores.reads.repeatable({ ...limits, kill }, async (client, abort) => {
       const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow', ...abort });
       const text = await answer.text();
-      return text.length === 0 ? [] : (Bun.JSONL.parse(text) as unknown[]);
+      return rowsIn(text);
     });
   }
 
