@@ -148,12 +148,16 @@ const commitsOf = (failures: readonly Pick<WeighedPlace, 'commit' | 'finishedAt'
   ),
 ];
 
-/** A name is cut: a commit may have one of 1,000 characters. */
+/** A name is cut: a commit may have one of 1,000 characters. A hash is shown by its first digits, as Git does. */
 const NAME_LENGTH_SHOWN = 40;
+const HASH = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+const HASH_LENGTH_SHOWN = 10;
 const COMMITS_SHOWN = 4;
 
 function listed(commits: readonly string[]): string {
-  const shown = commits.slice(-COMMITS_SHOWN).map((commit) => commit.slice(0, NAME_LENGTH_SHOWN));
+  const shown = commits
+    .slice(-COMMITS_SHOWN)
+    .map((commit) => commit.slice(0, HASH.test(commit) ? HASH_LENGTH_SHOWN : NAME_LENGTH_SHOWN));
   const more = commits.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more commit${more > 1 ? 's' : ''} before` : ''}`;
 }

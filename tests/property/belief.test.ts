@@ -318,6 +318,10 @@ describe('an automatic quarantine', () => {
     expect(reasonOf(flaky)).toMatch(
       /^Flaky in CI \/ unit with a probability of 9\d(?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on c60, c121, c122\.$/,
     ));
+  test('names commits as Git does, by the first digits of their hashes', () => {
+    const hashed = flaky.evidence.map((one) => ({ ...one, commit: new Bun.SHA1().update(one.commit).digest('hex') }));
+    expect(reasonOf({ ...flaky, evidence: hashed })).toMatch(/lately on (?:[0-9a-f]{10}(?:, |\.$)){3}/);
+  });
   test('wants two commits', () => {
     const belief = after(`${PASSES}F.F.F.F.F.`);
     expect([verdictOf(belief).status, reasonOf(belief)]).toEqual(['flaky', undefined]);
