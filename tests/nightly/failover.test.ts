@@ -13,6 +13,7 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { hasPooler, startPooler } from '../support/pooler.ts';
+import { describeQueues } from '../support/queue-state.ts';
 import { hasRedis } from '../support/redis.ts';
 import { startSentinels } from '../support/redis-topologies.ts';
 import { ServiceProcess } from '../support/service-process.ts';
@@ -103,6 +104,7 @@ describe.skipIf(!hasRedis)('a Redis whose replica takes over', () => {
       REDIS_URL: redis.url,
       CLICKHOUSE_URL: clickhouse.url,
       DATA_DIR: folder,
+      LOG_LEVEL: 'info',
     };
     const deps = await openDeps(readConfig(environment), { log: createLogger('fatal') });
     const worker = new ServiceProcess('worker', environment);
@@ -120,7 +122,8 @@ describe.skipIf(!hasRedis)('a Redis whose replica takes over', () => {
       }
       await expectExact(deps, sent.length);
     } catch (error) {
-      console.error(worker.logged.slice(-20_000));
+      console.error(worker.written.slice(-20_000));
+      console.error(await describeQueues(redis.url, [prEvents.name, testRuns.name]));
       throw error;
     } finally {
       await worker.stop();
