@@ -82,7 +82,6 @@ function quoted(text: string): string {
 function toInteger(value: ParameterValue): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
-  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value);
   return undefined;
 }
 

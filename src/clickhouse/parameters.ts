@@ -13,8 +13,8 @@ interface ScalarValues {
   UInt8: number;
   UInt16: number;
   UInt32: number;
-  /** As text above 2^53. */
-  UInt64: number | string;
+  /** Text would be quoted in a list, which ClickHouse refuses over HTTP. */
+  UInt64: number | bigint;
   UUID: string;
 }
 type ScalarType = keyof ScalarValues;

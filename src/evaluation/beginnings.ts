@@ -44,7 +44,7 @@ export const beginningsIn =
       const rows = await clickhouse.select(beginnings, {
         repository_id: repositoryId,
         test_ids: [...new Set(batch.map(({ testId }) => testId))],
-        execution_ids: [...new Set(batch.map(({ executionId }) => executionId))],
+        execution_ids: [...new Set(batch.map(({ executionId }) => BigInt(executionId)))],
         from_ms: Math.min(...times),
         to_ms: Math.max(...times),
       });

@@ -182,7 +182,7 @@ async function readPulls(
     test_id: test.id,
     from_ms: Math.min(...times),
     to_ms: Math.max(...times),
-    execution_ids: found.map(({ failure }) => failure.executionId),
+    execution_ids: found.map(({ failure }) => BigInt(failure.executionId)),
   });
   const byId = new Map(failures.map((one) => [String(one.executionId), one]));
   const runs = await RunsOfExecutions.readPulls(db, repositoryId, failures);

@@ -32,7 +32,7 @@ describe('parameters bound as literals', () => {
   test('numbers, flags and ids come back with their types', async () => {
     const [row] = await stores.clickhouse.rows(
       'SELECT {i: Int64} AS i, toTypeName({i: Int64}) AS it, toString({u: UInt64}) AS u, {f: Float64} AS f, {b: Bool} AS b, toTypeName({ids: Array(UUID)}) AS t, {ids: Array(UUID)} AS ids',
-      { i: -5, u: '18446744073709551615', f: 0.25, b: true, ids: ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'] },
+      { i: -5, u: 18446744073709551615n, f: 0.25, b: true, ids: ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'] },
     );
     expect(row).toEqual({
       i: -5,
@@ -49,6 +49,8 @@ describe('parameters bound as literals', () => {
     ['UUID', "x' OR 1=1"],
     ['UInt8', 256],
     ['UInt64', '1; DROP'],
+    // Over HTTP, texts in a list are quoted.
+    ['Array(UInt64)', ['1']],
     ['Bool', 'true'],
     ['Float64', Number.NaN],
     ['Array(UUID)', ['x']],

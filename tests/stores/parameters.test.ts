@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
-import type { Parameters } from '../../src/clickhouse/parameters.ts';
 import { lineColumn, plainColumn, textColumn } from '../../src/postgres/columns.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -50,19 +49,22 @@ const text = fc
   )
   .map((value) => value.toWellFormed().replaceAll('\0', ''));
 
-const parameters: fc.Arbitrary<Parameters> = fc.record({
+const large = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const parameters = fc.record({
   one: text,
   many: fc.array(text, { maxLength: 5 }),
   id: fc.uuid(),
   ids: fc.array(fc.uuid(), { maxLength: 3 }),
   flag: fc.boolean(),
   integer: fc.maxSafeInteger(),
-  large: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+  large,
+  larges: fc.array(large, { maxLength: 3 }),
   real: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value)),
 });
 
 const STATEMENT = `SELECT {one: String} AS one, {many: Array(String)} AS many, {id: UUID} AS id, {ids: Array(UUID)} AS ids,
-  {flag: Bool} AS flag, {integer: Int64} AS integer, toString({large: UInt64}) AS large, {real: Float64} AS real,
+  {flag: Bool} AS flag, {integer: Int64} AS integer, toString({large: UInt64}) AS large,
+  arrayMap(one -> toString(one), {larges: Array(UInt64)}) AS larges, {real: Float64} AS real,
   if({flag: Bool}, {one: String}, NULL) AS text_or_null, if({flag: Bool}, {integer: Int64}, NULL) AS integer_or_null`;
 
 test('parameters and answers are the same over HTTP and embedded, and equal to what was given', async () => {
@@ -72,7 +74,13 @@ test('parameters and answers are the same over HTTP and embedded, and equal to w
       const [embedded] = await stores.clickhouse.rows(STATEMENT, given);
       expect(http).toEqual(embedded);
       const { flag, one, integer } = given;
-      expect(http).toEqual({ ...given, text_or_null: flag ? one : null, integer_or_null: flag ? integer : null });
+      expect(http).toEqual({
+        ...given,
+        large: String(given.large),
+        larges: given.larges.map(String),
+        text_or_null: flag ? one : null,
+        integer_or_null: flag ? integer : null,
+      });
     }),
     { numRuns: 100 },
   );
