@@ -27,10 +27,11 @@ export function beliefsWhenCalm(
   return beliefs;
 }
 
-/** Undefined if nothing passed. */
+/** Undefined if nothing passed. Of a new identity, commits of pull requests may tell something, even if it was skipped. */
 function countedAfter(end: StoredBelief | undefined, identity: NewsOfIdentity): StoredBelief | 'not calm' | undefined {
+  if (!end) return 'not calm';
   const passes = identity.passes();
   if (!passes) return undefined;
-  if (!end?.at || !isCounting(end.belief) || comparePositions(passes.first, end.at) <= 0) return 'not calm';
+  if (!end.at || !isCounting(end.belief) || comparePositions(passes.first, end.at) <= 0) return 'not calm';
   return { at: passes.last, belief: afterCounted(end.belief, passes.count, passes.commit) };
 }

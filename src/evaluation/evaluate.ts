@@ -113,8 +113,9 @@ class Evaluation {
     for (const identity of test.news?.identities ?? []) {
       const { pipelineName, jobName } = identity;
       const executions = identity.conclusive();
-      if (executions.length === 0) continue;
-      const arrival = { testId, pipelineName, jobName, end: ends.get(placeOf(identity)), executions };
+      const end = ends.get(placeOf(identity));
+      if (end && executions.length === 0) continue;
+      const arrival = { testId, pipelineName, jobName, end, executions };
       this.#arrivals.set(identityKey(arrival), arrival);
     }
   }

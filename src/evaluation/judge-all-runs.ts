@@ -9,7 +9,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
-import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import type { IdentifiedContradiction } from '../postgres/contradictions.ts';
@@ -28,8 +28,6 @@ import {
 } from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
-/** After every execution. */
-const END = Date.UTC(2200, 0, 1);
 
 const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
 const between = { repository_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64' } as const;
@@ -110,13 +108,13 @@ export async function* judgeAllRuns(
   let next = 0;
   for (const { from, to } of windows) {
     const first = next;
-    while ((runs[next]?.startedAt ?? END) < to) next++;
+    while ((runs[next]?.startedAt ?? END_OF_TIME) < to) next++;
     const bounds = { repository_id: repositoryId, from_ms: from, to_ms: to };
     const executions = await clickhouse.select(history, bounds);
     for (const test_ids of chunksOf(contradicted))
       executions.push(...(await clickhouse.select(historyOfTests, { ...bounds, test_ids })));
     // A run that begins in the window may go on for a day.
-    const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END) });
+    const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END_OF_TIME) });
     const isWithin = (at: number): boolean => at >= from && at < to;
     const window = {
       runs: runs.slice(first, next),
@@ -163,7 +161,7 @@ function* windowsOf(
     }
     taken += executions;
   }
-  yield { from, to: END };
+  yield { from, to: END_OF_TIME };
 }
 
 /** What is known of earlier runs. */

@@ -12,7 +12,7 @@ import { comparePositions, isTrouble, runKeyOf } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns, type RunJudgement, runNameOf } from '../domain/judge-runs.ts';
 import type { UsualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
-import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type IdentifiedContradiction, readContradictions } from '../postgres/contradictions.ts';
@@ -47,10 +47,11 @@ export interface KnownBelief extends Identity {
   starts: Starts;
 }
 
-/** What is new about an identity: executions that passed or failed, in any order. */
+/** What is new about an identity. */
 export interface Arrival extends Identity {
   /** What was known of it. */
   end: StoredBelief | undefined;
+  /** Those that passed or failed, in any order. None if the identity is new, and was only skipped. */
   executions: readonly IdentifiedExecution[];
 }
 
@@ -87,14 +88,15 @@ export async function judgeArrivals(stores: ArrivalStores, arrivals: Arrivals): 
   const { tx, repositoryId } = stores;
   const { pulls } = arrivals;
   const againSince = Math.min(arrivals.againSince, pulls.againSince);
+  // Skipped executions, and those off the default branch that contradict nothing, are in no run.
   const since = Math.min(
+    END_OF_TIME,
     againSince,
     ...arrivals.runs.map(({ startedAt }) => startedAt),
     ...pulls.runs.map(({ startedAt, knownStart }) => Math.min(startedAt, knownStart ?? startedAt)),
     ...pulls.moved.values(),
   );
-  // Skipped executions, and those off the default branch that contradict nothing, are in no run.
-  if (since === Number.POSITIVE_INFINITY) return new Map();
+  if (since === END_OF_TIME && arrivals.identities.size === 0) return new Map();
   const runs = (await readRuns(tx, repositoryId, since)).map((run) => new RunInHand(run));
   const judgement = new Judgement(stores, since, runs);
   judgement.add({ ...arrivals, againSince });

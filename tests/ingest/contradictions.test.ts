@@ -15,7 +15,7 @@ import { flakyOf, healthOf, healthsOf, PASSING } from '../support/verdicts.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 type Repository = ReturnType<typeof uniqueRepository>;
-type Result = 'passed' | 'failed' | 'retried';
+type Result = 'passed' | 'failed' | 'retried' | 'skipped';
 const BEGUN = TEST_NOW - 20 * DAY_MS;
 
 /** The numbers of some pull requests. */
@@ -41,7 +41,7 @@ function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, res
     },
     executions: Object.entries(all).map(([name, result]) => ({
       ...{ name, key: name, at: BEGUN + hours * HOUR_MS },
-      status: result === 'failed' ? 'failed' : 'passed',
+      status: result === 'retried' ? 'passed' : result,
       isFlaky: result === 'retried',
       isRetried: result === 'retried',
       failures: result === 'failed' ? [{ type: 'Error', message: 'no' }] : [],
@@ -134,6 +134,24 @@ test('however often a test fails in pull requests, it is not broken, and one tha
   expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
   await driver.verify();
 });
+
+test.each(['before', 'with', 'after'] as const)(
+  'what commits contradict counts for a test that the default branch only ever skips (skipped %p them)',
+  async (when) => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    const skipped = ran(repository, { hours: 1 }, { sums: 'skipped' });
+    const contradicting = ['one', 'two', 'three'].flatMap((pull) => [
+      ran(repository, { hours: 20, pull }, { sums: 'failed' }),
+      ran(repository, { hours: 21, pull, attempt: 2 }, { sums: 'passed' }),
+    ]);
+    if (when === 'before') await driver.ingest(skipped);
+    await driver.ingest(...contradicting, ...(when === 'with' ? [skipped] : []));
+    if (when === 'after') await driver.ingest(skipped);
+    expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+    await driver.verify();
+  },
+);
 
 test('a run in which much fails explains its failures, also when the rest of it arrives later', async () => {
   const { stores, driver } = ingest;
