@@ -71,6 +71,18 @@ export const KINDS: readonly Kind[] = [
   { ...REPOSITORY, name: '40 tests', tests: 40, jobs: 1, breaksPerWeek: 1, flakyShare: 0.1 },
 ];
 
+/** Not in the sum of all worlds: its thousands of flaky tests would outweigh the others. */
+export const LARGE: Kind = {
+  ...REPOSITORY,
+  name: '50,000 tests',
+  days: 28,
+  tests: 50_000,
+  jobs: 20,
+  mergesPerDay: 4,
+  pullRequestRunsPerDay: 4,
+  breaksPerWeek: 10,
+};
+
 /** Thirty small repositories count as one world. */
 export const SMALL: Kind = {
   ...REPOSITORY,
