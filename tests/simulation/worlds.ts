@@ -78,8 +78,8 @@ export const LARGE: Kind = {
   days: 28,
   tests: 50_000,
   jobs: 20,
-  mergesPerDay: 4,
-  pullRequestRunsPerDay: 4,
+  mergesPerDay: 3,
+  pullRequestRunsPerDay: 6,
   breaksPerWeek: 10,
 };
 
