@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Contradiction } from '../domain/contradictions.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
+import { positionColumns, positionOf, positionRow } from './positions.ts';
 import { contradictions, failedCommits } from './schema.ts';
 import type { Identity } from './test-states.ts';
 
@@ -18,10 +19,7 @@ const row = z
     pipeline_name: z.string(),
     job_name: z.string(),
     commit_sha: z.string(),
-    at_ms: z.number(),
-    run_id: z.string(),
-    run_attempt: z.number(),
-    execution_id: z.string().transform(BigInt),
+    ...positionRow,
     failed_ms: z.number(),
     failed_execution_id: z.string(),
     failed_run: z.string(),
@@ -31,18 +29,13 @@ const row = z
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
-      at: {
-        finishedAt: found.at_ms,
-        runId: found.run_id,
-        runAttempt: found.run_attempt,
-        executionId: found.execution_id,
-      },
+      at: positionOf(found),
       failure: { executionId: found.failed_execution_id, commit: found.commit_sha, finishedAt: found.failed_ms },
       run: found.failed_run,
     }),
   );
-const columns = sql`test_id, pipeline_name, job_name, commit_sha, at_ms::float8 as at_ms, run_id,
-  run_attempt::float8 as run_attempt, execution_id, failed_ms::float8 as failed_ms, failed_execution_id, failed_run`;
+const columns = sql`test_id, pipeline_name, job_name, commit_sha, ${positionColumns},
+  failed_ms::float8 as failed_ms, failed_execution_id, failed_run`;
 
 /** About some tests, in any order. */
 export async function readContradictions(

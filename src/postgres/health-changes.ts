@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Position } from '../domain/execution.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import type { Executor } from './client.ts';
+import { positionColumns, positionOf, positionRow } from './positions.ts';
 import { healthChanges } from './schema.ts';
 import type { Identity } from './test-states.ts';
 
@@ -32,10 +33,7 @@ const row = z
     test_id: z.string(),
     pipeline_name: z.string(),
     job_name: z.string(),
-    at_ms: z.number(),
-    run_id: z.string(),
-    run_attempt: z.number(),
-    execution_id: z.string(),
+    ...positionRow,
     before: z.enum(HEALTHS),
     after: z.enum(HEALTHS),
     began_execution: z.string().nullable(),
@@ -48,12 +46,7 @@ const row = z
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
-      at: {
-        finishedAt: found.at_ms,
-        runId: found.run_id,
-        runAttempt: found.run_attempt,
-        executionId: BigInt(found.execution_id),
-      },
+      at: positionOf(found),
       before: found.before,
       after: found.after,
       beginning:
@@ -75,8 +68,8 @@ export async function readHealthChanges(
   testIds: readonly string[],
 ): Promise<HealthChangeRecord[]> {
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, at_ms::float8 as at_ms, run_id, run_attempt::float8 as run_attempt, execution_id,
-      before, after, began_execution, began_commit, exception_type, pull_request
+    select test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution, began_commit,
+      exception_type, pull_request
     from ${healthChanges} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])
     order by at_ms`);
   return rows.map((found) => row.parse(found));
