@@ -71,7 +71,7 @@ export const confidenceFields = {
     .nullable()
     .meta({ description: 'How likely the health is right; null if the test was not judged yet', example: 0.983 }),
   has_enough_runs: z.boolean().meta({
-    description: 'False: the health is what is likeliest, but there are not enough runs to know',
+    description: 'False: healthy or broken is what is likeliest, but there are not enough runs to know',
     example: true,
   }),
 };
