@@ -1,16 +1,6 @@
 /** The belief about one identity as it changes: what each failure was put down to, and when its health changed. */
-import {
-  type Belief,
-  breakerOf,
-  type Cause,
-  causeOf,
-  EVIDENCE_KEPT,
-  evidenceInRow,
-  foldBelief,
-  foldContradiction,
-  type WeighedExecution,
-  type WeighedPlace,
-} from './belief.ts';
+import { type Belief, EVIDENCE_KEPT, evidenceInRow, type WeighedPlace } from './belief.ts';
+import { breakerOf, type Cause, causeOf, foldBelief, foldContradiction, type WeighedExecution } from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
 import { isTrouble, type JudgedExecution, type Position } from './execution.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';

@@ -1,60 +1,27 @@
 /**
- * What is believed about one identity (test, pipeline, CI job): a Bayes filter over *healthy*, *flaky* at one of a few
- * rates, and *broken*. The state changes between commits, rarely without one (broken from outside). A failure can be
- * explained by the test or by its run: `RunTrouble` (run-trouble.ts) says how likely a healthy test fails in it.
- *
- * A pure fold in the order of finishing, which can stop anywhere and continue later: its state is plain data. Clean
- * passes of a test that is not broken are only counted, and weighed in closed form when something else happens, so a
- * test that has only passed is a number.
+ * What is believed about one identity (test, pipeline, CI job), and what is said of it: a Bayes filter over *healthy*,
+ * *flaky* at one of a few rates, and *broken*. The state changes between commits, rarely without one (broken from outside).
+ * It is plain data; belief-fold.ts says how executions change it.
  */
-import {
-  afterPasses,
-  BROKEN,
-  FLAKY_RATES,
-  newWeights,
-  normalised,
-  RATE_SHARES,
-  rateOf,
-  sum,
-} from './belief-weights.ts';
-import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
+import { afterPasses, BROKEN, newWeights, rateOf, sum } from './belief-weights.ts';
 import type { Health } from './status.ts';
-import { DAY_MS, HOUR_MS } from './time.ts';
-
-/** A broken test fails, but a pass now and then proves no fix (matrix legs, a name that two tests share). */
-const BROKEN_FAILS = 0.997;
-/** How often a test that is broken on the default branch passes and fails on one commit of a pull request. */
-const BROKEN_CONTRADICTED = 0.05;
-
-/** For each commit that breaks a test, how many times something else does, from one execution to the next. */
-const OUTSIDE_SHARE = 4 / 7;
-/** How likely a commit ends a break, and how likely something else does. */
-const FIXED_BY_COMMIT = 0.1;
-const FIXED_FROM_OUTSIDE = 0.004;
-/** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
-const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 
 /** From which probability on something is said of a test, and until which. */
-export interface Levels {
+export interface HealthLevels {
   flakyFrom: number;
   /** Far below `flakyFrom`, so that a lucky row of passes is not a recovery. */
   flakyUntil: number;
   brokenFrom: number;
   brokenUntil: number;
 }
-export const LEVELS: Levels = { flakyFrom: 0.8, flakyUntil: 0.05, brokenFrom: 0.6, brokenUntil: 0.4 };
+export const HEALTH_LEVELS: HealthLevels = { flakyFrom: 0.8, flakyUntil: 0.05, brokenFrom: 0.6, brokenUntil: 0.4 };
 /** A test that is so likely not healthy is called broken while it fails, else what is likelier. */
 const UNHEALTHY_FROM = 0.97;
 /** From here on, a test that was flaky, broken or unknown is surely healthy. */
 const SURE_FROM = 0.97;
 
-const COMMITS_KEPT = 4;
-const COMMITS_KEPT_MS = 14 * DAY_MS;
 /** Of executions, in each list. */
 export const EVIDENCE_KEPT = 8;
-/** Below this, what is left of broken is no longer followed. */
-const BROKEN_FOLLOWED = 1e-4;
-
 /** An execution that may become evidence. */
 export interface WeighedPlace {
   executionId: string;
@@ -64,7 +31,7 @@ export interface WeighedPlace {
   finishedAt: number;
 }
 
-interface Evidence extends WeighedPlace {
+export interface Evidence extends WeighedPlace {
   /** Whether the test was called flaky while this was evidence: then the execution counts as flaky. */
   isFlaky: boolean;
   /** Of a pull request, which passed on the same commit: statistics of the default branch do not count it. */
@@ -95,12 +62,6 @@ export interface Belief {
   evidence: readonly Evidence[];
   /** The first failures since the last pass, oldest first. */
   streak: readonly WeighedPlace[];
-}
-
-/** What the fold needs of an execution on the default branch. Skipped ones are not folded. */
-export interface WeighedExecution extends WeighedPlace {
-  /** `retried`: it passed, after failed attempts within the run. */
-  result: 'passed' | 'failed' | 'retried';
 }
 
 export const newBelief = (): Belief => ({
@@ -165,232 +126,11 @@ export function verdictOf(belief: Belief): Verdict {
 export const isSurelyHealthy = (belief: Belief): boolean =>
   belief.status === 'healthy' && (belief.wasSure || probabilitiesOf(belief).healthy >= SURE_FROM);
 
-/** The belief after one more execution. Does not change `belief`. */
-export function foldBelief(belief: Belief, execution: WeighedExecution, trouble: RunTrouble = RARE_TROUBLE): Belief {
-  if (execution.result === 'passed') return afterPass(belief, execution);
-  return execution.result === 'failed'
-    ? afterFailure(belief, execution, trouble)
-    : afterRetry(belief, execution, trouble);
-}
-
-/** What may have caused a failure: the test itself (it is flaky), its run, a commit that broke it, or the world outside. */
-export const CAUSES = ['test', 'run', 'commit', 'outside'] as const;
-export type Cause = (typeof CAUSES)[number];
-
-/**
- * What most likely caused a failure, or the failed attempts before a pass, by what was believed before it. Of a test that
- * breaks, a commit did so if it was new; what breaks on a commit that had passed was broken from outside.
- */
-export function causeOf(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Cause {
-  const weights = afterPasses(belief.weights, belief.passes);
-  const isRetry = execution.result === 'retried';
-  const { breaks, healthyFails } = isRetry
-    ? { breaks: 0, healthyFails: trouble.healthyFails }
-    : oddsOf(belief, execution, trouble);
-  let own = 0;
-  for (const [i, rate] of FLAKY_RATES.entries())
-    own += (weights[i + 1] ?? 0) * (1 - breaks) * (1 - healthyFails) * rate * (isRetry ? 1 - rate : 1);
-  const unbroken = sum(weights.slice(0, BROKEN));
-  const run = unbroken * (1 - breaks) * healthyFails;
-  const broken = isRetry ? 0 : (weights[BROKEN] ?? 0) + unbroken * breaks;
-  if (broken > Math.max(own, run)) return breakerOf(belief, execution);
-  return own > run ? 'test' : 'run';
-}
-
-/** What broke the test, if this failure begins a break. */
-export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
-  isNewCommit(belief, execution) ? 'commit' : 'outside';
-
-/** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
-export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
-  for (let i = 0; i < BROKEN; i++) {
-    const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
-    weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
-  }
-  const broken = weights[BROKEN] ?? 0;
-  const others = sum(weights.slice(0, BROKEN));
-  // Never likelier than before.
-  const weighed = Math.min(broken * BROKEN_CONTRADICTED, broken === 1 ? 1 : (others * broken) / (1 - broken));
-  weights[BROKEN] = others === 0 ? broken : weighed;
-  const isOwn = trouble.healthyFails < rateOf(weights);
-  return withStatus({
-    ...belief,
-    weights: normalised(weights),
-    passes: 0,
-    wasSure: isSurelyHealthy(belief),
-    evidence: isOwn ? withEvidence(belief.evidence, failure, true) : belief.evidence,
-  });
-}
-
-/**
- * Whether clean passes are only counted: it does not matter how many there are at once, nor on which commits. Of nearly
- * every test this is true all of the time.
- */
-export const isCounting = ({ status, weights, fixedShare, failingCommits }: Belief): boolean =>
-  status === 'healthy' && weights[BROKEN] === 0 && (fixedShare === 0 || failingCommits.length === 0);
-
-/**
- * The belief after so many more clean passes, while {@link isCounting}.
- *
- * @param commit of the last of them.
- */
-export const afterCounted = (belief: Belief, passes: number, commit: string): Belief => ({
-  ...belief,
-  passes: belief.passes + passes,
-  commit,
-});
-
-function afterPass(belief: Belief, execution: WeighedExecution): Belief {
-  const isContradiction = isFailingCommit(belief, execution);
-  if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
-    const passed = ended({ ...belief, passes: belief.passes + 1, commit: execution.commit });
-    // Only a flaky test can change by passing.
-    return belief.status === 'healthy' ? passed : withStatus(passed);
-  }
-  const isNew = isNewCommit(belief, execution);
-  const weights = [...afterPasses(belief.weights, belief.passes)];
-  let { fixedShare } = belief;
-  if (isContradiction && belief.commit !== execution.commit) {
-    // It was not the commit that broke the test.
-    const healthy = weights[0] ?? 0;
-    weights[0] = healthy * (1 - fixedShare * (1 - OUTSIDE_SHARE));
-    // What ended for one commit ended for all of them: the others say nothing new.
-    fixedShare = 0;
-  }
-  const broken = weights[BROKEN] ?? 0;
-  const fixed = broken * (isNew && !isContradiction ? FIXED_BY_COMMIT : FIXED_FROM_OUTSIDE);
-  const back = fixed * (1 - belief.brokenFromFlaky);
-  const healthy = (weights[0] ?? 0) + back;
-  fixedShare = healthy === 0 ? 0 : ((weights[0] ?? 0) * fixedShare + back) / healthy;
-  weights[0] = healthy;
-  for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (RATE_SHARES[i] ?? 0)) * (1 - rate);
-  weights[BROKEN] = (broken - fixed) * (1 - BROKEN_FAILS);
-  const normal = normalised(weights);
-  if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
-  const { commit } = execution;
-  return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
-}
-
-/** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
-function oddsOf(
-  belief: Belief,
-  execution: WeighedPlace,
-  trouble: RunTrouble,
-): { breaks: number; healthyFails: number } {
-  const isNew = isNewCommit(belief, execution);
-  const again =
-    trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
-  return {
-    breaks: trouble.anyBreaks * (isNew ? 1 : OUTSIDE_SHARE) + trouble.breaks * (isNew ? 1 : 0.1),
-    healthyFails: trouble.healthyFails + (1 - trouble.healthyFails) * again,
-  };
-}
-
-function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
-  const { breaks, healthyFails } = oddsOf(belief, execution, trouble);
-  const flakyBefore = sum(weights.slice(1, BROKEN));
-  const healthyBefore = weights[0] ?? 0;
-  const brokenBefore = weights[BROKEN] ?? 0;
-  const broken = brokenBefore + (healthyBefore + flakyBefore) * breaks;
-  const brokenFromFlaky = (brokenBefore * belief.brokenFromFlaky + flakyBefore * breaks) / broken;
-  weights[0] = healthyBefore * (1 - breaks) * healthyFails;
-  for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = (weights[i + 1] ?? 0) * (1 - breaks) * (healthyFails + (1 - healthyFails) * rate);
-  weights[BROKEN] = broken * BROKEN_FAILS;
-  const after = normalised(weights);
-  const rate = rateOf(after);
-  const isBroken = (after[BROKEN] ?? 0) >= LEVELS.brokenFrom;
-  const streak = belief.streak.length < EVIDENCE_KEPT ? [...belief.streak, placeOf(execution)] : belief.streak;
-  // A break explains the failures with which it began.
-  const explained = isBroken ? evidenceInRow({ evidence: belief.evidence, streak }) : [];
-  const known = explained.length === 0 ? belief.evidence : belief.evidence.filter((one) => !explained.includes(one));
-  return withStatus({
-    ...belief,
-    weights: after,
-    passes: 0,
-    brokenFromFlaky,
-    fixedShare: 0,
-    wasSure: isSurelyHealthy(belief),
-    commit: execution.commit,
-    failingCommits: withCommit(belief, execution),
-    trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
-    evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
-    streak,
-  });
-}
-
-/** A failure and a pass on one commit, at once. */
-function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
-  weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
-  for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
-  weights[BROKEN] = (weights[BROKEN] ?? 0) * BROKEN_FAILS * (1 - BROKEN_FAILS);
-  const after = normalised(weights);
-  const isOwn = trouble.healthyFails < rateOf(after);
-  const passed = ended({ ...belief, commit: execution.commit });
-  return withStatus({
-    ...passed,
-    weights: after,
-    passes: 0,
-    wasSure: isSurelyHealthy(belief),
-    evidence: isOwn ? withEvidence(passed.evidence, execution) : passed.evidence,
-  });
-}
-
-/** A pass ends a row of failures. On the same commit, it shows that they were the test's own, if not their run's. */
-function ended(belief: Belief): Belief {
-  const { streak, trouble, commit } = belief;
-  if (streak.length === 0) return belief;
-  const own = trouble.share < 0.5 ? streak.filter((one) => one.commit === commit && commit !== '') : [];
-  return { ...belief, streak: [], evidence: own.reduce((known, one) => withEvidence(known, one), belief.evidence) };
-}
-
-const isNewCommit = ({ commit, failingCommits }: Belief, execution: WeighedPlace): boolean =>
-  execution.commit === '' ||
-  (execution.commit !== commit && !failingCommits.some((one) => one.commit === execution.commit));
-
-const isFailingCommit = ({ failingCommits }: Belief, { commit, finishedAt }: WeighedExecution): boolean =>
-  commit !== '' && failingCommits.some((one) => one.commit === commit && one.at > finishedAt - COMMITS_KEPT_MS);
-
-function withCommit({ failingCommits }: Belief, { commit, finishedAt }: WeighedExecution): Belief['failingCommits'] {
-  if (commit === '') return failingCommits;
-  const others = failingCommits.filter((one) => one.commit !== commit);
-  return [...others, { commit, at: finishedAt }].slice(-COMMITS_KEPT);
-}
-
-function withEvidence(known: readonly Evidence[], place: WeighedPlace, isContradicted = false): readonly Evidence[] {
-  if (known.some((one) => one.executionId === place.executionId)) return known;
-  return [...known, { ...placeOf(place), isFlaky: false, isContradicted }].slice(-EVIDENCE_KEPT);
-}
-
-const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlace => ({
-  executionId,
-  commit,
-  finishedAt,
-});
-
-function withStatus(belief: Belief): Belief {
-  const status = statusAfter(belief, belief);
-  const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
-  if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
-  const wasFlaky = belief.status === 'flaky';
-  // What was known before a recovery does not count again.
-  return { ...belief, status, wasFlaky, wasSure: false, evidence: wasFlaky && status === 'healthy' ? [] : evidence };
-}
-
-/** The evidence of a test that is called flaky. */
-const called = (evidence: readonly Evidence[]): readonly Evidence[] =>
-  evidence.every(({ isFlaky }) => isFlaky) ? evidence : evidence.map((one) => ({ ...one, isFlaky: true }));
-
 /** What is said of a test, by what was said before. */
 export function statusAfter(
   { status, wasFlaky }: Pick<Belief, 'status' | 'wasFlaky'>,
   belief: Belief,
-  { flakyFrom, flakyUntil, brokenFrom, brokenUntil } = LEVELS,
+  { flakyFrom, flakyUntil, brokenFrom, brokenUntil } = HEALTH_LEVELS,
 ): Health {
   const { flaky, broken } = probabilitiesOf(belief);
   if (broken >= (status === 'broken' ? brokenUntil : brokenFrom)) return 'broken';

@@ -1,5 +1,6 @@
 /** How sure a health is: what lists, details and explanations say beside it. Pure. */
-import { type Belief, foldBelief, isSurelyHealthy, probabilitiesOf } from './belief.ts';
+import { type Belief, isSurelyHealthy, probabilitiesOf } from './belief.ts';
+import { foldBelief } from './belief-fold.ts';
 import type { Position } from './execution.ts';
 import type { Health } from './status.ts';
 
@@ -40,18 +41,17 @@ export function healthConfidence(health: Health, { at, belief }: Known): HealthC
   const probability = likelihoodOf(health, belief);
   const [medium, high] = CONFIDENCES[health];
   const confidence = probability >= high ? 'high' : probability >= medium ? 'medium' : 'low';
-  const isKnown: Record<Health, () => boolean> = {
-    healthy: () => confidence !== 'low' || isSurelyHealthy(belief),
-    flaky: () => true,
+  const isKnown: Readonly<Record<Health, boolean>> = {
+    healthy: confidence !== 'low' || isSurelyHealthy(belief),
+    flaky: true,
     // A few failures of a new test: it may as well be flaky.
-    broken: () => probability >= 0.5,
+    broken: probability >= 0.5,
   };
-  return {
-    probability: Math.round(1_000 * probability) / 1_000,
-    confidence,
-    hasEnoughRuns: isKnown[health](),
-  };
+  return { probability: Math.round(1_000 * probability) / 1_000, confidence, hasEnoughRuns: isKnown[health] };
 }
+
+/** A probability as people read it. Rounded down: 100 % is never true. */
+export const percent = (probability: number): string => `${Math.floor(1_000 * probability) / 10} %`;
 
 function likelihoodOf(health: Health, belief: Belief): number {
   const probabilities = probabilitiesOf(belief);

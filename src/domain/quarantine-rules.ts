@@ -1,5 +1,6 @@
 /** When a test is quarantined automatically, and when a quarantined test has recovered. Pure. */
 import { type Belief, isSurelyHealthy, probabilitiesOf, verdictOf, type WeighedPlace } from './belief.ts';
+import { percent } from './health-confidence.ts';
 import {
   QUARANTINE_BROKEN_COMMITS_MIN,
   QUARANTINE_BROKEN_MS_MIN,
@@ -163,8 +164,6 @@ function listed(commits: readonly string[]): string {
 }
 
 const place = ({ pipelineName, jobName }: QuarantineEvidence): string => `${pipelineName} / ${jobName}`;
-/** Rounded down: 100 % is never true. */
-const percent = (probability: number): string => `${Math.floor(1_000 * probability) / 10} %`;
 const rate = (share: number): string =>
   `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))} %`;
 const date = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -8,12 +8,13 @@ import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
+import type { KnownTest } from './changed-states.ts';
 import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
 import { evaluate, type Judgements } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { News } from './news.ts';
 import { judgeQuarantines } from './quarantines.ts';
-import { type KnownTest, StateStore } from './state-store.ts';
+import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, TESTS_MAX } from './store.ts';
 import { type Touched, type TouchedRepository, touchedBy } from './touched.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Nearly every test is calm: it is healthy, and passes. What is new about it is counted, without a look at anything else.
  */
-import { afterCounted, isCounting } from '../domain/belief.ts';
+import { afterCounted, isCounting } from '../domain/belief-fold.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';

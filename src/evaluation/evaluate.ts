@@ -14,11 +14,12 @@ import type { Executor } from '../postgres/client.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
 import { beginningsIn } from './beginnings.ts';
 import { beliefsWhenCalm } from './calm.ts';
+import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
 import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
 import { conclusiveOf, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
-import { type KnownTest, type StateStore, type TestInHand, UNKNOWN, type WriteOptions } from './state-store.ts';
+import type { StateStore, WriteOptions } from './state-store.ts';
 import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 

@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { type Cause, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
+import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
+import type { Cause } from '../domain/belief-fold.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';

@@ -1,6 +1,6 @@
 /** The explanation of a test as a document: its fields. They are only ever added. */
 import { z } from 'zod';
-import { CAUSES } from '../domain/belief.ts';
+import { CAUSES } from '../domain/belief-fold.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { TROUBLES } from '../domain/troubled-run.ts';

@@ -6,6 +6,7 @@
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { runKeyOf } from '../domain/execution.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
+import { percent } from '../domain/health-confidence.ts';
 import { JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { worstHealth } from '../domain/status.ts';
@@ -141,8 +142,6 @@ function identityOf(one: IdentityExplanation, asOf: number | undefined): Explana
 const NO_REASON = 'nothing else tells its run from the test';
 
 const rounded = (share: number): number => Math.round(1_000 * share) / 1_000;
-/** Rounded down: 100 % is never true. */
-const percent = (share: number): string => `${Math.floor(1_000 * share) / 10} %`;
 
 function ruleOf({ from, to, probability: share, breaker, executions }: IdentityExplanation['steps'][number]): string {
   const said = `${to} with a probability of ${percent(share)}`;

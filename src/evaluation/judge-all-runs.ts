@@ -17,7 +17,7 @@ import { readCheckpoints } from '../postgres/health-checkpoints.ts';
 import { type AddedRun, nameOfRun, type PullRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import { judgedRunOf } from './judge-arrivals.ts';
 import { placeOf } from './news.ts';
-import type { PullEvidence } from './pull-evidence.ts';
+import { type PullEvidence, placeOfRow } from './pull-evidence.ts';
 import {
   executionColumns,
   executionOf,
@@ -25,6 +25,7 @@ import {
   identityIn,
   identityKey,
   TESTS_MAX,
+  testIdIn,
 } from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
@@ -38,20 +39,14 @@ const runColumns = {
   run_id: z.string(),
   run_attempt: z.number(),
 };
-const placeOfRow = (row: z.infer<z.ZodObject<typeof runColumns>>) => ({
-  pipelineName: row.pipeline_name,
-  jobName: row.job_name,
-  day: row.day_number,
-  runId: row.run_id,
-  runAttempt: row.run_attempt,
-  commit: '',
-});
+/** On the default branch. */
+const defaultRunOf = (row: Parameters<typeof placeOfRow>[0]) => ({ ...placeOfRow(row), commit: '' });
 const allRuns = defineLongQuery(
   'maintenance/runs',
   since,
   z
     .object({ ...runColumns, started_at_ms: z.number(), executions: z.number() })
-    .transform((row): AddedRun => ({ ...placeOfRow(row), startedAt: row.started_at_ms, executions: row.executions })),
+    .transform((row): AddedRun => ({ ...defaultRunOf(row), startedAt: row.started_at_ms, executions: row.executions })),
 );
 const hours = defineLongQuery(
   'maintenance/troubled_hours',
@@ -75,7 +70,7 @@ const troubles = defineLongQuery(
   between,
   z
     .object({ ...runColumns, test_ids: z.array(z.string()) })
-    .transform((row) => ({ ...placeOfRow(row), testIds: row.test_ids })),
+    .transform((row) => ({ ...defaultRunOf(row), testIds: row.test_ids })),
 );
 
 export interface AllRunsOptions {
@@ -253,8 +248,7 @@ class WindowJudge {
     return judged.runs.flatMap(({ key, meaning, wereHealthy }) => {
       const one = known.get(key);
       if (!one) return [];
-      const testIds = (identities: ReadonlySet<string>) =>
-        new Set([...identities].map((id) => id.slice(0, id.indexOf('\0'))));
+      const testIds = (identities: ReadonlySet<string>) => new Set([...identities].map(testIdIn));
       const expected = one.troubled.difference(wereHealthy);
       return [{ ...one.run, meaning, unexpected: testIds(wereHealthy), expected: testIds(expected) }];
     });

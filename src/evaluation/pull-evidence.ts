@@ -179,7 +179,10 @@ function isTelling(runs: readonly CommitRun[]): boolean {
   return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;
 }
 
-const placeOfRow = (row: CommitRun) => ({
+/** What names a run in its repository, but for its commit. */
+export const placeOfRow = (
+  row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'day_number' | 'run_id' | 'run_attempt'>,
+) => ({
   pipelineName: row.pipeline_name,
   jobName: row.job_name,
   day: row.day_number,

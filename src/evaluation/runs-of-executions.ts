@@ -18,23 +18,24 @@ export class RunsOfExecutions {
   }
 
   /** @param executions on the default branch. */
-  static async read(
+  static read(
     db: Database,
     repositoryId: string,
     executions: readonly IdentifiedExecution[],
   ): Promise<RunsOfExecutions> {
-    const places = executions.filter(isTrouble).map(placeOf);
-    const distinct = [...new Map(places.map((place) => [keyOf(place), place])).values()];
-    return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
+    return RunsOfExecutions.#find(db, repositoryId, executions.filter(isTrouble).map(placeOf));
   }
 
   /** @param executions off the default branch. */
-  static async readPulls(
+  static readPulls(
     db: Database,
     repositoryId: string,
     executions: readonly IdentifiedExecution[],
   ): Promise<RunsOfExecutions> {
-    const places = executions.map(pullPlaceOf);
+    return RunsOfExecutions.#find(db, repositoryId, executions.map(pullPlaceOf));
+  }
+
+  static async #find(db: Database, repositoryId: string, places: readonly RunPlace[]): Promise<RunsOfExecutions> {
     const distinct = [...new Map(places.map((place) => [keyOf(place), place])).values()];
     return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
   }

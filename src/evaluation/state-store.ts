@@ -3,11 +3,11 @@
  * their checkpoints, and failure groups. Everything happens in the transaction that marks the blocks as counted, under
  * the evaluation lock of the repository.
  */
-import { shownChanges, shownHealth } from '../domain/belief-course.ts';
+import { shownChanges } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
-import { firstOfMonths, withoutFirstsOf } from '../domain/first-executions.ts';
-import { emptySummary, mergeSummaries, RATIO_DAYS, withoutMonth } from '../domain/test-state.ts';
+import { withoutFirstsOf } from '../domain/first-executions.ts';
+import { withoutMonth } from '../domain/test-state.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
@@ -29,7 +29,6 @@ import {
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
 import {
-  type FirstFailure,
   forgetIdentities,
   type IdentityRecord,
   readIdentities,
@@ -39,35 +38,19 @@ import {
   writeTests,
 } from '../postgres/test-states.ts';
 import { type FindBeginnings, type IdentifiedChange, newRecordsOf, recordsOf } from './beginnings.ts';
-import { type Advance, advanceOf, checkpointsAfter, keptAt, startsOf } from './checkpoints.ts';
+import {
+  type ChangeOptions,
+  changedIdentities,
+  changedTests,
+  type KnownTest,
+  type TestInHand,
+} from './changed-states.ts';
+import { checkpointsAfter, startsOf } from './checkpoints.ts';
 import type { DerivedState } from './derived-state.ts';
 import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
-import { conclusiveOf, placeOf, type TestNews } from './news.ts';
 import { type Identity, identityKey } from './store.ts';
-import type { TouchedTest } from './touched.ts';
 
-/** What is known of a test before an evaluation. */
-export interface KnownTest {
-  /** Undefined until it has run. */
-  test: TestState | undefined;
-  records: readonly IdentityRecord[];
-}
-
-export const UNKNOWN: KnownTest = { test: undefined, records: [] };
-
-/** A test that changes, with what is known of it. */
-export interface TestInHand extends TouchedTest {
-  known: KnownTest;
-  /** What is believed of its calm identities, by `placeOf` them. */
-  beliefs: ReadonlyMap<string, StoredBelief>;
-  /** The identities that were judged. */
-  judged: readonly JudgedIdentity[];
-}
-
-export interface WriteOptions {
-  /** Flaky executions by UTC day, of the tests for which they changed. */
-  flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  isFlakyDetectionEnabled: boolean;
+export interface WriteOptions extends ChangeOptions {
   findBeginnings: FindBeginnings;
 }
 
@@ -243,77 +226,6 @@ export class StateStore {
   writeCheckpoints(rows: readonly Checkpoints[]): Promise<void> {
     return writeCheckpoints(this.tx, this.repositoryId, rows);
   }
-}
-
-/** An identity to write, with its newer checkpoint if that changes. */
-type ChangedIdentity = IdentityRecord & Advance;
-
-/** New tests, and those whose first executions, first failure or flaky days changed. */
-function changedTests(tests: ReadonlyMap<string, TestInHand>, { flakyDays }: WriteOptions): TestState[] {
-  return [...tests].flatMap(
-    ([
-      testId,
-      {
-        news,
-        known: { test: before },
-      },
-    ]) => {
-      // Only the first failure of a test may be left of it: then its name is empty until it runs again.
-      const name = before?.name || news?.name;
-      if (name === undefined) return [];
-      const firstFailure = earliest(before?.firstFailure ?? null, news);
-      const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
-      const days = flakyDays.get(testId);
-      const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
-      if (before?.name && !isFirst && !days) return [];
-      const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
-      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions }];
-    },
-  );
-}
-
-const NONE: readonly number[] = [];
-
-/** When the new executions finished. */
-function* timesOf({ identities }: TestNews): Generator<number> {
-  for (const identity of identities) yield* identity.times();
-}
-
-function earliest(known: FirstFailure | null, news: TestNews | undefined): FirstFailure | null {
-  let first = known;
-  for (const { status, finishedAt: failedAt, executionId, commit } of news?.hasTrouble ? conclusiveOf(news) : [])
-    if (status === 'failed' && isEarlier({ failedAt, executionId }, first)) first = { failedAt, executionId, commit };
-  return first;
-}
-
-const isEarlier = (one: Omit<FirstFailure, 'commit'>, first: FirstFailure | null): boolean =>
-  first === null ||
-  one.failedAt < first.failedAt ||
-  (one.failedAt === first.failedAt && one.executionId < first.executionId);
-
-/** Identities with new executions, and those that were judged. */
-function changedIdentities(
-  testId: string,
-  { news, known, beliefs, judged }: TestInHand,
-  { isFlakyDetectionEnabled }: WriteOptions,
-): ChangedIdentity[] {
-  const records = new Map(known.records.map((record) => [placeOf(record), record]));
-  const judgedAt = new Map(judged.map((one) => [placeOf(one), one]));
-  const added = new Map((news?.identities ?? []).map((identity) => [placeOf(identity), identity]));
-  const places = new Map<string, Omit<Identity, 'testId'>>([...judgedAt, ...added]);
-  return [...places].map(([place, { pipelineName, jobName }]) => {
-    const record = records.get(place);
-    const one = judgedAt.get(place);
-    const end = one ? one.course : beliefs.get(place);
-    const belief = end ? { at: end.at, belief: end.belief } : (record?.belief ?? unknownBelief());
-    const summary = added.get(place)?.summary() ?? emptySummary;
-    return {
-      ...{ testId, pipelineName, jobName, belief },
-      health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
-      summary: record ? mergeSummaries(record.summary, summary) : summary,
-      ...(one?.restart ? keptAt(one.restart) : advanceOf(record, belief)),
-    };
-  });
 }
 
 const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });

@@ -3,7 +3,8 @@
  * its tests. Of a test that has only passed, it is the last execution and a count.
  */
 import { z } from 'zod';
-import { type Belief, foldBelief, newBelief, type WeighedPlace } from '../domain/belief.ts';
+import { type Belief, newBelief, type WeighedPlace } from '../domain/belief.ts';
+import { foldBelief } from '../domain/belief-fold.ts';
 import type { Position } from '../domain/execution.ts';
 import { HEALTHS } from '../domain/status.ts';
 

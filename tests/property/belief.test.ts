@@ -1,18 +1,9 @@
 /** What is believed of a test (src/domain/belief.ts): properties of the fold, and what single histories mean. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  afterCounted,
-  type Belief,
-  foldBelief,
-  foldContradiction,
-  isCounting,
-  isSurelyHealthy,
-  newBelief,
-  probabilitiesOf,
-  verdictOf,
-} from '../../src/domain/belief.ts';
+import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
 import { BeliefCourse, undecided } from '../../src/domain/belief-course.ts';
+import { afterCounted, foldBelief, foldContradiction, isCounting } from '../../src/domain/belief-fold.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
 import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
 import {

@@ -1,7 +1,8 @@
 /** How sure a health is. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Belief, foldBelief, newBelief, verdictOf } from '../../src/domain/belief.ts';
+import { type Belief, newBelief, verdictOf } from '../../src/domain/belief.ts';
+import { foldBelief } from '../../src/domain/belief-fold.ts';
 import { confidenceOfTest, healthConfidence, LEVELS } from '../../src/domain/health-confidence.ts';
 import { HEALTHS } from '../../src/domain/status.ts';
 

@@ -1,14 +1,6 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
-import {
-  type Belief,
-  foldBelief,
-  foldContradiction,
-  isCounting,
-  LEVELS,
-  type Levels,
-  newBelief,
-  statusAfter,
-} from '../../src/domain/belief.ts';
+import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
+import { foldBelief, foldContradiction, isCounting } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
@@ -29,7 +21,7 @@ interface Options {
    */
   isSameMomentBefore?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
-  levels?: Levels;
+  levels?: HealthLevels;
 }
 
 interface PullRequest {
@@ -50,10 +42,10 @@ export class ServiceRules implements Rules {
   readonly #options: Required<Options>;
   #newestAt = 0;
 
-  constructor({ countsPullRequests = true, isSameMomentBefore = true, levels = LEVELS }: Options = {}) {
+  constructor({ countsPullRequests = true, isSameMomentBefore = true, levels = HEALTH_LEVELS }: Options = {}) {
     this.#options = { countsPullRequests, isSameMomentBefore, levels };
     this.name =
-      levels !== LEVELS
+      levels !== HEALTH_LEVELS
         ? `flaky from ${levels.flakyFrom}, broken from ${levels.brokenFrom}`
         : countsPullRequests
           ? 'the rules'
@@ -86,7 +78,7 @@ export class ServiceRules implements Rules {
   }
 
   health(identity: number): Health {
-    const said = this.#options.levels === LEVELS ? this.beliefs : this.#said;
+    const said = this.#options.levels === HEALTH_LEVELS ? this.beliefs : this.#said;
     return said.get(identity)?.status ?? 'healthy';
   }
 
@@ -100,7 +92,7 @@ export class ServiceRules implements Rules {
 
   #believe(identity: number, belief: Belief): void {
     this.beliefs.set(identity, belief);
-    if (this.#options.levels === LEVELS) return;
+    if (this.#options.levels === HEALTH_LEVELS) return;
     const before = this.#said.get(identity) ?? { status: 'healthy', wasFlaky: false };
     // Passes alone make no healthy test anything else.
     if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief)) return;

@@ -1,6 +1,6 @@
 /** The judges, and what the rules must hold on a small repository; `bun run simulate` tries them on large ones. */
 import { describe, expect, test } from 'bun:test';
-import { LEVELS } from '../../src/domain/belief.ts';
+import { HEALTH_LEVELS } from '../../src/domain/belief.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { CauseRule, SameCommitRule } from './baselines.ts';
 import type { Rules } from './history.ts';
@@ -73,12 +73,12 @@ describe('the rules, on 120 tests over 28 days without infrastructure trouble', 
 describe('with other levels, the rules', () => {
   test('say the same where the levels are those of the service', () => {
     const { seconds: _, ...scores } = play(world, new ServiceRules());
-    expect(play(world, new ServiceRules({ levels: { ...LEVELS } }))).toMatchObject(scores);
+    expect(play(world, new ServiceRules({ levels: { ...HEALTH_LEVELS } }))).toMatchObject(scores);
   });
 
   test('call more tests flaky from 50 % on than from 95 % on', () => {
     const called = (flakyFrom: number): number =>
-      play(world, new ServiceRules({ levels: { ...LEVELS, flakyFrom } })).flakyPrecision.of;
+      play(world, new ServiceRules({ levels: { ...HEALTH_LEVELS, flakyFrom } })).flakyPrecision.of;
     expect(called(0.5)).toBeGreaterThan(called(0.95));
   });
 });

@@ -1,0 +1,110 @@
+/** What an evaluation changes of tests: their new states, from what was known of them and what is new. Pure. */
+import { shownHealth } from '../domain/belief-course.ts';
+import { firstOfMonths } from '../domain/first-executions.ts';
+import { emptySummary, mergeSummaries, RATIO_DAYS } from '../domain/test-state.ts';
+import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
+import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
+import { type Advance, advanceOf, keptAt } from './checkpoints.ts';
+import type { JudgedIdentity } from './judge-arrivals.ts';
+import { conclusiveOf, placeOf, type TestNews } from './news.ts';
+import type { Identity } from './store.ts';
+import type { TouchedTest } from './touched.ts';
+
+/** What is known of a test before an evaluation. */
+export interface KnownTest {
+  /** Undefined until it has run. */
+  test: TestState | undefined;
+  records: readonly IdentityRecord[];
+}
+
+export const UNKNOWN: KnownTest = { test: undefined, records: [] };
+
+/** A test that changes, with what is known of it. */
+export interface TestInHand extends TouchedTest {
+  known: KnownTest;
+  /** What is believed of its calm identities, by `placeOf` them. */
+  beliefs: ReadonlyMap<string, StoredBelief>;
+  /** The identities that were judged. */
+  judged: readonly JudgedIdentity[];
+}
+
+/** What changes besides the executions. */
+export interface ChangeOptions {
+  /** Flaky executions by UTC day, of the tests for which they changed. */
+  flakyDays: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  isFlakyDetectionEnabled: boolean;
+}
+
+/** An identity to write, with its newer checkpoint if that changes. */
+type ChangedIdentity = IdentityRecord & Advance;
+
+/** New tests, and those whose first executions, first failure or flaky days changed. */
+export function changedTests(
+  tests: ReadonlyMap<string, TestInHand>,
+  { flakyDays }: Pick<ChangeOptions, 'flakyDays'>,
+): TestState[] {
+  return [...tests].flatMap(
+    ([
+      testId,
+      {
+        news,
+        known: { test: before },
+      },
+    ]) => {
+      // Only the first failure of a test may be left of it: then its name is empty until it runs again.
+      const name = before?.name || news?.name;
+      if (name === undefined) return [];
+      const firstFailure = earliest(before?.firstFailure ?? null, news);
+      const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
+      const days = flakyDays.get(testId);
+      const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
+      if (before?.name && !isFirst && !days) return [];
+      const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
+      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions }];
+    },
+  );
+}
+
+const NONE: readonly number[] = [];
+
+/** When the new executions finished. */
+function* timesOf({ identities }: TestNews): Generator<number> {
+  for (const identity of identities) yield* identity.times();
+}
+
+function earliest(known: FirstFailure | null, news: TestNews | undefined): FirstFailure | null {
+  let first = known;
+  for (const { status, finishedAt: failedAt, executionId, commit } of news?.hasTrouble ? conclusiveOf(news) : [])
+    if (status === 'failed' && isEarlier({ failedAt, executionId }, first)) first = { failedAt, executionId, commit };
+  return first;
+}
+
+const isEarlier = (one: Omit<FirstFailure, 'commit'>, first: FirstFailure | null): boolean =>
+  first === null ||
+  one.failedAt < first.failedAt ||
+  (one.failedAt === first.failedAt && one.executionId < first.executionId);
+
+/** Identities with new executions, and those that were judged. */
+export function changedIdentities(
+  testId: string,
+  { news, known, beliefs, judged }: TestInHand,
+  { isFlakyDetectionEnabled }: Pick<ChangeOptions, 'isFlakyDetectionEnabled'>,
+): ChangedIdentity[] {
+  const records = new Map(known.records.map((record) => [placeOf(record), record]));
+  const judgedAt = new Map(judged.map((one) => [placeOf(one), one]));
+  const added = new Map((news?.identities ?? []).map((identity) => [placeOf(identity), identity]));
+  const places = new Map<string, Omit<Identity, 'testId'>>([...judgedAt, ...added]);
+  return [...places].map(([place, { pipelineName, jobName }]) => {
+    const record = records.get(place);
+    const one = judgedAt.get(place);
+    const end = one ? one.course : beliefs.get(place);
+    const belief = end ? { at: end.at, belief: end.belief } : (record?.belief ?? unknownBelief());
+    const summary = added.get(place)?.summary() ?? emptySummary;
+    return {
+      ...{ testId, pipelineName, jobName, belief },
+      health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
+      summary: record ? mergeSummaries(record.summary, summary) : summary,
+      ...(one?.restart ? keptAt(one.restart) : advanceOf(record, belief)),
+    };
+  });
+}
