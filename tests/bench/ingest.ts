@@ -68,7 +68,10 @@ const PROBE_MS = 200;
 const POLL_MS = 25;
 const VISIBLE_MS_MAX = 60_000;
 
-/** From sending reports, each with a new test, to the details of these tests: milliseconds. */
+/**
+ * From sending reports, each with a new test, to the details of these tests: milliseconds. One that is not visible after a
+ * minute counts as a minute, and ends the measurement.
+ */
 export async function measureVisibility(service: BenchService, seconds: number): Promise<number[]> {
   const sentAt = new Map<string, number>();
   const times: number[] = [];
@@ -80,21 +83,24 @@ export async function measureVisibility(service: BenchService, seconds: number):
         times.push(performance.now() - (sentAt.get(name) ?? Number.NaN));
         sentAt.delete(name);
       }
-      for (const [name, sent] of sentAt)
-        if (performance.now() - sent > VISIBLE_MS_MAX) throw new Error(`${name} is not visible after a minute`);
+      const waiting = [...sentAt.values()].map((sent) => performance.now() - sent);
+      if (Math.max(...waiting) > VISIBLE_MS_MAX) {
+        isSending = false;
+        return [...times, ...waiting.map(() => VISIBLE_MS_MAX)];
+      }
       await Bun.sleep(POLL_MS);
     }
+    return times;
   })();
   const until = performance.now() + seconds * 1_000;
-  for (let index = 0; performance.now() < until; index++) {
+  for (let index = 0; isSending && performance.now() < until; index++) {
     const name = `probe ${index} of ${process.pid}`;
     sentAt.set(name, performance.now());
     await upload(service, name, `probe-${process.pid}-${index}`);
     await Bun.sleep(PROBE_MS);
   }
   isSending = false;
-  await watching;
-  return times;
+  return watching;
 }
 
 const ADDRESS = `/v1/ci/${ownerOf}/repositories/${repositoryName(0)}`;
