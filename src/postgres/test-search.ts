@@ -10,7 +10,7 @@ import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
 import { readSummary } from './identity-summary.ts';
-import { identities, quarantines, tests } from './schema.ts';
+import { identities, NAME_START_LENGTH, quarantines, startOfName, tests } from './schema.ts';
 
 /** By a name, or by a number, the greatest first. */
 const NAME_SORTS = ['test_name', 'pipeline_name', 'job_name'] as const;
@@ -28,6 +28,9 @@ type SearchSort = (typeof SEARCH_SORTS)[number];
 type NumberSort = (typeof NUMBER_SORTS)[number];
 
 export const isNumberSort = (sort: SearchSort): sort is NumberSort => NUMBER_SORTS.some((one) => one === sort);
+
+/** Of a health, the greatest is the worst. */
+const healthRank = (health: Health): number => HEALTHS.indexOf(health) + 1;
 
 /**
  * What a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
@@ -107,6 +110,7 @@ function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): Foun
 }
 
 const name = sql`tests.name collate "C"`;
+const nameStart = sql.raw(`left(tests.name, ${NAME_START_LENGTH}) collate "C"`);
 const pipeline = sql`identities.pipeline_name collate "C"`;
 const job = sql`identities.job_name collate "C"`;
 const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {
@@ -114,13 +118,11 @@ const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {
   return sort === 'job_name' ? [job, name, pipeline] : [name, pipeline, job];
 };
 
-/** The number of a sort, in SQL and of a row. */
-const NUMBERS: Readonly<Record<NumberSort, { column: SQL; of(found: FoundIdentity): number }>> = {
+/** The number of a sort, in SQL and of a row. A search by health is one for each health ({@link partsOf}). */
+const NUMBERS: Readonly<
+  Record<Exclude<NumberSort, 'health_status'>, { column: SQL; of(found: FoundIdentity): number }>
+> = {
   executions_count: { column: sql`identities.executions`, of: ({ executions }) => executions },
-  health_status: {
-    column: sql`array_position(${sql.raw(`array[${HEALTHS.map((one) => `'${one}'`).join(', ')}]`)}, identities.health)`,
-    of: ({ metrics }) => HEALTHS.indexOf(metrics.health) + 1,
-  },
   health_confidence: { column: sql`identities.confidence`, of: ({ metrics }) => levelRank(metrics.confidence) },
   failed_executions_impact: { column: sql`identities.impact`, of: ({ metrics }) => levelRank(metrics.impact) },
   failed_executions_ratio: { column: sql`identities.failed_ppm`, of: ({ metrics }) => failedPpm(metrics) },
@@ -136,7 +138,7 @@ export function keyOf(
   if (sort === 'pipeline_name') return [0, pipeline_name, testName, job_name];
   if (sort === 'job_name') return [0, job_name, testName, pipeline_name];
   if (!isNumberSort(sort)) return [0, testName, pipeline_name, job_name];
-  const number = NUMBERS[sort].of(found);
+  const number = sort === 'health_status' ? healthRank(found.metrics.health) : NUMBERS[sort].of(found);
   return [isDescending ? -number : number, testName, pipeline_name, job_name];
 }
 
@@ -151,9 +153,43 @@ export async function searchTests(
   search: TestSearch,
   signal?: AbortSignal,
 ): Promise<FoundIdentity[]> {
-  const statement = searchStatement(repositoryId, search);
-  const found = await abandonable(db, (session) => session.execute(statement), { signal });
-  return found.rows.map((one) => foundOf(row.parse(one)));
+  return abandonable(
+    db,
+    async (session) => {
+      const found: FoundIdentity[] = [];
+      for (const part of partsOf(search)) {
+        const rows = search.rows - found.length;
+        if (rows === 0) break;
+        const answer = await session.execute(searchStatement(repositoryId, { ...part, rows }));
+        found.push(...answer.rows.map((one) => foundOf(row.parse(one))));
+      }
+      return found;
+    },
+    { signal },
+  );
+}
+
+type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_status'> };
+
+/**
+ * What to look for, one after another, until a page is full. In order of health, each health is a part: the few tests that
+ * are flaky or broken are found by their index, and the healthy ones come in the order of another, that of names.
+ */
+export function partsOf(search: TestSearch): TestSearchPart[] {
+  const { sort, key, healths, isDescending, isBackward } = search;
+  if (sort !== 'health_status') return [{ ...search, sort }];
+  const sign = isDescending === isBackward ? 1 : -1;
+  const ordered = HEALTHS.filter((health) => healths?.includes(health) ?? true).toSorted(
+    (one, other) => sign * (healthRank(one) - healthRank(other)),
+  );
+  return ordered.flatMap((health): TestSearchPart[] => {
+    const part = { ...search, sort: 'test_name', isDescending: false, healths: [health] } as const;
+    if (key === null) return [part];
+    const [number, ...texts] = key;
+    const ahead = sign * (healthRank(health) - Math.abs(number));
+    if (ahead < 0) return [];
+    return [{ ...part, key: ahead === 0 ? [0, ...texts] : null }];
+  });
 }
 
 /** How many identities a search finds on all its pages. */
@@ -173,10 +209,10 @@ export async function countTests(
 const total = z.object({ total: z.number() });
 
 /**
- * Names by their letters (`tests_name`), then the identities of those; or identities with the most executions first
- * (`identities_executions`), until a page is full.
+ * Names by their letters (`tests_name`), then the identities of those; or, until a page is full, names in order
+ * (`tests_start`) or identities with the most executions first (`identities_executions`).
  */
-export const searchStatement = (repositoryId: string, search: TestSearch): SQL => sql`
+export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
     identities.executions::float8 as executions, identities.health, identities.summary, identities.belief
   from ${identities} join ${tests} using (repository_id, test_id)
@@ -238,11 +274,13 @@ function directionsOf({ sort, isDescending, isBackward }: TestSearch): {
   return { count, texts: isNumberSort(sort) ? (isBackward ? 'desc' : 'asc') : count };
 }
 
-function beyond(search: TestSearch): SQL {
+function beyond(search: TestSearchPart): SQL {
   if (search.key === null) return sql`true`;
   const { count, texts } = directionsOf(search);
   const [k0, ...keys] = search.key;
   const after = sql`(${sql.join([...textsOf(search.sort)], sql`, `)}) ${sql.raw(texts === 'asc' ? '>' : '<')} (${keys[0]}, ${keys[1]}, ${keys[2]})`;
+  if (search.sort === 'test_name')
+    return sql`${nameStart} ${sql.raw(texts === 'asc' ? '>=' : '<=')} ${startOfName(keys[0])} and ${after}`;
   if (!isNumberSort(search.sort)) return after;
   const { column } = NUMBERS[search.sort];
   const further = sql.raw(count === 'asc' ? '>' : '<');
@@ -250,10 +288,11 @@ function beyond(search: TestSearch): SQL {
   return sql`${column} ${further}= ${number} and (${column} ${further} ${number} or ${after})`;
 }
 
-function orderOf(search: TestSearch): SQL {
+function orderOf(search: TestSearchPart): SQL {
   const { count, texts } = directionsOf(search);
   const order = textsOf(search.sort).map((column) => sql`${column} ${sql.raw(texts)}`);
-  // As the index has it: the executions, then how the name begins.
+  // As the indexes have it: how the name begins, after the executions.
+  if (search.sort === 'test_name') order.unshift(sql`${nameStart} ${sql.raw(texts)}`);
   if (search.sort === 'executions_count') order.unshift(sql`identities.name_start collate "C" ${sql.raw(texts)}`);
   if (isNumberSort(search.sort)) order.unshift(sql`${NUMBERS[search.sort].column} ${sql.raw(count)}`);
   return sql.join(order, sql`, `);

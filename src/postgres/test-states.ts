@@ -19,6 +19,7 @@ import {
   healthCheckpoints,
   identities,
   judgedRuns,
+  startOfName,
   tests,
 } from './schema.ts';
 
@@ -180,7 +181,7 @@ export async function writeIdentities(
       ${plainColumn(records.map(({ testId }) => testId))}::uuid[],
       ${textColumn(records.map(({ pipelineName }) => pipelineName))},
       ${textColumn(records.map(({ jobName }) => jobName))},
-      ${textColumn(records.map(({ testId }) => startOf(nameOf(testId))))},
+      ${textColumn(records.map(({ testId }) => startOfName(nameOf(testId))))},
       ${plainColumn(records.map(({ summary }) => executionsOf(summary)))}::bigint[],
       ${plainColumn(records.map(({ health }) => health))}::text[],
       ${plainColumn(metrics.map(({ confidence }) => levelRank(confidence)))}::smallint[],
@@ -193,14 +194,6 @@ export async function writeIdentities(
       failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
       belief = excluded.belief`);
 }
-
-const NAME_START_LENGTH = 64;
-
-/** In characters, not halves of them. */
-const startOf = (name: string): string =>
-  name.length <= NAME_START_LENGTH
-    ? name
-    : [...name.slice(0, 2 * NAME_START_LENGTH)].slice(0, NAME_START_LENGTH).join('');
 
 /** Removes the identities of some tests; their checkpoints stay. */
 export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {

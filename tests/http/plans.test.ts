@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
-import { searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
+import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
 
@@ -88,30 +88,45 @@ const SEARCH: TestSearch = {
   rows: 11,
 };
 
-test.each([
-  { title: 'a search by a pattern', index: 'tests_name', search: { ...SEARCH, patterns: ['%test 1234%'] } },
+const ALL: TestSearch = { ...SEARCH, patterns: ['%'] };
+const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly string[] }[] = [
+  { title: 'by a pattern', search: { ...SEARCH, patterns: ['%test 1234%'] }, indexes: ['tests_name'] },
+  { title: 'by several patterns', search: { ...SEARCH, patterns: ['test 77%', '%st 1234'] }, indexes: ['tests_name'] },
   {
-    title: 'a search by several patterns',
-    index: 'tests_name',
-    search: { ...SEARCH, patterns: ['test 77%', '%st 1234'] },
+    title: 'of flaky and broken tests',
+    search: { ...ALL, healths: ['flaky', 'broken'], sort: 'last_failure_at' },
+    indexes: ['identities_unhealthy'],
+  },
+  { title: 'of all tests, its first page', search: ALL, indexes: ['identities_executions'] },
+  {
+    title: 'of all tests by name',
+    search: { ...ALL, sort: 'test_name', key: [0, 'test 1', 'CI', 'unit'] },
+    indexes: ['tests_start'],
   },
   {
-    title: 'a search of flaky and broken tests',
-    index: 'identities_unhealthy',
-    search: { ...SEARCH, patterns: ['%'], healths: ['flaky', 'broken'] as const, sort: 'last_failure_at' as const },
+    title: 'of the worst tests',
+    search: { ...ALL, sort: 'health_status' },
+    indexes: ['identities_unhealthy', 'identities_unhealthy', 'tests_start'],
   },
-  { title: 'the first page of all tests', index: 'identities_executions', search: { ...SEARCH, patterns: ['%'] } },
-])('$title is found by $index', async ({ index, search }) => {
-  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+];
+
+test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes, search }) => {
+  const plans = await insights.app.stores.postgres.db.transaction(async (tx) => {
     await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities`);
     // As a vacuum does some time after names have arrived: until then a search must also look through the new ones.
     await tx.execute(sql`select gin_clean_pending_list('ci_insights.tests_name')`);
     // So few tests are read faster as a whole.
     await tx.execute(sql`set local enable_seqscan = off`);
-    return tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${searchStatement(insights.fixture.id, search)}`);
+    const explained: string[] = [];
+    for (const part of partsOf(search)) {
+      const statement = sql`explain ${searchStatement(insights.fixture.id, part)}`;
+      const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(statement);
+      explained.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    }
+    return explained;
   });
-  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-  expect(plan).toContain(index);
+  expect(plans).toHaveLength(indexes.length);
+  for (const [i, index] of indexes.entries()) expect(plans[i]).toContain(index);
 });
 
 test('the changes of each identity are read from a range of the key', async () => {

@@ -4,6 +4,15 @@ import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uui
 import { HEALTHS } from '../../domain/status.ts';
 import { moment, schema } from './columns.ts';
 
+/** In characters, as PostgreSQL counts them. */
+export const NAME_START_LENGTH = 64;
+
+/** As `left(name, 64)`: characters, not halves of them. */
+export const startOfName = (name: string): string =>
+  name.length <= NAME_START_LENGTH
+    ? name
+    : [...name.slice(0, 2 * NAME_START_LENGTH)].slice(0, NAME_START_LENGTH).join('');
+
 /**
  * Every test that ever ran on a default branch. Written once, so the index of names is not touched by results. Its first
  * failure outlives retention.
@@ -31,6 +40,11 @@ export const tests = schema.table(
     index('tests_name')
       .using('gin', table.repositoryId, sql`${table.name} gin_trgm_ops`)
       .with({ gin_pending_list_limit: 512 }),
+    // A page of tests in the order of names. An index cannot hold names of 10,000 characters.
+    index('tests_start').on(
+      table.repositoryId,
+      sql`left(${table.name}, ${sql.raw(String(NAME_START_LENGTH))}) collate "C"`,
+    ),
   ],
 );
 
@@ -45,7 +59,7 @@ export const identities = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
-    /** How the name of the test begins: the order of as many executions. An index cannot hold names of 10,000 characters. */
+    /** How the name of the test begins: the order of as many executions. */
     nameStart: text('name_start').notNull(),
     /** Retained executions. */
     executions: bigint({ mode: 'number' }).notNull(),

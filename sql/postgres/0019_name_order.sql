@@ -1,0 +1,1 @@
+CREATE INDEX "tests_start" ON "ci_insights"."tests" USING btree ("repository_id",left("name", 64) collate "C");
