@@ -29,7 +29,7 @@ const ROW_PX = 44;
 /** On a phone, a row has two lines: the name, and what is known of it. */
 const NARROW_ROW_PX = 60;
 const GRID =
-  'grid grid-cols-[minmax(0,1fr)_4rem_5rem] md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] items-center gap-x-3 px-4';
+  'grid grid-cols-[minmax(0,1fr)_3rem_4.5rem] gap-x-2 md:gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] items-center px-4';
 /** Before the rest of a page is in view, so that one does not wait for it. */
 const AHEAD_ROWS = 20;
 

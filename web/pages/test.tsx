@@ -5,13 +5,13 @@ import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
 import { detailsQuery, quarantinesQuery, segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
-import { formatProbability, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FailureGroups } from './test-failures.tsx';
+import { howSure, inWords } from './test-health.ts';
 import { Life } from './test-life.tsx';
 import { Places } from './test-places.tsx';
 import { TestQuarantine } from './test-quarantine.tsx';
@@ -91,39 +91,6 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
       </div>
     </div>
   );
-}
-
-/** What its health means. The shares are of the last 30 days; a test may have been judged by older executions. */
-function inWords({ health_status: health, failure_ratio: failed, flakiness_ratio: flaky }: TestDetails): string {
-  const share = `${formatShare(failed)} of its executions failed in the last 30 days.`;
-  switch (health) {
-    case 'broken':
-      return failed > 0
-        ? `It keeps failing: ${share}`
-        : 'It has not failed in the last 30 days, but has not passed often enough since to be called healthy.';
-    case 'flaky':
-      return flaky > 0
-        ? `It passes and fails without a change to the code: ${formatShare(flaky)} of its executions were flaky in the last 30 days.`
-        : 'It has not been flaky in the last 30 days, but has not passed often enough since to be called healthy.';
-    case 'healthy':
-      return failed > 0 ? `It passes now: ${share}` : 'It has not failed in the last 30 days.';
-  }
-}
-
-/** How sure its health is. */
-function howSure(test: TestDetails): string {
-  const { health_status: health, health_probability: probability, health_confidence: confidence } = test;
-  if (probability === null) return 'It has not been judged yet.';
-  if (!test.has_enough_runs) return 'It has run too rarely to know whether it is healthy.';
-  const share = formatProbability(probability);
-  switch (confidence) {
-    case 'high':
-      return `It is almost certainly ${health}: the probability is ${share}.`;
-    case 'medium':
-      return `It is probably ${health}: the probability is ${share}.`;
-    case 'low':
-      return `That it is ${health} is uncertain: the probability is ${share}.`;
-  }
 }
 
 function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
