@@ -217,7 +217,8 @@ describe.each(RUNTIMES)('a service in trouble, on %s', (runtime) => {
         gate({ runtime, rows: [QUARANTINED, FLAKY], url, args: ['--timeout', '3', '--excuse', 'flaky'] }),
       ]),
     );
-    expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('Only quarantines count.')]);
+    // A slow service may not even have stored the reports by then.
+    expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringMatching(/only quarantines count\./i)]);
     expect([not?.code, not?.stdout]).toEqual([7, expect.stringContaining(verdictLine('no verdict', FLAKY))]);
   });
 
