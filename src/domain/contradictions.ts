@@ -19,7 +19,10 @@ export interface Contradiction {
 /** Names a run off the default branch. Where a run id never changes, runs of different commits share it. */
 export const pullRequestRunKeyOf = (execution: JudgedExecution): string => `${execution.commit}/${runKeyOf(execution)}`;
 
-/** A commit on which more tests failed in a month, or with more runs, contradicts nothing: its runs explain what failed. */
+/**
+ * A CI job in which more tests failed on a commit in a month, or with more runs, contradicts nothing there: its runs explain
+ * what failed. Not all CI jobs together: among 50,000 tests, so many flaky ones fail on any commit.
+ */
 export const CONTRADICTED_TESTS_MAX = 200;
 export const CONTRADICTED_RUNS_MAX = 500;
 

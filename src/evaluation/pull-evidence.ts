@@ -150,12 +150,12 @@ function addEvidence(
   runs: readonly CommitRun[],
   executions: readonly IdentifiedExecution[],
 ): void {
-  const months = Map.groupBy(runs, ({ started_ms }) => monthOf(started_ms));
+  const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
   const found = [...Map.groupBy(executions, identityKey).values()].flatMap((of) => {
     const { testId, pipelineName, jobName } = of[0] as IdentifiedExecution;
     return contradictionsOf(of).map((one) => ({ testId, pipelineName, jobName, ...one }));
   });
-  const kept = found.filter(({ at }) => isTelling(months.get(monthOf(at.finishedAt)) ?? []));
+  const kept = found.filter((one) => isTelling(months.get(monthIn(placeOf(one), one.at.finishedAt)) ?? []));
   const named = new Set(kept.map(nameOfFailedRun));
   const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
   evidence.contradictions.push(...kept);
@@ -173,7 +173,9 @@ function addEvidence(
   }
 }
 
-/** Whether a month of a commit is not so red that it says nothing about one test. */
+const monthIn = (place: string, at: number): string => `${monthOf(at)} ${place}`;
+
+/** Whether what a CI job ran on a commit in a month is not so red that it says nothing about one test. */
 function isTelling(runs: readonly CommitRun[]): boolean {
   if (runs.length > CONTRADICTED_RUNS_MAX) return false;
   return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;

@@ -173,7 +173,7 @@ test('a run in which much fails explains its failures, also when the rest of it 
   await driver.verify();
 });
 
-test('a commit on which more than 200 tests failed contradicts nothing', async () => {
+test('a CI job in which more than 200 tests failed on a commit contradicts nothing there', async () => {
   const { stores, driver } = ingest;
   const repository = uniqueRepository();
   await driver.ingest(...calm(repository));
@@ -186,6 +186,23 @@ test('a commit on which more than 200 tests failed contradicts nothing', async (
   await driver.ingest(ran(repository, { hours: 22, pull: 'one', attempt: 3 }, failed));
   expect(await stored(repository)).toEqual({ contradictions: [], runs: [] });
   expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy']);
+  await driver.verify();
+});
+
+test('what failed in other CI jobs of a commit, however much, leaves a CI job its contradictions', async () => {
+  const { driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  const failed = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`more ${i}`, 'failed' as const]));
+  const red = ran(repository, { hours: 20, pull: 'one' }, failed);
+  await driver.ingest(
+    { ...red, run: { ...red.run, job_name: 'another' }, sources: ['another'] },
+    ran(repository, { hours: 20, pull: 'one' }, { sums: 'failed' }),
+    ran(repository, { hours: 21, pull: 'one', attempt: 2 }, { sums: 'passed' }),
+  );
+  const { contradictions, runs } = await stored(repository);
+  expect(contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of one']);
+  expect(runs).toHaveLength(1);
   await driver.verify();
 });
 

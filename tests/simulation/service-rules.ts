@@ -117,7 +117,7 @@ export class ServiceRules implements Rules {
     const known = this.#pullRequests.get(key);
     const seen = known ?? { run, failed, contradicted: new Set() };
     if (!known && run.troubles.size > 0) this.#pullRequests.set(key, seen);
-    if (failed.size > CONTRADICTED_TESTS_MAX || seen.failed.size > CONTRADICTED_TESTS_MAX) return;
+    if (failed.union(seen.failed).size > CONTRADICTED_TESTS_MAX) return;
     const fold = (identity: number, of: Run, trouble: RunMeaning): void => {
       if (seen.contradicted.has(identity)) return;
       seen.contradicted.add(identity);
