@@ -1,6 +1,6 @@
 /**
- * Fills the runs of commits, once, from the executions that a version stored which did not keep them. Meanwhile nothing
- * is stored: inserts share the lock that it holds. Cut off, it begins again.
+ * Fills the runs of commits, once, from the executions that a version stored which did not keep them, or not with their
+ * failed executions. Meanwhile nothing is stored: inserts share the lock that it holds. Cut off, it begins again.
  */
 import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -12,7 +12,7 @@ import { upgrades } from '../postgres/schema.ts';
 import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
 
-const NAME = 'runs of commits';
+const NAME = 'runs of commits with failed executions';
 
 export interface UpgradeCommitRunsDeps {
   clickhouse: ClickHouse;

@@ -2,9 +2,11 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
+import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
 
@@ -67,6 +69,21 @@ test.each(['insights/stats', 'insights/executions', 'insights/failure', 'insight
     expect(read).toBeLessThan(whole);
   },
 );
+
+test('what quarantines have excused is counted from what failed: no execution is read', async () => {
+  const statement = statementOf('insights/quarantine_effects', {
+    narrowed_test_ids: `['${testIdOf(insights.fixture.id, 'test 7')}']`,
+    since_ms: String(TEST_NOW - 90 * DAY_MS),
+  });
+  const read = (await insights.app.stores.clickhouse.rows(`EXPLAIN ESTIMATE ${statement}`)) as {
+    table: string;
+    rows: number;
+  }[];
+  expect(read.map(({ table }) => table).sort()).toEqual(['commit_runs', 'failures']);
+  // Of the quarantined tests alone.
+  const failures = read.find(({ table }) => table === 'failures');
+  expect(failures?.rows).toBeLessThan(TESTS);
+});
 
 const SEARCH: TestSearch = {
   testIds: [],

@@ -1,5 +1,6 @@
 /** Rebuild brings everything derived into line with the executions and the settings. */
 import { beforeEach, expect, test } from 'bun:test';
+import { like } from 'drizzle-orm';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { failureIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
@@ -7,7 +8,7 @@ import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import type { GroupOf } from '../../src/maintenance/regroup.ts';
 import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts';
-import { commitRecords, identities, tests } from '../../src/postgres/schema.ts';
+import { commitRecords, identities, tests, upgrades } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -75,13 +76,20 @@ test('a record of a commit that is outdated is found, and a rebuild removes it',
   await driver.verify();
 });
 
-test('the runs of commits from before they were kept are derived once', async () => {
+test.each([
+  { missing: 'they', damage: 'TRUNCATE TABLE ci.commit_runs' },
+  {
+    missing: 'their failed executions',
+    damage: 'ALTER TABLE ci.commit_runs CLEAR COLUMN failed_executions SETTINGS mutations_sync = 1',
+  },
+])('the runs of commits from before $missing were kept are derived once', async ({ damage }) => {
   const { stores, driver } = ingest;
   await driver.ingest(
     runAt(1, '1', { a: 'failed', b: 'passed' }),
     runAt(1, '2', { a: 'failed' }, { run: { branch: 'x' } }),
   );
-  await stores.clickhouse.command('TRUNCATE TABLE ci.commit_runs');
+  await stores.clickhouse.command(damage);
+  await stores.postgres.db.delete(upgrades).where(like(upgrades.name, 'runs of commits%'));
   await expect(driver.verify()).rejects.toThrow('commit');
   await upgradeCommitRuns(stores);
   await upgradeCommitRuns(stores);

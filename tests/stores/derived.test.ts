@@ -42,7 +42,11 @@ const sorted = (rows: unknown[]): string[] =>
 /** A tuple with names is an object, one without is an array. */
 const valuesOf = (value: unknown): unknown =>
   // A set has no order.
-  Array.isArray(value) ? [...value].sort() : typeof value === 'object' && value !== null ? Object.values(value) : value;
+  Array.isArray(value)
+    ? value.map((one) => JSON.stringify(valuesOf(one))).sort()
+    : typeof value === 'object' && value !== null
+      ? Object.values(value)
+      : value;
 
 describe('derived tables', () => {
   const tables = Object.keys(derived) as (keyof typeof derived)[];

@@ -1,7 +1,8 @@
--- What quarantines have excused. A range of the key leads to the failed executions of each quarantined test; the days, to the
--- failed runs of their commits. `scopes` has what each quarantine covers, by test: its number, since when, branch (as a
--- regular expression), pipeline, CI job (empty: every one) and failure groups (none: every one). An execution is in the failure
--- group of its last attempt. A run is spared if each of its tests that failed is quarantined, for each of these failures.
+-- What quarantines have excused. The days lead to the attempts of CI jobs in which a test failed, each with its failed
+-- executions: no execution that passed is read. `scopes` has what each quarantine covers, by test: its number, since when, branch
+-- (as a regular expression), pipeline, CI job (empty: every one) and failure groups (none: every one). An execution is in the
+-- failure group of its last attempt, which the key of the failures leads to. A run is spared if each of its failed executions is
+-- excused.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_since_ms = 1790000000000;
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
@@ -38,60 +39,52 @@ WITH
       AND failed_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC')
     GROUP BY test_id, execution_id
   ),
-  covered AS
-  (
-    SELECT
-      test_id, toDate(finished_at, 'UTC') AS day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
-      arrayMap(scope -> scope.1, arrayFilter(
-        scope -> toUnixTimestamp64Milli(finished_at) >= scope.2
-          AND (scope.3 = '' OR branch != '' AND match(branch, scope.3) OR base_ref != '' AND match(base_ref, scope.3))
-          AND scope.4 IN ('', toString(pipeline_name)) AND scope.5 IN ('', toString(job_name))
-          AND (empty(scope.6) OR has(scope.6, failure_id)),
-        test_scopes)) AS numbers
-    FROM
-    (
-      SELECT
-        test_id, finished_at, execution_id, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default, branch,
-        base_ref
-      FROM ci.executions
-      WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
-        AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC') AND status = 'failed'
-    ) AS failed
-    INNER JOIN scopes USING (test_id)
-    LEFT JOIN causes USING (test_id, execution_id)
-  ),
   red AS
   (
     SELECT
-      day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default, groupUniqArrayArray(failed_tests) AS tests
+      day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default, max(branch) AS run_branch,
+      max(base_ref) AS run_base_ref, groupUniqArrayArray(failed_executions) AS executions
     FROM ci.commit_runs
     WHERE repository_id = {repository_id: UUID}
       AND day >= toDate(fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC'), 'UTC') AND failed > 0
       -- Not by the index of commits: they are anywhere, and to look for thousands in each granule takes longer than to read all.
       AND concat(commit_sha, '') IN
       (
-        SELECT commit_sha FROM ci.executions
-        WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
-          AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC') AND status = 'failed'
+        SELECT commit_sha FROM ci.commit_runs
+        WHERE repository_id = {repository_id: UUID}
+          AND day >= toDate(fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC'), 'UTC') AND failed > 0
+          AND arrayExists(id -> id IN {test_ids: Array(UUID)}, failed_tests)
       )
     GROUP BY day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
   )
-SELECT
-  number, sum(executions) AS failed_executions, count() AS red_runs, countIf(is_spared) AS spared_runs
+SELECT number, sum(executions) AS failed_executions, count() AS red_runs, countIf(is_spared) AS spared_runs
 FROM
 (
   SELECT
-    excused.counts AS counts, excused.is_all AND hasAll(excused.tests, red.tests) AS is_spared
+    sumMap(numbers, arrayMap(one -> toUInt64(1), numbers)) AS counts, countIf(empty(numbers)) = 0 AS is_spared
   FROM
   (
     SELECT
-      day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
-      sumMap(numbers, arrayMap(one -> toUInt64(1), numbers)) AS counts, groupUniqArray(test_id) AS tests,
-      countIf(empty(numbers)) = 0 AS is_all
-    FROM covered
-    GROUP BY day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
-  ) AS excused
-  INNER JOIN red USING (day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default)
+      run,
+      arrayMap(scope -> scope.1, arrayFilter(
+        scope -> finished_ms >= scope.2
+          AND (scope.3 = '' OR branch != '' AND match(branch, scope.3) OR base_ref != '' AND match(base_ref, scope.3))
+          AND scope.4 IN ('', pipeline) AND scope.5 IN ('', job)
+          AND (empty(scope.6) OR has(scope.6, failure_id)),
+        test_scopes)) AS numbers
+    FROM
+    (
+      SELECT
+        (day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default) AS run, run_branch AS branch,
+        run_base_ref AS base_ref, pipeline_name AS pipeline, job_name AS job, execution.test_id AS test_id,
+        execution.execution_id AS execution_id, execution.finished_ms AS finished_ms
+      FROM red
+      ARRAY JOIN executions AS execution
+    ) AS failed
+    LEFT JOIN scopes USING (test_id)
+    LEFT JOIN causes USING (test_id, execution_id)
+  )
+  GROUP BY run
 )
 ARRAY JOIN counts.1 AS number, counts.2 AS executions
 GROUP BY number
