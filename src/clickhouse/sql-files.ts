@@ -32,5 +32,5 @@ export function readSqlFile(path: string, variant: Variant = 'forward'): SqlFile
   const samples: Record<string, string> = {};
   for (const [, parameter, value] of text.matchAll(SAMPLE)) if (parameter && value) samples[parameter] = value;
   const statement = text.replace(REASON, '').replace(SAMPLE, '').trim();
-  return { sql: statement.replace(INCLUDE, (_, included: string) => readSqlFile(included).sql), samples };
+  return { sql: statement.replace(INCLUDE, (_, included: string) => readSqlFile(included, variant).sql), samples };
 }

@@ -1,22 +1,28 @@
-/** One batch for each repository and kind of read, kept while it is idle as long as there is room. */
+/** One batch for each repository and kind of key, kept while it is idle as long as there is room. */
 import { LRUCache } from 'lru-cache';
 import { Batch, type Load } from '../batch.ts';
 import type { Repository } from '../postgres/repositories.ts';
 
 /** Kept while they are idle. */
-const REPOSITORIES_MAX = 1_000;
+const BATCHES_MAX = 1_000;
 
 type Of = Pick<Repository, 'id' | 'owner'>;
 
 export class RepositoryBatches<K, V> {
-  readonly #batches = new LRUCache<string, Batch<K, V>>({ max: REPOSITORIES_MAX });
+  readonly #batches = new LRUCache<string, Batch<K, V>>({ max: BATCHES_MAX });
   readonly #loadOf: (repository: Of) => Load<K, V>;
 
-  readonly #limits: { sizeMax?: number };
+  readonly #sizeMax: { sizeMax?: number };
+  readonly #kindOf: (key: K) => string;
 
-  constructor(loadOf: (repository: Of) => Load<K, V>, limits: { sizeMax?: number } = {}) {
+  /** @param limits `sizeMax` of a batch; only keys of one kind share one */
+  constructor(
+    loadOf: (repository: Of) => Load<K, V>,
+    { kindOf = () => '', ...sizeMax }: { sizeMax?: number; kindOf?: (key: K) => string } = {},
+  ) {
     this.#loadOf = loadOf;
-    this.#limits = limits;
+    this.#sizeMax = sizeMax;
+    this.#kindOf = kindOf;
   }
 
   /** Of a read that finds values by key; several callers may ask for the same one. */
@@ -29,10 +35,11 @@ export class RepositoryBatches<K, V> {
   }
 
   get(repository: Of, key: K, signal?: AbortSignal): Promise<V | undefined> {
-    let batch = this.#batches.get(repository.id);
+    const name = `${repository.id} ${this.#kindOf(key)}`;
+    let batch = this.#batches.get(name);
     if (!batch) {
-      batch = new Batch(this.#loadOf(repository), this.#limits);
-      this.#batches.set(repository.id, batch);
+      batch = new Batch(this.#loadOf(repository), this.#sizeMax);
+      this.#batches.set(name, batch);
     }
     return batch.get(key, signal);
   }

@@ -21,6 +21,7 @@ import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
+import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountSegments } from './segments.ts';
@@ -53,6 +54,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
+    runLists: new RunLists(stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),
   };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);

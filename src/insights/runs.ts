@@ -1,7 +1,6 @@
 /** What pipelines ran for commits, on any branch, newest first. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -9,31 +8,14 @@ import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/
 import { cursorParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
-import { failedJobsOf, type RunRow, runJson, runRow, runSchema } from './run-json.ts';
+import { failedJobsOf, type RunRow, runJson, runSchema } from './run-json.ts';
+import type { RunKey, RunLists } from './run-lists.ts';
 import { RunTroubles } from './run-troubles.ts';
 
 /** The window of a request that names neither its start nor a commit. */
 const WINDOW_DAYS = 7;
 
-const parameters = {
-  repository_id: 'UUID',
-  start_ms: 'Int64',
-  end_ms: 'Int64',
-  commits: 'Array(String)',
-  pipelines: 'Array(String)',
-  branches: 'Array(String)',
-  is_first: 'Bool',
-  key_ms: 'Int64',
-  key_pipeline: 'String',
-  key_run: 'String',
-  key_commit: 'String',
-  rows: 'UInt32',
-} as const;
-// The list is newest first, so its next page lies backward in time.
-const older = asLookUp(defineQuery('insights/runs', parameters, runRow, 'backward'));
-const newer = asLookUp(defineQuery('insights/runs', parameters, runRow, 'forward'));
-
-const pagedRuns: PagedList<RunRow, [startedMs: number, pipeline: string, run: string, commit: string]> = {
+const pagedRuns: PagedList<RunRow, RunKey> = {
   name: 'runs',
   keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
   keyOf: ({ started_ms, pipeline_name, run_id, commit_sha }) => [started_ms, pipeline_name, run_id, commit_sha],
@@ -44,7 +26,7 @@ export type RunList = z.output<typeof response>;
 
 const listAddress = '/v1/ci/:owner/repositories/:repository/runs';
 
-export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps & { runLists: RunLists }): void {
   mount(app, http, 'GET', listAddress, {
     operationId: 'listRuns',
     tag: common.TAG,
@@ -83,26 +65,9 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps)
         url: publicUrlOf(http.publicUrl, url),
       };
       const repository = await deps.repositories.find(path.owner, path.repository);
-      const page = await readPage(pagedRuns, asked, async ({ direction, key, perPage, window }) => {
-        if (!repository) return [];
-        const [keyMs, keyPipeline, keyRun, keyCommit] = key ?? [0, '', '', ''];
-        return deps.clickhouse.select(
-          direction === 'next' ? older : newer,
-          {
-            repository_id: repository.id,
-            start_ms: window.start,
-            end_ms: window.end,
-            ...filters,
-            is_first: key === null,
-            key_ms: keyMs,
-            key_pipeline: keyPipeline,
-            key_run: keyRun,
-            key_commit: keyCommit,
-            rows: perPage + 1,
-          },
-          { owner: repository.owner, signal },
-        );
-      });
+      const page = await readPage(pagedRuns, asked, async (request) =>
+        repository ? deps.runLists.page(repository, { ...request, filters }, signal) : [],
+      );
       const failed = page.items.flatMap(failedJobsOf);
       const troubles = await RunTroubles.of(deps.db, repository?.id, failed);
       return pageReply(page, 'runs', (row) => runJson(row, troubles));

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readRunId, runIdOf } from '../../src/insights/run-id.ts';
+import { type RunRow, runRow } from '../../src/insights/run-json.ts';
+import { RunLists } from '../../src/insights/run-lists.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { linksOf } from '../support/http.ts';
 import { at, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
@@ -132,6 +134,85 @@ describe('the list of runs', () => {
     expect((await walk(first, 'next')).flat()).toEqual(whole as string[]);
     const { last = '' } = linksOf(await insights.app.request(first));
     expect((await walk(last, 'prev')).reverse().flat()).toEqual(whole as string[]);
+  });
+});
+
+describe('lists of runs that are asked for at the same time', () => {
+  /** With how many statements they were answered. */
+  function counting() {
+    const { clickhouse } = insights.app.stores;
+    let statements = 0;
+    const lists = new RunLists({
+      ...clickhouse,
+      select: (...asked) => {
+        statements++;
+        return clickhouse.select(...asked);
+      },
+    });
+    const { id } = insights.fixture;
+    return {
+      page: (asked: Parameters<RunLists['page']>[1]) => lists.page({ id, owner: 'any' }, asked),
+      statements: () => statements,
+    };
+  }
+  const comparable = (pages: RunRow[][]) =>
+    pages.map((runs) =>
+      runs.map((run) => ({
+        ...runRow.parse(run),
+        failed_jobs: run.failed_jobs.map((job) => JSON.stringify(job)).sort(),
+      })),
+    );
+
+  test('are those that are asked for alone, whatever their windows, filters and places', async () => {
+    const names = (...some: string[]) => fc.uniqueArray(fc.constantFrom(...some), { maxLength: 2 });
+    const asked = fc.record({
+      direction: fc.constantFrom('next' as const, 'previous' as const),
+      perPage: fc.integer({ min: 1, max: 4 }),
+      window: fc.record({
+        start: fc.integer({ min: 15, max: 300 }).map(at),
+        end: fc.integer({ min: 0, max: 14 }).map(at),
+      }),
+      key: fc.option(
+        fc.tuple(
+          fc.constantFrom(20, 40, 50, 60, 240).map(at),
+          fc.constantFrom('CI', 'nightly', ''),
+          fc.constantFrom('70', ''),
+          fc.constantFrom('pr1', 'm2', 'z'),
+        ),
+      ),
+      filters: fc.record({
+        commits: names('pr1', 'm1', 'm2', 'old'),
+        pipelines: names('CI', 'nightly'),
+        branches: names('main', 'feature'),
+      }),
+    });
+    let shown = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 40 }), async (several) => {
+        const lists = counting();
+        const together = await Promise.all(several.map((one) => lists.page(one)));
+        const alone: RunRow[][] = [];
+        for (const one of several) alone.push(await lists.page(one));
+        expect(comparable(together)).toEqual(comparable(alone));
+        shown += alone.flat().length;
+      }),
+      { numRuns: 4 },
+    );
+    // Else the property would have compared nothing.
+    expect(shown).toBeGreaterThan(0);
+  });
+
+  test('share a statement if they read the same days', async () => {
+    const lists = counting();
+    const filters = { commits: [], pipelines: [], branches: [] };
+    const asked = Array.from({ length: 33 }, (_, i) => ({
+      ...{ direction: 'next' as const, key: null, perPage: 1 + i, filters },
+      window: { start: at(70), end: at(12) - i },
+    }));
+    const pages = await Promise.all(asked.map((one) => lists.page(one)));
+    expect(pages.map(({ length }) => length)).toEqual(asked.map(({ perPage }) => Math.min(perPage + 1, 4)));
+    // The first is sent at once; the others wait for it, and go out sixteen at a time.
+    expect(lists.statements()).toBe(3);
   });
 });
 

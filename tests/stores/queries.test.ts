@@ -26,7 +26,7 @@ describe('every query of sql/queries', () => {
       [/^events\//, 'received_at'],
       [/red_runs|repository_days/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
-      [/insights\/runs/, 'day'],
+      [/insights\/runs|run_lists/, 'day'],
       // Of all tests of the default branch.
       [/mean_duration|backtest\/suspects/, 'on_default'],
     ];
