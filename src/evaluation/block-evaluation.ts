@@ -10,7 +10,7 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import type { KnownTest } from './changed-states.ts';
 import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
-import { evaluate, type Judgements } from './evaluate.ts';
+import { type EvaluationStores, evaluate, type Judgements } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { News } from './news.ts';
 import { judgeQuarantines } from './quarantines.ts';
@@ -119,14 +119,21 @@ export class BlockEvaluation {
     const counted = await blocks.lockCounted(tx, blockIds);
     if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
     const judged = new Map<string, Judgements>();
-    for (const [repositoryId, of] of touched) judged.set(repositoryId, await this.#judge(tx, repositoryId, of));
+    const readUncounted = () => blocks.uncountedExecutions(tx, blockIds);
+    for (const [repositoryId, of] of touched)
+      judged.set(repositoryId, await this.#judge({ tx, repositoryId, readUncounted }, of));
     await blocks.markCounted(tx, blockIds);
     return judged;
   }
 
-  async #judge(tx: Executor, repositoryId: string, touched: TouchedRepository): Promise<Judgements> {
+  async #judge(
+    of: Pick<EvaluationStores, 'tx' | 'repositoryId' | 'readUncounted'>,
+    touched: TouchedRepository,
+  ): Promise<Judgements> {
+    const { tx, repositoryId } = of;
     const stores = {
-      ...{ tx, repositoryId, clickhouse: this.#deps.clickhouse },
+      ...of,
+      clickhouse: this.#deps.clickhouse,
       executions: new EvaluationStore(this.#deps.clickhouse, repositoryId),
       states: new StateStore(tx, repositoryId),
     };

@@ -1,37 +1,119 @@
 /**
- * Nearly every test is calm: it is healthy, and passes. What is new about it is counted, without a look at anything else.
+ * Nearly every test is calm: it is healthy, and passes. What is new about it is counted, without a look at its history.
+ * That holds for the first passes of a test as well, and for those of a test that has only ever passed, in any order.
  */
 import { afterCounted, isCounting } from '../domain/belief-fold.ts';
-import { comparePositions } from '../domain/execution.ts';
+import { comparePositions, type Position } from '../domain/execution.ts';
+import { hasOnlyPassed, passedOnly } from '../domain/only-passed.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
+import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
+import { startsOf } from './checkpoints.ts';
+import type { NewPasses } from './new-executions.ts';
 import { type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
+import { identityKey } from './store.ts';
 
-/**
- * The beliefs after what is new about a test, by `placeOf` its identities; undefined if more than the number of its passes
- * matters: something went wrong, something is not known yet, or it finished before what is known.
- */
-export function beliefsWhenCalm(
-  news: TestNews,
-  records: readonly IdentityRecord[],
-): Map<string, StoredBelief> | undefined {
-  if (news.hasTrouble) return undefined;
-  const known = new Map(records.map((record) => [placeOf(record), record.belief]));
-  const beliefs = new Map<string, StoredBelief>();
-  for (const identity of news.identities) {
-    const place = placeOf(identity);
-    const after = countedAfter(known.get(place), identity);
-    if (after === 'not calm') return undefined;
-    if (after) beliefs.set(place, after);
-  }
-  return beliefs;
+/** What is new about an identity that may be calm, with what is known of it. */
+interface CalmIdentity {
+  news: NewsOfIdentity;
+  /** Undefined if all were skipped. */
+  passes: NewPasses | undefined;
+  record: IdentityRecord | undefined;
+  /**
+   * `ahead`: everything new comes after what is known. `late`: the identity has only passed, and some of it does not.
+   * `first`: nothing is known of it.
+   */
+  follows: 'ahead' | 'late' | 'first';
 }
 
-/** Undefined if nothing passed. Of a new identity, commits of pull requests may tell something, even if it was skipped. */
-function countedAfter(end: StoredBelief | undefined, identity: NewsOfIdentity): StoredBelief | 'not calm' | undefined {
-  if (!end) return 'not calm';
-  const passes = identity.passes();
-  if (!passes) return undefined;
-  if (!end.at || !isCounting(end.belief) || comparePositions(passes.first, end.at) <= 0) return 'not calm';
-  return { at: passes.last, belief: afterCounted(end.belief, passes.count, passes.commit) };
+export interface CalmTest {
+  testId: string;
+  records: readonly IdentityRecord[];
+  identities: readonly CalmIdentity[];
+}
+
+/** What more must be known of tests that may be calm. */
+export interface CalmContext {
+  /** By `identityKey`, of the tests with identities that are `late`. */
+  checkpoints: ReadonlyMap<string, Checkpoints>;
+  /** Of the tests with identities that are `first`, those about which a commit contradicts itself. */
+  contradicted: ReadonlySet<string>;
+}
+
+/** A calm test after what is new about it. */
+export interface CountedTest {
+  /** What was known of its identities, with the passes that belong before. */
+  records: readonly IdentityRecord[];
+  /** By `placeOf` them. */
+  beliefs: ReadonlyMap<string, StoredBelief>;
+  /** Those to write, because passes belong before them. */
+  checkpoints: readonly Checkpoints[];
+}
+
+/** Undefined if more than the number of its passes matters: something went wrong, or something is not known yet. */
+export function maybeCalm(testId: string, news: TestNews, records: readonly IdentityRecord[]): CalmTest | undefined {
+  if (news.hasTrouble) return undefined;
+  const known = new Map(records.map((record) => [placeOf(record), record]));
+  const identities: CalmIdentity[] = [];
+  for (const identity of news.identities) {
+    const record = known.get(placeOf(identity));
+    const passes = identity.passes();
+    const follows = followsOf(record?.belief, passes);
+    if (!follows) return undefined;
+    identities.push({ news: identity, passes, record, follows });
+  }
+  return { testId, records, identities };
+}
+
+function followsOf(end: StoredBelief | undefined, passes: NewPasses | undefined): CalmIdentity['follows'] | undefined {
+  if (!end) return 'first';
+  if (!passes) return 'ahead';
+  if (!end.at) return 'first';
+  if (isCounting(end.belief) && comparePositions(passes.first, end.at) > 0) return 'ahead';
+  return hasOnlyPassed(end.belief) ? 'late' : undefined;
+}
+
+/** Undefined if the test is not calm. */
+export function countCalm(
+  { testId, records, identities }: CalmTest,
+  { checkpoints, contradicted }: CalmContext,
+): CountedTest | undefined {
+  const beliefs = new Map<string, StoredBelief>();
+  const changed = new Map<string, IdentityRecord>();
+  const moved: Checkpoints[] = [];
+  for (const { news, passes, record, follows } of identities) {
+    if (follows === 'first' && contradicted.has(testId)) return undefined;
+    if (!passes) continue;
+    const place = placeOf(news);
+    const { count, commit, last: at } = passes;
+    if (!record?.belief.at) {
+      beliefs.set(place, { at, belief: passedOnly(count, commit) });
+    } else if (follows === 'ahead') {
+      beliefs.set(place, { at, belief: afterCounted(record.belief.belief, count, commit) });
+    } else {
+      const row = checkpoints.get(identityKey(record));
+      const late = [...news.positions()].filter(isUpTo(record.belief.at));
+      // Of what is older than its baseline, nothing is known any more.
+      if (row && (late.some(isUpTo(row.baseline.at)) || !startsOf(row).every(isOnlyPasses))) return undefined;
+      const before = { ...record, belief: withPasses(record.belief, late) };
+      changed.set(place, before);
+      const ahead = count - late.length;
+      beliefs.set(place, ahead > 0 ? { at, belief: afterCounted(before.belief.belief, ahead, commit) } : before.belief);
+      if (row && late.some(isUpTo(row.newer.at)))
+        moved.push({ ...row, older: withPasses(row.older, late), newer: withPasses(row.newer, late) });
+    }
+  }
+  return { records: records.map((record) => changed.get(placeOf(record)) ?? record), beliefs, checkpoints: moved };
+}
+
+const isOnlyPasses = ({ at, belief }: StoredBelief): boolean => at === null || hasOnlyPassed(belief);
+
+const isUpTo =
+  (at: Position | null) =>
+  (position: Position): boolean =>
+    at !== null && comparePositions(position, at) <= 0;
+
+/** The same place, once passes are known that belong before it. */
+function withPasses({ at, belief }: StoredBelief, passes: readonly Position[]): StoredBelief {
+  return { at, belief: { ...belief, passes: belief.passes + passes.filter(isUpTo(at)).length } };
 }

@@ -11,9 +11,11 @@ import { shownHealth } from '../domain/belief-course.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
+import { readContradictions } from '../postgres/contradictions.ts';
+import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
 import { beginningsIn } from './beginnings.ts';
-import { beliefsWhenCalm } from './calm.ts';
+import { type CalmContext, type CalmTest, countCalm, maybeCalm } from './calm.ts';
 import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
 import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
@@ -29,6 +31,8 @@ export interface EvaluationStores {
   repositoryId: string;
   executions: EvaluationStore;
   states: StateStore;
+  /** Ids of executions in blocks that are neither counted nor evaluated now. */
+  readUncounted(): Promise<ReadonlySet<bigint>>;
 }
 
 export interface Judgements {
@@ -92,15 +96,44 @@ class Evaluation {
   async count(tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
     const { states } = this.stores;
     const known = await states.readStates([...tests.keys()]);
+    const maybe = new Map<string, CalmTest>();
+    for (const [testId, { news, again }] of tests) {
+      const one = news && !again ? maybeCalm(testId, news, known.get(testId)?.records ?? []) : undefined;
+      if (one) maybe.set(testId, one);
+    }
+    const context = await this.#contextOf(maybe.values());
     const calm = new Map<string, TestInHand>();
+    const checkpoints: Checkpoints[] = [];
     for (const [testId, test] of tests) {
       const before = known.get(testId) ?? UNKNOWN;
       this.#note(testId, before);
-      const beliefs = test.news && !test.again ? beliefsWhenCalm(test.news, before.records) : undefined;
-      if (beliefs) calm.set(testId, { ...test, known: before, beliefs, judged: [] });
-      else this.#keep(testId, test, before);
+      const one = maybe.get(testId);
+      const counted = one && countCalm(one, context);
+      if (!counted) {
+        this.#keep(testId, test, before);
+        continue;
+      }
+      const { records, beliefs } = counted;
+      calm.set(testId, { ...test, known: { test: before.test, records }, beliefs, judged: [] });
+      checkpoints.push(...counted.checkpoints);
     }
+    await states.writeCheckpoints(checkpoints);
     await states.writeStates(calm, this.#toWrite(new Map()));
+  }
+
+  async #contextOf(tests: Iterable<CalmTest>): Promise<CalmContext> {
+    const { tx, repositoryId, states } = this.stores;
+    const [late, first] = [new Set<string>(), new Set<string>()];
+    for (const { testId, identities } of tests)
+      for (const { follows } of identities)
+        if (follows === 'late') late.add(testId);
+        else if (follows === 'first') first.add(testId);
+    const rows = late.size === 0 ? [] : await states.readCheckpoints([...late]);
+    const contradictions = await readContradictions(tx, repositoryId, [...first]);
+    return {
+      checkpoints: new Map(rows.map((row) => [identityKey(row), row])),
+      contradicted: new Set(contradictions.map(({ testId }) => testId)),
+    };
   }
 
   #note(testId: string, { records }: KnownTest): void {
@@ -123,7 +156,7 @@ class Evaluation {
 
   /** Judges what is in hand. Returns every test that this concerns. */
   async judge({ tests, runs: added, pulls: touched }: TouchedRepository): Promise<ReadonlyMap<string, JudgedTest>> {
-    const { tx, repositoryId, executions, states } = this.stores;
+    const { tx, repositoryId, executions, states, readUncounted } = this.stores;
     const runs = await addToRuns(tx, repositoryId, added);
     const pulls = await takeInPulls(this.stores, touched);
     const againSince = [...tests.values()].reduce(
@@ -131,7 +164,10 @@ class Evaluation {
       (least, { again }) => (again ? Math.min(least, dayOf(again.since) * DAY_MS) : least),
       Number.POSITIVE_INFINITY,
     );
-    const stores = { tx, repositoryId, executions, readBeliefs: (ids: readonly string[]) => states.readBeliefs(ids) };
+    const stores = {
+      ...{ tx, repositoryId, executions, readUncounted },
+      readBeliefs: (ids: readonly string[]) => states.readBeliefs(ids),
+    };
     const judged = await judgeArrivals(stores, { identities: this.#arrivals, runs, pulls, againSince });
     this.#verdicts.push(...(await changedVerdicts(executions, [...judged.values()], this.options)));
     const byTest = Map.groupBy(judged.values(), ({ testId }) => testId);

@@ -70,6 +70,8 @@ export interface ArrivalStores {
   tx: Executor;
   repositoryId: string;
   executions: Pick<EvaluationStore, 'history'>;
+  /** Ids of executions that may be stored, and are neither counted nor among the arrivals. */
+  readUncounted(): Promise<ReadonlySet<bigint>>;
   /** By `identityKey`, of every identity of these tests. */
   readBeliefs(testIds: readonly string[]): Promise<ReadonlyMap<string, KnownBelief>>;
 }
@@ -305,9 +307,22 @@ class Judgement {
     await this.#readRunsBefore(oldest - DAY_MS);
     const earlier = (await readRuns(tx, repositoryId, oldest - DAY_MS)).map((run) => new RunInHand(run));
     const runs = new Map([...earlier.map((run) => [run.name, run] as const), ...this.#runs]);
-    return read.filter(
-      (execution) => !isTrouble(execution) || runs.get(nameOfRunOf(execution))?.members.has(identityKey(execution)),
+    return this.#withoutUncounted(
+      read.filter(
+        (execution) => !isTrouble(execution) || runs.get(nameOfRunOf(execution))?.members.has(identityKey(execution)),
+      ),
     );
+  }
+
+  /**
+   * Passes of an identity that has only passed are counted in any order, so each must be counted once. Of others, what comes
+   * late makes them start over.
+   */
+  async #withoutUncounted(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
+    const troubled = new Set(read.filter(isTrouble).map(identityKey));
+    if (read.every((execution) => troubled.has(identityKey(execution)))) return [...read];
+    const uncounted = await this.stores.readUncounted();
+    return read.filter(({ executionId }) => !uncounted.has(executionId));
   }
 
   async #readRunsBefore(from: number): Promise<void> {

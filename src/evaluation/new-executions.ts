@@ -69,6 +69,12 @@ export class NewExecutions implements NewsOfIdentity {
     for (let i = this.#chain; i !== NONE; i = this.columns.after(i)) yield this.columns.finishedAt(i);
   }
 
+  *positions(): Generator<Position> {
+    const { columns } = this;
+    for (let i = this.#chain; i !== NONE; i = columns.after(i))
+      if (columns.status(i) !== 'skipped') yield columns.position(i);
+  }
+
   passes(): NewPasses | undefined {
     const { columns } = this;
     let [count, first, last] = [0, NONE, NONE];

@@ -3,7 +3,7 @@
  * takes in memory depends on the tests and their failures, and hardly on how often they ran.
  */
 import { z } from 'zod';
-import { runKey } from '../domain/execution.ts';
+import { type Position, runKey } from '../domain/execution.ts';
 import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { STATUSES } from '../domain/status.ts';
@@ -55,6 +55,8 @@ export interface NewsOfIdentity {
   summary(): IdentitySummary;
   /** When they finished, in any order. */
   times(): Iterable<number>;
+  /** Where those are in order that passed or failed; in any order. */
+  positions(): Iterable<Position>;
   /** The new executions that passed or failed, which alone can change a judgement. */
   conclusive(): IdentifiedExecution[];
   /** The same of a test without trouble, without an object for each execution; undefined if all were skipped. */

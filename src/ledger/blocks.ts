@@ -4,9 +4,10 @@
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, notInArray, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
-import { ingestBlocks } from '../postgres/schema.ts';
+import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
+import { unpackIds } from './claims.ts';
 
 const decompress = promisify(zstdDecompress);
 
@@ -74,6 +75,24 @@ export class BlockStore {
       .orderBy(ingestBlocks.blockId)
       .for('update');
     return new Map(rows.map(({ blockId, countedAt }) => [blockId, countedAt !== null]));
+  }
+
+  /** The ids of all executions in blocks that are not counted yet, but for these blocks: some are in ClickHouse. */
+  async uncountedExecutions(tx: Executor, except: readonly number[]): Promise<ReadonlySet<bigint>> {
+    const rows = await tx
+      .select({ ids: ingestClaims.ids })
+      .from(ingestBlocks)
+      .innerJoin(ingestClaims, eq(ingestClaims.blockId, ingestBlocks.blockId))
+      .where(
+        and(
+          isNull(ingestBlocks.evaluatedAt),
+          isNull(ingestBlocks.countedAt),
+          notInArray(ingestBlocks.blockId, [...except]),
+        ),
+      );
+    const uncounted = new Set<bigint>();
+    for (const { ids } of rows) for (const id of unpackIds(ids)) uncounted.add(id);
+    return uncounted;
   }
 
   /** In the transaction that counts their executions. */

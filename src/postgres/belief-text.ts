@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { type Belief, newBelief, type WeighedPlace } from '../domain/belief.ts';
-import { foldBelief } from '../domain/belief-fold.ts';
 import type { Position } from '../domain/execution.ts';
+import { PASSED } from '../domain/only-passed.ts';
 import { HEALTHS } from '../domain/status.ts';
 
 /** A belief after some execution. */
@@ -37,8 +37,6 @@ const storedWhole = z.tuple([
 ]);
 const stored = z.union([storedCount, storedWhole]);
 
-/** A test that has passed once. It passes again and again, and nothing but the count and the commit changes. */
-const PASSED = foldBelief(newBelief(), { executionId: '', result: 'passed', finishedAt: 0, commit: '' });
 const WHOLE_OF_PASSED = JSON.stringify(wholeOf(PASSED));
 
 export const unknownBelief = (): StoredBelief => ({ at: null, belief: newBelief() });

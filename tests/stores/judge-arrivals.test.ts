@@ -54,6 +54,8 @@ class Kept {
         history: async (testIds: string[], since: number) =>
           this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since),
       },
+      // Everything in ClickHouse is counted.
+      readUncounted: async () => new Set<bigint>(),
       readBeliefs: async (testIds: readonly string[]) =>
         new Map([...this.#known].filter(([, { testId }]) => testIds.includes(testId))),
     };
