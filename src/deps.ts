@@ -25,6 +25,7 @@ import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
 import { SessionStore } from './postgres/sessions.ts';
 import type { Probes } from './probes.ts';
+import { NICENESS, yieldProcess } from './processes.ts';
 import { limitOrdered, type QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
@@ -187,6 +188,7 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
     shared?.databaseUrl ?? config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
   const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
   closers.add(() => postgres.close());
+  if (!config.databaseUrl && !shared && config.role === 'all') yieldBackends(postgres);
   if (!shared) await migratePostgres(postgres);
   const { clock, clockAgreement } = await clockOf(overrides, postgres, log, closers);
   const repositories = new RepositoryStore(postgres.db, clock);
@@ -207,6 +209,13 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
     deadLetters,
     quarantines,
   };
+}
+
+/** The embedded server works for workers at their priority: each connection has a process. */
+function yieldBackends({ pool }: Postgres): void {
+  pool.on('connect', (client) => {
+    if ('processID' in client && typeof client.processID === 'number') yieldProcess(client.processID, NICENESS.workers);
+  });
 }
 
 async function embeddedUrl(dataDir: string, attach: boolean, log: Logger, closers: Closers): Promise<string> {

@@ -23,7 +23,7 @@ export const isRunning = (pid: number): boolean => startTimeOf(pid) !== undefine
 
 /**
  * How much each part of the service yields to those before it, where they compete for processors: the API, then workers
- * and the embedded ClickHouse, then parsers.
+ * with the embedded ClickHouse and what the embedded PostgreSQL does for them, then parsers.
  */
 export const NICENESS = { workers: 5, parsers: 10 } as const;
 

@@ -72,6 +72,17 @@ describe('while the process of the workers stands still', () => {
   });
 });
 
+test('workers yield to the process that answers, and so does what PostgreSQL does for them', () => {
+  const tree = processTree(service.pid);
+  const nicenessOf = (part: RegExp): number[] =>
+    tree.filter(({ command }) => part.test(command)).map(({ niceness }) => niceness);
+  const [api = 0] = nicenessOf(/src\/api\/process\.ts/);
+  expect(tree.find(({ pid }) => pid === service.pid)?.niceness).toBeGreaterThan(api);
+  const connections = nicenessOf(/^postgres: .*ci_insights/);
+  expect(Math.min(...connections)).toBe(api);
+  expect(Math.max(...connections)).toBeGreaterThan(api);
+});
+
 test('the metrics are those of both processes', async () => {
   const text = await (await service.request('/metrics')).text();
   expect(text).toMatch(/^ci_insights_executions_stored_total 40$/m);

@@ -8,6 +8,8 @@ interface ProcessFigures {
   /** Of itself and of its children that have ended, in seconds. */
   cpuSeconds: number;
   residentBytes: number;
+  /** How much it yields to others: from -20 to 19. */
+  niceness: number;
 }
 
 const TICKS_PER_SECOND = 100;
@@ -24,6 +26,7 @@ function figuresOf(pid: number): ProcessFigures | undefined {
       command: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
       cpuSeconds: (number(11) + number(12) + number(13) + number(14)) / TICKS_PER_SECOND,
       residentBytes: number(21) * PAGE_BYTES,
+      niceness: number(16),
     };
   } catch {
     return undefined;
