@@ -13,6 +13,7 @@ import { noteNewInstallation } from './maintenance/regroup-online.ts';
 import { upgradeCommitRuns } from './maintenance/upgrade-commit-runs.ts';
 import { upgradeStates } from './maintenance/upgrade-states.ts';
 import { upgradeTestMetrics } from './maintenance/upgrade-test-metrics.ts';
+import { upgradeTotals } from './maintenance/upgrade-totals.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { ALWAYS_AGREED, type ClockAgreement, ClockWatch } from './postgres/clock-watch.ts';
@@ -120,6 +121,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     await upgradeStates({ ...base, clickhouse });
     await upgradeCommitRuns({ ...base, clickhouse });
     await upgradeTestMetrics(base);
+    await upgradeTotals({ ...base, clickhouse });
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

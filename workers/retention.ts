@@ -10,7 +10,8 @@ import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import type { Clock } from '../src/clock.ts';
 import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/retention.ts';
-import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
+import { RATIO_DAYS } from '../src/domain/test-state.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../src/domain/time.ts';
 import { moveBaselines } from '../src/evaluation/baseline.ts';
 import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
@@ -21,6 +22,7 @@ import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
+import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
 import { Loop } from './loop.ts';
 
 /**
@@ -63,9 +65,9 @@ export class Retention {
   }
 
   /**
-   * Drops every month that is past its retention with its claims, old receipts, and the keys of events that have left.
-   * Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm,
-   * and one that leaves early is lost.
+   * Drops every month that is past its retention with its claims, old receipts, the totals of days that no series shows any
+   * more, and the keys of events that have left. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is
+   * in doubt: a month that leaves late is no harm, and one that leaves early is lost.
    */
   async run(): Promise<number[]> {
     const { db, clock, clockAgreement, retentionDays } = this.deps;
@@ -82,6 +84,8 @@ export class Retention {
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
+    // Those of the last 30 days still change, as the days of tests leave their summaries.
+    await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     return expired;
   }

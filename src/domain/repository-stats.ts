@@ -1,11 +1,12 @@
 /**
- * How many tests of a repository were in which health, and how often they failed, day by day. It follows from what is
- * kept of each identity (test, pipeline, CI job): its counts by day, its health now, and when that changed. Pure.
+ * How many tests of a repository are in which health, and how often they failed, day by day. It follows from what is kept
+ * of each identity (test, pipeline, CI job): its counts by day, its health now, and when that changed. What one test adds
+ * depends on no other, and on no clock. So a change of a test is a difference of totals. Pure.
  */
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
 import { type Health, worstHealth } from './status.ts';
 import type { DayCounts } from './test-state.ts';
-import { DAY_MS } from './time.ts';
+import { DAY_MS, dayOf } from './time.ts';
 
 /**
  * UTC days of a series, the current one included. With the {@link HEALTH_RECENT_DAYS} that the first of them looks
@@ -13,20 +14,21 @@ import { DAY_MS } from './time.ts';
  */
 export const SERIES_DAYS = 14;
 
+/** The first UTC day of the series at `now`; days since the epoch. */
+export const firstDayOf = (now: number): number => dayOf(now) - SERIES_DAYS + 1;
+
 /** The first moment of the series at `now`; milliseconds since the epoch. */
-export const seriesStart = (now: number): number => firstDay(now) * DAY_MS;
+export const seriesStart = (now: number): number => firstDayOf(now) * DAY_MS;
 
 export interface IdentityDays {
   days: readonly DayCounts[];
   /** Now. */
   health: Health;
-  /** Its changes since the start of the series, in order of time; milliseconds since the epoch. */
+  /** Its changes, in order of time, at least since the first of the days that are counted; milliseconds since the epoch. */
   changes: readonly { at: number; before: Health }[];
 }
 
-export interface RepositoryDay {
-  /** Milliseconds since the epoch. */
-  start: number;
+export interface DayTotals {
   /**
    * Tests that passed or failed in the {@link HEALTH_RECENT_DAYS} days up to this one, by their health at its end: the
    * worst of the identities that did. What no longer runs says nothing about the repository.
@@ -36,55 +38,116 @@ export interface RepositoryDay {
   failures: number;
 }
 
-/** Adds tests up, one by one. */
-export class RepositoryDays {
-  readonly days: readonly RepositoryDay[];
-  readonly #first: number;
+export interface RepositoryDay extends DayTotals {
+  /** Milliseconds since the epoch. */
+  start: number;
+}
 
-  /** @param now in milliseconds since the epoch; the series ends with its UTC day */
-  constructor(now: number) {
-    this.#first = firstDay(now);
-    this.days = Array.from({ length: SERIES_DAYS }, (_, i) => ({
-      start: (this.#first + i) * DAY_MS,
-      healths: { healthy: 0, flaky: 0, broken: 0 },
-      failures: 0,
-    }));
-  }
+/** How many tests there are now; each counts once, in the worst health of its identities. */
+export interface TestCounts {
+  tests: number;
+  flaky: number;
+  broken: number;
+}
 
-  /** @param identities all of one test */
-  add(identities: readonly IdentityDays[]): void {
-    const series = identities.map((identity) => this.#healthsOf(identity));
-    for (const [i, counted] of this.days.entries()) {
-      const healths = series.flatMap((of) => of[i] ?? []);
-      if (healths.length > 0) counted.healths[worstHealth(healths)]++;
-    }
-    for (const { days } of identities)
-      for (const [day, , failures] of days) {
-        const counted = this.days[day - this.#first];
-        if (counted) counted.failures += failures;
-      }
-  }
+/** Adds tests up, one by one, and takes them away again. */
+export class RepositoryTotals {
+  readonly counts: TestCounts = { tests: 0, flaky: 0, broken: 0 };
+  readonly #days = new Map<number, DayTotals>();
 
-  /** At the end of each day; undefined on days before which it had not run for long. */
-  #healthsOf({ days, health, changes }: IdentityDays): (Health | undefined)[] {
-    let [nextDay, nextChange] = [0, 0];
-    let newest = Number.NEGATIVE_INFINITY;
-    return this.days.map(({ start }, i) => {
-      const day = this.#first + i;
-      for (let of = days[nextDay]; of && of[0] <= day; of = days[++nextDay]) newest = of[0];
-      let change = changes[nextChange];
-      while (change && change.at < start + DAY_MS) change = changes[++nextChange];
-      return newest > day - HEALTH_RECENT_DAYS ? (change?.before ?? health) : undefined;
+  /** @param firstDay the first day to count; days since the epoch. Without it, every day that a test was counted on */
+  constructor(private readonly firstDay = Number.NEGATIVE_INFINITY) {}
+
+  /**
+   * @param identities all of one test
+   * @param sign -1 takes the test away
+   */
+  add(identities: readonly IdentityDays[], sign: 1 | -1 = 1): void {
+    if (identities.length === 0) return;
+    const now = worstHealth(identities.map(({ health }) => health));
+    this.counts.tests += sign;
+    if (now !== 'healthy') this.counts[now] += sign;
+    this.#eachHealth(identities, (day, health) => {
+      this.#at(day).healths[health] += sign;
     });
+    for (const { days } of identities)
+      for (const [day, , failures] of days)
+        if (failures > 0 && day >= this.firstDay) this.#at(day).failures += sign * failures;
   }
+
+  /** Of every day with a number other than zero, in order. */
+  get days(): [day: number, totals: DayTotals][] {
+    return [...this.#days].filter(([, totals]) => !isZero(totals)).sort(([one], [other]) => one - other);
+  }
+
+  /** Whether nothing is left of what was added. */
+  get isZero(): boolean {
+    const { tests, flaky, broken } = this.counts;
+    return tests === 0 && flaky === 0 && broken === 0 && this.#days.values().every(isZero);
+  }
+
+  #at(day: number): DayTotals {
+    let totals = this.#days.get(day);
+    if (!totals) {
+      totals = noTotals();
+      this.#days.set(day, totals);
+    }
+    return totals;
+  }
+
+  /** Of a test, on each day. */
+  #eachHealth(identities: readonly IdentityDays[], visit: (day: number, health: Health) => void): void {
+    const [first, ...others] = identities;
+    if (first && others.length === 0) {
+      eachHealth(first, this.firstDay, visit);
+      return;
+    }
+    const worst = new Map<number, Health>();
+    for (const identity of identities)
+      eachHealth(identity, this.firstDay, (day, health) => {
+        const known = worst.get(day);
+        worst.set(day, known === undefined || known === health ? health : worstHealth([known, health]));
+      });
+    for (const [day, health] of worst) visit(day, health);
+  }
+}
+
+/** The series of days that ends at `now`; a day without totals is zero. */
+export function seriesOf(days: Iterable<readonly [day: number, totals: DayTotals]>, now: number): RepositoryDay[] {
+  const known = new Map(days);
+  return Array.from({ length: SERIES_DAYS }, (_, i) => {
+    const day = firstDayOf(now) + i;
+    return { start: day * DAY_MS, ...(known.get(day) ?? noTotals()) };
+  });
 }
 
 /** Failed executions on each day of the series at `now`, the current one last. */
 export function failuresByDay(days: readonly DayCounts[], now: number): number[] {
-  const first = firstDay(now);
+  const first = firstDayOf(now);
   const failures = new Array<number>(SERIES_DAYS).fill(0);
   for (const [day, , failed] of days) if (day >= first && day < first + SERIES_DAYS) failures[day - first] = failed;
   return failures;
 }
 
-const firstDay = (now: number): number => Math.floor(now / DAY_MS) - SERIES_DAYS + 1;
+/** The health of an identity at the end of each day on which it counts: those on which it ran, and some days after each. */
+function eachHealth(
+  { days, health, changes }: IdentityDays,
+  firstDay: number,
+  visit: (day: number, health: Health) => void,
+): void {
+  let next = 0;
+  for (const [i, [ran]] of days.entries()) {
+    const ranAgain = days[i + 1]?.[0] ?? Number.POSITIVE_INFINITY;
+    const end = Math.min(ran + HEALTH_RECENT_DAYS, ranAgain);
+    for (let day = Math.max(ran, firstDay); day < end; day++) {
+      let change = changes[next];
+      while (change && change.at < (day + 1) * DAY_MS) change = changes[++next];
+      visit(day, change?.before ?? health);
+    }
+  }
+}
+
+const noTotals = (): DayTotals => ({ healths: { healthy: 0, flaky: 0, broken: 0 }, failures: 0 });
+
+const isZero = ({ healths, failures }: DayTotals): boolean =>
+  failures === 0 && healths.healthy === 0 && healths.flaky === 0 && healths.broken === 0;

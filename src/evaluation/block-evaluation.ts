@@ -7,6 +7,7 @@ import { quarantineSearch } from '../domain/quarantine-rules.ts';
 import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
 import type { KnownTest } from './changed-states.ts';
 import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
@@ -33,6 +34,8 @@ interface Reading {
   isCounted: Map<number, boolean>;
   touched: Touched;
   commits: TouchedCommits;
+  /** By repository id: when the newest execution finished of those that are not counted. */
+  newest: ReadonlyMap<string, number>;
   /** The blocks that are left for another pass. */
   left: readonly number[];
 }
@@ -71,14 +74,14 @@ export class BlockEvaluation {
    */
   async #pass(blockIds: readonly number[]): Promise<readonly number[]> {
     const { db, blocks } = this.#deps;
-    const { isCounted, touched, commits, left } = await this.#read(blockIds);
+    const { isCounted, touched, commits, newest, left } = await this.#read(blockIds);
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
         // In order of id: all processes lock alike.
-        const repositoryIds = [...new Set([...touched.keys(), ...commits.keys()])].sort();
+        const repositoryIds = [...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()])].sort();
         for (const id of repositoryIds) await lockEvaluation(locks, id);
         const version = await drawVersion(db);
-        const judged = await db.transaction((tx) => this.#count(tx, isCounted, touched));
+        const judged = await db.transaction((tx) => this.#count(tx, isCounted, { touched, newest }));
         if (judged === undefined) return false;
         for (const [repositoryId, judgements] of judged) await this.#write(repositoryId, judgements, version);
         await this.#recorder.refresh(commits);
@@ -105,19 +108,21 @@ export class BlockEvaluation {
       (block.isCounted ? again : fresh).add(block.lines);
     }
     const commits = commitsIn([fresh, again]);
-    return { isCounted, touched: touchedBy(fresh, again), commits, left: blockIds.slice(taken) };
+    const { newest } = fresh;
+    return { isCounted, touched: touchedBy(fresh, again), commits, newest, left: blockIds.slice(taken) };
   }
 
   /** Undefined if another process has evaluated any of these blocks meanwhile. */
   async #count(
     tx: Executor,
     isCounted: ReadonlyMap<number, boolean>,
-    touched: Touched,
+    { touched, newest }: Pick<Reading, 'touched' | 'newest'>,
   ): Promise<ReadonlyMap<string, Judgements> | undefined> {
     const { blocks } = this.#deps;
     const blockIds = [...isCounted.keys()];
     const counted = await blocks.lockCounted(tx, blockIds);
     if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
+    await noteRuns(tx, newest);
     const judged = new Map<string, Judgements>();
     const readUncounted = () => blocks.uncountedExecutions(tx, blockIds);
     for (const [repositoryId, of] of touched)

@@ -36,7 +36,7 @@ export interface ChangeOptions {
 }
 
 /** An identity to write, with its newer checkpoint if that changes. */
-type ChangedIdentity = IdentityRecord & Advance;
+export type ChangedIdentity = IdentityRecord & Advance;
 
 /** New tests, and those whose first executions, first failure or flaky days changed. */
 export function changedTests(

@@ -104,6 +104,8 @@ export class News {
   readonly runs = new Map<string, Map<string, AddedRun>>();
   /** By repository id, then by commit, on any branch: whether a test failed. Without those that are unknown. */
   readonly commits = new Map<string, Map<string, boolean>>();
+  /** By repository id: when the newest execution on any branch finished, skipped ones included. */
+  readonly newest = new Map<string, number>();
   /** By repository id, then by commit: what is new off the default branch. Without commits that are unknown. */
   readonly pulls = new Map<string, Map<string, NewPullCommit>>();
   /** About what it takes in memory. */
@@ -115,10 +117,17 @@ export class News {
   /** Adds what a block brings. Throws when the lines are not those of a block. */
   add(lines: string): void {
     for (const line of readLines(lines)) {
+      this.#addNewest(line);
       this.#addCommit(line);
       if (line.on_default) this.#addLine(line);
       else this.#addPull(line);
     }
+  }
+
+  #addNewest({ repository_id: repositoryId, e_finished_ms: times }: Line): void {
+    let newest = this.newest.get(repositoryId) ?? 0;
+    for (const time of times) if (time > newest) newest = time;
+    if (newest > 0) this.newest.set(repositoryId, newest);
   }
 
   #addPull(line: Line): void {

@@ -15,6 +15,8 @@ export interface Pending {
   tests: PendingTests;
   /** By {@link commitKey}. */
   commits: ReadonlySet<string>;
+  /** Ids of the repositories that something ran in. */
+  repositories: ReadonlySet<string>;
   /** Ids of the tests and runs in blocks that are not stored, or only in some of the tables. */
   arriving: ReadonlySet<string>;
 }
@@ -30,6 +32,7 @@ export async function readPending(db: Database): Promise<Pending> {
   );
   const tests: PendingTests = new Map();
   const commits = new Set<string>();
+  const repositories = new Set<string>();
   const arriving = new Set<string>();
   for (const { blockId } of blocks) {
     const [block] = await onPostgres(() =>
@@ -44,11 +47,12 @@ export async function readPending(db: Database): Promise<Pending> {
     const news = new News();
     news.add(lines);
     addPending(tests, news);
+    for (const repositoryId of news.newest.keys()) repositories.add(repositoryId);
     for (const [repositoryId, of] of news.commits)
       for (const commit of of.keys()) commits.add(commitKey({ repositoryId, commit }));
     if (block.storedAt === null) for (const name of namesIn(lines)) arriving.add(name);
   }
-  return { blocks: blocks.length, tests, commits, arriving };
+  return { blocks: blocks.length, tests, commits, repositories, arriving };
 }
 
 function addPending(pending: PendingTests, news: News): void {

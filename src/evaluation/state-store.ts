@@ -39,6 +39,7 @@ import {
 } from '../postgres/test-states.ts';
 import { type FindBeginnings, type IdentifiedChange, newRecordsOf, recordsOf } from './beginnings.ts';
 import {
+  type ChangedIdentity,
   type ChangeOptions,
   changedIdentities,
   changedTests,
@@ -48,6 +49,7 @@ import {
 import { checkpointsAfter, startsOf } from './checkpoints.ts';
 import type { DerivedState } from './derived-state.ts';
 import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
+import { keepTotals, type WrittenTest, writtenTests } from './keep-totals.ts';
 import { type Identity, identityKey } from './store.ts';
 
 export interface WriteOptions extends ChangeOptions {
@@ -88,12 +90,25 @@ export class StateStore {
   }
 
   async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<void> {
+    const changed = [...tests].flatMap(([testId, test]) => changedIdentities(testId, test, options));
+    const written = writtenTests(tests, changed, (testId) =>
+      (tests.get(testId)?.judged ?? []).some(
+        ({ course, restart }) => course.changes.length > 0 || restart !== undefined,
+      ),
+    );
+    await keepTotals(this.tx, this.repositoryId, written, () => this.#writeStates(tests, changed, options));
+  }
+
+  async #writeStates(
+    tests: ReadonlyMap<string, TestInHand>,
+    changed: readonly ChangedIdentity[],
+    options: WriteOptions,
+  ): Promise<void> {
     await writeTests(this.tx, this.repositoryId, changedTests(tests, options));
     const nameOf = (testId: string): string => {
       const { known, news } = tests.get(testId) ?? {};
       return known?.test?.name || (news?.name ?? '');
     };
-    const changed = [...tests].flatMap(([testId, test]) => changedIdentities(testId, test, options));
     await writeIdentities(this.tx, this.repositoryId, changed, nameOf);
     const advanced = changed.flatMap(({ newer, ...identity }) => (newer ? [{ ...identityOf(identity), newer }] : []));
     await advanceCheckpoints(this.tx, this.repositoryId, advanced);
@@ -158,6 +173,25 @@ export class StateStore {
     groups: readonly FailureGroupRecord[],
     findBeginnings: FindBeginnings,
   ): Promise<void> {
+    const known = Map.groupBy(await readIdentities(this.tx, this.repositoryId, testIds), ({ testId }) => testId);
+    const after = new Map(derived.map(({ test, identities }) => [test.testId, identities]));
+    const written = testIds.map(
+      (testId): WrittenTest => ({
+        ...{ testId, before: known.get(testId) ?? [], after: after.get(testId) ?? [] },
+        mayHealthChange: true,
+      }),
+    );
+    await keepTotals(this.tx, this.repositoryId, written, () =>
+      this.#replace(testIds, derived, groups, findBeginnings),
+    );
+  }
+
+  async #replace(
+    testIds: readonly string[],
+    derived: readonly DerivedState[],
+    groups: readonly FailureGroupRecord[],
+    findBeginnings: FindBeginnings,
+  ): Promise<void> {
     const names = new Map(derived.map(({ test }) => [test.testId, test.name]));
     await forgetIdentities(this.tx, this.repositoryId, testIds);
     await writeTests(
@@ -189,13 +223,25 @@ export class StateStore {
         test ? [{ ...test, firstExecutions: withoutFirstsOf(test.firstExecutions, month) }] : [],
       ),
     );
-    await writeIdentities(
-      this.tx,
-      this.repositoryId,
-      [...known.values()].flatMap(({ records }) =>
+    const kept = new Map(
+      [...known].map(([testId, { records }]) => [
+        testId,
         records.map((record) => ({ ...record, summary: withoutMonth(record.summary, month) })),
+      ]),
+    );
+    const written = [...known].map(
+      ([testId, { records }]): WrittenTest => ({
+        ...{ testId, before: records, after: kept.get(testId) ?? [] },
+        mayHealthChange: false,
+      }),
+    );
+    await keepTotals(this.tx, this.repositoryId, written, () =>
+      writeIdentities(
+        this.tx,
+        this.repositoryId,
+        [...kept.values()].flat(),
+        (testId) => known.get(testId)?.test?.name ?? '',
       ),
-      (testId) => known.get(testId)?.test?.name ?? '',
     );
     const groups = await readFailureGroups(this.tx, this.repositoryId, testIds);
     await forgetFailureGroups(this.tx, this.repositoryId, testIds);

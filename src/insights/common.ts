@@ -51,10 +51,9 @@ export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
 
-/** @param freshness how old the counts may be, if not current */
-export const failuresByDayOut = (freshness = '') =>
+export const failuresByDayOut = () =>
   z.array(z.int()).meta({
-    description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last${freshness}`,
+    description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last`,
     example: [0, 2, 0, 1, 0, 0, 0, 9, 14, 0, 1, 0, 3, 1],
   });
 

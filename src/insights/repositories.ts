@@ -1,30 +1,20 @@
 /** The repositories that a credential may read. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { defineQuery } from '../clickhouse/query.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { SERIES_DAYS, seriesStart } from '../domain/repository-stats.ts';
+import { firstDayOf, SERIES_DAYS, seriesStart } from '../domain/repository-stats.ts';
 import type { Grant } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
+import { LINK, noWindow, type PagedList, type PageRequest, publicUrlOf, readPage } from '../http/pages.ts';
+import { cursorParameter, perPageParameter, textParameter } from '../http/parameters.ts';
 import { forbidden } from '../http/problems.ts';
-import { overviewOf, type RepositoryOverview } from '../postgres/repository-overview.ts';
-import { TtlCache } from '../ttl-cache.ts';
+import { type ListedRepositories, overviewOf, type RepositoryOverview } from '../postgres/repository-overview.ts';
 import * as common from './common.ts';
-
-/** How old the days may be: a page asks every fifteen seconds, for everyone who looks at it. */
-const DAYS_KEPT_MS = 10_000;
-/** Reads of all repositories take their turn as one owner's. */
-const EVERY_OWNER = '*';
-
-const repositoryDays = defineQuery(
-  'insights/repository_days',
-  { start_ms: 'Int64' },
-  z.object({ repository_id: z.string(), last_ms: z.number(), days: z.array(z.tuple([z.number(), z.number()])) }),
-);
-type RepositoryDays = z.infer<typeof repositoryDays.row>;
 
 const count = (description: string, example: number) => z.int().meta({ description, example });
 const response = z.object({
+  total: count('Repositories on all pages', 10_000),
   repositories: z.array(
     z
       .object({
@@ -37,7 +27,7 @@ const response = z.object({
         broken_tests: count('Of these, broken in one of their pipelines and CI jobs', 3),
         quarantined_tests: count('Tests with a quarantine, on whatever branch', 4),
         recovered_tests: count('Of these, with one that could be removed', 1),
-        failed_executions_by_day: common.failuresByDayOut(', as of the last ten seconds'),
+        failed_executions_by_day: common.failuresByDayOut(),
         last_run_at: common.dateTimeOut.nullable().meta({
           description: `When the newest execution finished, on any branch; null: none in these ${SERIES_DAYS} days`,
         }),
@@ -56,10 +46,8 @@ export type RepositoryList = z.output<typeof response>;
 
 type Summary = RepositoryList['repositories'][number];
 
-const NO_DAYS: RepositoryDays = { repository_id: '', last_ms: 0, days: [] };
-
-function toJson(found: RepositoryOverview, { last_ms, days }: RepositoryDays, now: number): Summary {
-  const byDay = new Map(days);
+function toJson(found: RepositoryOverview, now: number): Summary {
+  const failures = new Map(found.failures);
   const { received_ms: received, stored_ms: stored } = found;
   return {
     owner: found.owner,
@@ -71,8 +59,8 @@ function toJson(found: RepositoryOverview, { last_ms, days }: RepositoryDays, no
     broken_tests: found.broken,
     quarantined_tests: found.quarantined,
     recovered_tests: found.recovered,
-    failed_executions_by_day: Array.from({ length: SERIES_DAYS }, (_, day) => byDay.get(day) ?? 0),
-    last_run_at: last_ms === 0 ? null : formatMoment(last_ms),
+    failed_executions_by_day: Array.from({ length: SERIES_DAYS }, (_, i) => failures.get(firstDayOf(now) + i) ?? 0),
+    last_run_at: found.newest_ms < seriesStart(now) ? null : formatMoment(found.newest_ms),
     last_upload_at: received === null ? null : formatMoment(received),
     ingest_lag_seconds: received === null ? null : Math.max(0, (stored ?? now) - received) / 1_000,
   };
@@ -81,42 +69,72 @@ function toJson(found: RepositoryOverview, { last_ms, days }: RepositoryDays, no
 const failuresOf = ({ failed_executions_by_day: days }: Summary): number => days.reduce((sum, day) => sum + day, 0);
 const pathOf = ({ owner, repository }: Summary): string => `${owner}/${repository}`.toLowerCase();
 
-/** The most trouble first. */
-const byTrouble = (one: Summary, other: Summary): number =>
-  other.broken_tests - one.broken_tests ||
-  other.flaky_tests - one.flaky_tests ||
-  failuresOf(other) - failuresOf(one) ||
-  (pathOf(one) < pathOf(other) ? -1 : 1);
+type Key = [broken: number, flaky: number, failures: number, path: string];
+const keyOf = (one: Summary): Key => [one.broken_tests, one.flaky_tests, failuresOf(one), pathOf(one)];
 
-/** Null: every one. */
-const namesOf = ({ owner, repositories }: Grant): { owner: string | null; names: readonly string[] | null } => ({
+/** The most trouble first. */
+const compareKeys = (one: Key, other: Key): number =>
+  other[0] - one[0] || other[1] - one[1] || other[2] - one[2] || (one[3] === other[3] ? 0 : one[3] < other[3] ? -1 : 1);
+
+const byTrouble: PagedList<Summary, Key> = {
+  name: 'repositories',
+  keySchema: z.tuple([z.int(), z.int(), z.int(), z.string()]),
+  keyOf,
+};
+
+/** In order of their keys. */
+function sorted(summaries: readonly Summary[]): Summary[] {
+  const keyed = summaries.map((one) => ({ one, key: keyOf(one) }));
+  return keyed.sort((a, b) => compareKeys(a.key, b.key)).map(({ one }) => one);
+}
+
+/** The rows beyond the key, nearest first. */
+function beyond(rows: readonly Summary[], { key, direction, perPage }: PageRequest<Key>): Summary[] {
+  const [ordered, sign] = direction === 'next' ? [rows, 1] : [rows.toReversed(), -1];
+  const from = key === null ? 0 : ordered.findIndex((one) => sign * compareKeys(keyOf(one), key) > 0);
+  return from < 0 ? [] : ordered.slice(from, from + perPage + 1);
+}
+
+const listedFor = ({ owner, repositories }: Grant, part: string | undefined): ListedRepositories => ({
   owner: owner?.toLowerCase() ?? null,
   names: repositories?.map((name) => name.toLowerCase()) ?? null,
+  part: part?.toLowerCase() ?? null,
 });
 
-export function mountRepositories(app: AnyElysia, http: Http, { db, clickhouse, clock }: common.InsightsDeps): void {
-  const kept = new TtlCache<ReadonlyMap<string, RepositoryDays>>(DAYS_KEPT_MS, 1);
-  const daysSince = (start: number) =>
-    kept.get(String(start), async () => {
-      const rows = await clickhouse.select(repositoryDays, { start_ms: start }, { owner: EVERY_OWNER });
-      return new Map(rows.map((row) => [row.repository_id, row]));
-    });
-
+export function mountRepositories(app: AnyElysia, http: Http, { db, clock }: common.InsightsDeps): void {
   mount(app, http, 'GET', '/v1/repositories', {
     operationId: 'listRepositories',
     tag: common.TAG,
     summary: 'List the repositories that the credential may read',
     description:
-      'With the health of their tests now, how often they failed in the last two weeks, and when they last ran; those with the most broken tests first, then those with the most flaky ones, then those with the most failures. A token of the repository host has no list: ask for a repository by its name.',
+      'With the health of their tests now, how often they failed in the last two weeks, and when they last ran; those with the most broken tests first, then those with the most flaky ones, then those with the most failures. Without `per_page` and `cursor`, the whole list; else pages. A repository whose numbers change while one reads pages may be on two of them, or on none. A token of the repository host has no list: ask for a repository by its name.',
     access: 'credential',
-    responses: { 200: { description: 'The repositories.', schema: response } },
-    handle: async ({ credential }) => {
+    query: {
+      name: textParameter(1, 2 * NAME_LENGTH_MAX + 1, {
+        description: 'Only repositories with this in `owner/repository`; in upper or lower case.',
+        example: 'acme/',
+      }),
+      cursor: cursorParameter(),
+      per_page: perPageParameter(null),
+    },
+    responses: { 200: { description: 'The repositories.', schema: response, headers: LINK } },
+    handle: async ({ credential, query, url }) => {
       if (!credential?.grant)
         throw forbidden('A token of the repository host has no list of repositories. Send an application key.');
+      const listed = listedFor(credential.grant, query.name);
       const now = clock.now();
-      const [found, days] = await Promise.all([overviewOf(db, namesOf(credential.grant)), daysSince(seriesStart(now))]);
-      const summaries = found.map((one) => toJson(one, days.get(one.id) ?? NO_DAYS, now));
-      return { body: { repositories: summaries.sort(byTrouble) } };
+      const found = sorted((await overviewOf(db, listed, firstDayOf(now))).map((one) => toJson(one, now)));
+      const total = found.length;
+      if (query.per_page === undefined && query.cursor === undefined) return { body: { total, repositories: found } };
+      const asked = {
+        path: {},
+        query,
+        filters: { ...listed },
+        window: noWindow,
+        url: publicUrlOf(http.publicUrl, url),
+      };
+      const { items, headers } = await readPage(byTrouble, asked, (page) => Promise.resolve(beyond(found, page)));
+      return { body: { total, repositories: items }, headers };
     },
   });
 }

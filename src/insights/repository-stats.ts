@@ -2,11 +2,20 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
-import { type RepositoryDay, RepositoryDays, SERIES_DAYS, seriesStart } from '../domain/repository-stats.ts';
+import {
+  firstDayOf,
+  type RepositoryDay,
+  RepositoryTotals,
+  SERIES_DAYS,
+  seriesOf,
+  seriesStart,
+} from '../domain/repository-stats.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
+import { onPostgres } from '../postgres/client.ts';
 import { readIdentityDays } from '../postgres/identity-days.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { readDaysSince } from '../postgres/repository-totals.ts';
 import type { TestSelection } from '../postgres/test-search.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
@@ -16,7 +25,7 @@ import { selectionOf, testFilters } from './search-filters.ts';
 const STATS = ['total_tests', 'healthy_tests', 'flaky_tests', 'broken_tests', 'failed_executions'] as const;
 type Stat = (typeof STATS)[number];
 
-/** A page that shows all of them asks for each. They come from one read, of every identity. */
+/** A page that shows all of them asks for each. With filters, they come from one read of the identities that are meant. */
 const KEPT_MS = 10_000;
 const KEPT_MAX = 1_000;
 
@@ -56,7 +65,7 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
     operationId: 'getRepositoryStat',
     tag: common.TAG,
     summary: 'Get a single stat of a repository as a series of days',
-    description: `How many tests the default branch had, in which health, and how often they failed, over the last ${SERIES_DAYS} UTC days, as of the last ten seconds. A test counts on the days on which it ran and the 13 days after, in the worst health of the pipelines and CI jobs in which it did. The filters select tests as they are now.`,
+    description: `How many tests the default branch had, in which health, and how often they failed, over the last ${SERIES_DAYS} UTC days. A test counts on the days on which it ran and the 13 days after, in the worst health of the pipelines and CI jobs in which it did. The filters select tests as they are now; with filters, the answer is as of the last ten seconds.`,
     access: 'read',
     params: common.repositoryPath.extend({
       stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'flaky_tests' }),
@@ -69,18 +78,14 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
       checkCost(testNames);
       const now = deps.clock.now();
       const repository = await deps.repositories.find(path.owner, path.repository_name);
-      const days = repository
-        ? await readDays(
-            deps,
-            kept,
-            { repository, selection: selectionOf(query, repository.id), now },
-            {
-              isHeavy: isHeavy(testNames),
-              signal,
-            },
-          )
-        : new RepositoryDays(now).days;
-      return { body: toJson(path.stat, days) };
+      if (!repository) return { body: toJson(path.stat, seriesOf([], now)) };
+      const isFiltered = Object.values(query).some((values) => values.length > 0);
+      if (!isFiltered) {
+        const days = await onPostgres(() => readDaysSince(deps.db, repository.id, firstDayOf(now)));
+        return { body: toJson(path.stat, seriesOf(days, now)) };
+      }
+      const asked = { repository, selection: selectionOf(query, repository.id), now };
+      return { body: toJson(path.stat, await countDays(deps, kept, asked, { isHeavy: isHeavy(testNames), signal })) };
     },
   });
 }
@@ -92,7 +97,7 @@ interface Asked {
 }
 
 /** Takes its turn among those of other owners: it looks at every identity of the selection. */
-async function readDays(
+async function countDays(
   { db, searches }: common.InsightsDeps,
   kept: TtlCache<readonly RepositoryDay[]>,
   { repository: { id, owner }, selection, now }: Asked,
@@ -107,9 +112,9 @@ async function readDays(
     // Those who asked for another statistic before may have read it meanwhile.
     const read = kept.recall(name);
     if (read) return read;
-    const counted = new RepositoryDays(now);
+    const counted = new RepositoryTotals(firstDayOf(now));
     await readIdentityDays(db, id, { selection, since }, (identities) => counted.add(identities), turn.signal);
-    return await kept.get(name, () => Promise.resolve(counted.days));
+    return await kept.get(name, () => Promise.resolve(seriesOf(counted.days, now)));
   } finally {
     onEnded();
   }

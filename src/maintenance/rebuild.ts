@@ -24,6 +24,7 @@ import { repositories } from '../postgres/schema.ts';
 import { forgetStates } from '../postgres/test-states.ts';
 import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
+import { recountRepositories } from './recount.ts';
 import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
 import { markRegrouped } from './regroup-online.ts';
 import { evaluateStoredBlocks } from './stored-blocks.ts';
@@ -83,6 +84,7 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
         await rederive(judging, group, { isFlakyDetectionEnabled, retainedSince });
         tests += group.testIds.length;
       }
+      await recountRepositories(deps);
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);

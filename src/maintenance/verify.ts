@@ -6,6 +6,7 @@ import { max } from 'drizzle-orm';
 import { z } from 'zod';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { scope, scopeOf } from '../clickhouse/scope.ts';
+import { firstDayOf } from '../domain/repository-stats.ts';
 import type { VerifyReportDocument } from '../domain/verify-report.ts';
 import { type PendingTests, readPending } from '../evaluation/pending.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
@@ -14,10 +15,12 @@ import { type Database, onPostgres } from '../postgres/client.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
+import { readNewestRuns } from './recount.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
 import { commitDifferences } from './verify-commits.ts';
 import { compareLedger, type LedgerComparison, type LedgerDeps } from './verify-ledger.ts';
+import { totalsDifferences } from './verify-totals.ts';
 
 const DIFFERENCES_SHOWN_MAX = 20;
 
@@ -98,11 +101,14 @@ export interface Look {
  * @param executionsAtOnce how many are held in memory and judged at once
  */
 export async function lookAt(
-  { clickhouse, postgres, quarantines }: VerifyDeps,
+  { clickhouse, postgres, quarantines, clock }: VerifyDeps,
   repositoryId?: string,
   executionsAtOnce?: number,
 ): Promise<Look> {
+  // Before what is pending: what was evaluated in between is noted, and what was not is pending.
+  const newest = await readNewestRuns(clickhouse, repositoryId);
   const pending = await readPending(postgres.db);
+  for (const id of pending.repositories) newest.delete(id);
   const differences = new Map<string, string[]>();
   for (const { name, query } of CHECKS) {
     const rows = await clickhouse.select(query, scopeOf(repositoryId));
@@ -131,6 +137,10 @@ export async function lookAt(
       repositoryId,
       executionsAtOnce,
     }),
+  );
+  differences.set(
+    'repositories: tests by health, now and day by day, and the newest run',
+    await totalsDifferences(postgres.db, { newest, firstDay: firstDayOf(clock.now()) }, repositoryId),
   );
   differences.set(
     'commits: records as the executions say',

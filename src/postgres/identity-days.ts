@@ -4,8 +4,9 @@ import { z } from 'zod';
 import type { IdentityDays } from '../domain/repository-stats.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { abandonable } from './abandonable.ts';
-import type { Database } from './client.ts';
-import { readSummary } from './identity-summary.ts';
+import type { Database, Executor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { readDays } from './identity-summary.ts';
 import { healthChanges, identities } from './schema.ts';
 import { matching, type TestSelection } from './test-search.ts';
 
@@ -20,68 +21,100 @@ const row = z.object({
   changes: z.array(z.tuple([z.number(), z.enum(HEALTHS)])).nullable(),
 });
 
+interface AskedDays {
+  /** The identities that are meant, as far as they have retained executions; null: every one. */
+  selection: TestSelection | null;
+  /** The first moment whose changes of health are needed; milliseconds since the epoch. */
+  since: number;
+}
+
 /**
- * Visits the tests that have retained executions in a selection, each with its selected identities and the changes of
- * their health since a moment.
+ * Visits the tests of a selection, each with its selected identities and the changes of their health.
  *
- * @param since in milliseconds since the epoch
  * @param signal aborted when the answer is no longer waited for: the read then ends
  */
-export async function readIdentityDays(
+export const readIdentityDays = (
   db: Database,
   repositoryId: string,
-  asked: { selection: TestSelection; since: number },
+  asked: AskedDays,
   visit: (identities: readonly IdentityDays[]) => void,
   signal?: AbortSignal,
+): Promise<void> => abandonable(db, (session) => visitIdentityDays(session, repositoryId, asked, visit), { signal });
+
+/** The same in a transaction, with a cursor: all of it agrees, and is not in memory at once. */
+export async function visitIdentityDays(
+  tx: Executor,
+  repositoryId: string,
+  asked: AskedDays,
+  visit: (identities: readonly IdentityDays[]) => void,
 ): Promise<void> {
   let testId: string | undefined;
   let ofTest: IdentityDays[] = [];
-  await abandonable(
-    db,
-    async (session) => {
-      await session.execute(sql`declare days no scroll cursor for ${daysStatement(repositoryId, asked)}`);
-      let isMore = true;
-      while (isMore) {
-        const { rows } = await session.execute(sql.raw(`fetch ${PAGE_ROWS} from days`));
-        for (const found of rows.map((one) => row.parse(one))) {
-          if (ofTest.length > 0 && found.test_id !== testId) {
-            visit(ofTest);
-            ofTest = [];
-          }
-          testId = found.test_id;
-          ofTest.push(daysOf(found));
-        }
-        isMore = rows.length === PAGE_ROWS;
+  await tx.execute(sql`declare days no scroll cursor for ${daysStatement(repositoryId, asked)}`);
+  let isMore = true;
+  while (isMore) {
+    const { rows } = await tx.execute(sql.raw(`fetch ${PAGE_ROWS} from days`));
+    for (const found of rows.map((one) => row.parse(one))) {
+      if (ofTest.length > 0 && found.test_id !== testId) {
+        visit(ofTest);
+        ofTest = [];
       }
-    },
-    { signal },
-  );
+      testId = found.test_id;
+      ofTest.push(daysOf(found));
+    }
+    isMore = rows.length === PAGE_ROWS;
+  }
+  await tx.execute(sql`close days`);
   if (ofTest.length > 0) visit(ofTest);
 }
 
 const daysOf = ({ health, summary, changes }: z.infer<typeof row>): IdentityDays => ({
-  days: readSummary(summary).summary.days,
+  days: readDays(summary),
   health,
   changes: changes?.map(([at, before]) => ({ at, before })) ?? [],
 });
+
+/** In order of time, as evaluations follow each other. */
+const changeOrder = (table: string): SQL =>
+  sql.raw(`${table}.at_ms, ${table}.run_id collate "C", ${table}.run_attempt, ${table}.execution_id::numeric`);
 
 /**
  * The identities of one test after the other. The changes of each come from a range of their primary key, in the same
  * statement: so they agree with its health.
  */
-export const daysStatement = (
-  repositoryId: string,
-  { selection, since }: { selection: TestSelection; since: number },
-): SQL => sql`
+export const daysStatement = (repositoryId: string, { selection, since }: AskedDays): SQL => sql`
   select identities.test_id, identities.health, identities.summary, (
-      select json_agg(json_build_array(changes.at_ms, changes.before)
-        order by changes.at_ms, changes.run_id collate "C", changes.run_attempt, changes.execution_id::numeric)
+      select json_agg(json_build_array(changes.at_ms, changes.before) order by ${changeOrder('changes')})
       from ${healthChanges} as changes
       where changes.repository_id = identities.repository_id and changes.test_id = identities.test_id
         and changes.pipeline_name = identities.pipeline_name and changes.job_name = identities.job_name
         and changes.at_ms >= ${since}
     ) as changes
   from ${identities}
-  where identities.repository_id = ${repositoryId} and identities.executions > 0
-    and ${matching(repositoryId, selection)}
+  where identities.repository_id = ${repositoryId}
+    and ${selection ? sql`identities.executions > 0 and ${matching(repositoryId, selection)}` : sql`true`}
   order by identities.test_id`;
+
+const changeRow = z.object({
+  test_id: z.string(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  at_ms: z.number(),
+  before: z.enum(HEALTHS),
+});
+export type HealthChange = z.infer<typeof changeRow>;
+
+/** The changes of health of some tests since a moment, in order of time; from ranges of their primary key. */
+export async function readChangesSince(
+  tx: Executor,
+  repositoryId: string,
+  { testIds, since }: { testIds: readonly string[]; since: number },
+): Promise<HealthChange[]> {
+  if (testIds.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, at_ms::float8 as at_ms, before
+    from ${healthChanges}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and at_ms >= ${since}
+    order by ${changeOrder('health_changes')}`);
+  return rows.map((found) => changeRow.parse(found));
+}

@@ -2,8 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, onPostgres } from './client.ts';
-import { recount } from './repository-counts.ts';
-import { quarantines, repositories, repositoryCounts, uploadChunks } from './schema.ts';
+import { quarantines, repositories, repositoryCounts, repositoryDays, uploadChunks } from './schema.ts';
 
 const rowSchema = z.object({
   id: z.string(),
@@ -16,42 +15,48 @@ const rowSchema = z.object({
   broken: z.coerce.number(),
   quarantined: z.coerce.number(),
   recovered: z.coerce.number(),
+  /** Failed executions by day (days since the epoch), on those with any. */
+  failures: z.array(z.tuple([z.number(), z.number()])),
+  /** When its newest execution finished; 0: nothing ran. */
+  newest_ms: z.coerce.number(),
   /** When its newest upload arrived, and when that was stored; null: there is none, it is not stored yet. */
   received_ms: z.coerce.number().nullable(),
   stored_ms: z.coerce.number().nullable(),
 });
 export type RepositoryOverview = z.infer<typeof rowSchema>;
 
-/** The repositories of an owner, or some of them by name; in lower case, null for all. */
+/** In lower case, null for all. */
 export interface ListedRepositories {
   owner: string | null;
   names: readonly string[] | null;
+  /** A part of `owner/name`. */
+  part: string | null;
 }
 
 /**
- * In no order. Tests are counted where something changed since the last look; the rest is a row and a few index entries
- * for each repository.
+ * In no order. A few rows and index entries for each repository, and nothing for each test.
+ *
+ * @param firstDay the first day of the failures; days since the epoch
  */
-export async function overviewOf(db: Database, listed: ListedRepositories): Promise<RepositoryOverview[]> {
+export async function overviewOf(
+  db: Database,
+  listed: ListedRepositories,
+  firstDay: number,
+): Promise<RepositoryOverview[]> {
   return onPostgres(async () => {
-    const isListed = listedOnly(listed);
-    const counted = await recount(db, sql`select id from ${repositories} where ${isListed}`);
-    const { rows } = await db.execute(overviewStatement(isListed));
-    return rows.map((row) => {
-      const found = rowSchema.parse(row);
-      return { ...found, ...counted.get(found.id) };
-    });
+    const { rows } = await db.execute(overviewStatement(listedOnly(listed), firstDay));
+    return rows.map((row) => rowSchema.parse(row));
   });
 }
 
-function listedOnly({ owner, names }: ListedRepositories): SQL {
-  const ofOwner = owner === null ? sql`true` : sql`lower(owner) = ${owner}`;
-  return names === null ? ofOwner : sql`${ofOwner} and lower(name) = any(${sql.param([...names])}::text[])`;
-}
+const listedOnly = ({ owner, names, part }: ListedRepositories): SQL => sql`
+  ${owner === null ? sql`true` : sql`lower(owner) = ${owner}`}
+  and ${names === null ? sql`true` : sql`lower(name) = any(${sql.param([...names])}::text[])`}
+  and ${part === null ? sql`true` : sql`position(${part} in lower(owner || '/' || name)) > 0`}`;
 
 const ms = (column: SQL): SQL => sql`extract(epoch from ${column}) * 1000`;
 
-const overviewStatement = (isListed: SQL): SQL => sql`
+const overviewStatement = (isListed: SQL, firstDay: number): SQL => sql`
   with listed as (
     select id, owner, name, default_branch, created_at from ${repositories} where ${isListed}
   ), held as (
@@ -63,11 +68,16 @@ const overviewStatement = (isListed: SQL): SQL => sql`
   )
   select id, owner, name, default_branch, ${ms(sql`created_at`)} as created_ms,
     coalesce(tests, 0) as tests, coalesce(flaky, 0) as flaky, coalesce(broken, 0) as broken,
+    coalesce(failed.days, '[]') as failures, coalesce(counts.newest_ms, 0) as newest_ms,
     coalesce(quarantined, 0) as quarantined, coalesce(recovered, 0) as recovered,
     ${ms(sql`newest.received_at`)} as received_ms, ${ms(sql`newest.stored_at`)} as stored_ms
   from listed
   left join ${repositoryCounts} as counts on counts.repository_id = listed.id
   left join held on held.repository_id = listed.id
+  left join lateral (
+    select json_agg(json_build_array(days.day, days.failures)) as days from ${repositoryDays} as days
+    where days.repository_id = listed.id and days.day >= ${firstDay} and days.failures > 0
+  ) as failed on true
   left join lateral (
     select received_at, stored_at from ${uploadChunks} as chunks
     where chunks.repository_id = listed.id order by received_at desc, upload_id desc limit 1

@@ -11,7 +11,7 @@ import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
-import { noteChange } from './repository-counts.ts';
+import { forgetTotals } from './repository-totals.ts';
 import {
   contradictions,
   failureGroups,
@@ -164,7 +164,10 @@ export async function writeTests(tx: Executor, repositoryId: string, states: rea
       flaky_days = excluded.flaky_days, first_executions = excluded.first_executions`);
 }
 
-/** Records identities, or replaces what is known of them, except how the name begins. */
+/**
+ * Records identities, or replaces what is known of them, except how the name begins. What that makes of the numbers of
+ * the repository is added to them by the caller (src/postgres/repository-totals.ts).
+ */
 export async function writeIdentities(
   tx: Executor,
   repositoryId: string,
@@ -174,7 +177,6 @@ export async function writeIdentities(
   if (records.length === 0) return;
   const metrics = records.map((record) => metricsOf(record.summary, record));
   await tx.execute(sql`
-    with changed as (${noteChange(repositoryId)})
     insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,
       impact, failed, failed_ppm, last_failed_ms, summary, belief)
     select ${repositoryId}, * from unnest(
@@ -198,7 +200,6 @@ export async function writeIdentities(
 /** Removes the identities of some tests; their checkpoints stay. */
 export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   await tx.execute(sql`
-    with changed as (${noteChange(repositoryId)})
     delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
 }
 
@@ -207,7 +208,7 @@ export async function forgetIdentities(tx: Executor, repositoryId: string, testI
  * retained stay.
  */
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
-  await tx.execute(noteChange(repositoryId));
+  await forgetTotals(tx, repositoryId);
   await tx.delete(identities).where(eq(identities.repositoryId, repositoryId));
   await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));

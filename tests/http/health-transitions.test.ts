@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import { JUDGEMENT_VERSION } from '../../src/domain/judgement-constants.ts';
+import { recountRepositories } from '../../src/maintenance/recount.ts';
 import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
 import { healthChanges, pullRequests, upgrades } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -65,6 +66,7 @@ test('are those of the window, which is a day by default', async () => {
 test('follow from the history again after an upgrade from a version that did not keep them', async () => {
   const { db } = insights.app.stores.postgres;
   await db.delete(healthChanges).where(eq(healthChanges.repositoryId, insights.fixture.id));
+  await recountRepositories(insights.app.stores);
   expect((await read()).transitions).toEqual([]);
   await db.delete(upgrades).where(eq(upgrades.name, `judgement ${JUDGEMENT_VERSION}`));
   await upgradeStates(insights.app.stores);

@@ -1,9 +1,6 @@
 /** The list of repositories: what a credential sees of them, and how their tests are. */
 import { expect, test } from 'bun:test';
-import { sql } from 'drizzle-orm';
-import { recount } from '../../src/postgres/repository-counts.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { openTestApp } from '../support/http.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 
 interface Listed {
@@ -34,8 +31,7 @@ const insights = setUpInsights(async (fixture) => {
 
 /** With a new app: one keeps the days for some seconds. */
 const listFor = async (token: string): Promise<Listed['repositories']> => {
-  const app = await openTestApp();
-  const response = await app.request('/v1/repositories', { token });
+  const response = await insights.app.request('/v1/repositories', { token });
   expect(response.status).toBe(200);
   return ((await response.json()) as Listed).repositories;
 };
@@ -102,33 +98,6 @@ test('what ran since the last look is counted, also where several look at once',
   expect(await numbersOf(another)).toEqual([44, 1, 1]);
 });
 
-test('a count that is kept leaves out nothing that was committed while it was made', async () => {
-  const { db, pool } = insights.app.stores.postgres;
-  const another = insights.fixture.another();
-  await another.ingest(another.run([{ name: 'a' }]));
-  const one = sql`select ${another.id}::uuid`;
-  const writer = await pool.connect();
-  try {
-    await writer.query('begin');
-    await writer.query('update ci_insights.repository_counts set changes = changes + 1 where repository_id = $1', [
-      another.id,
-    ]);
-    await writer.query(
-      `insert into ci_insights.identities (repository_id, test_id, pipeline_name, job_name, name_start, executions, health,
-         summary) values ($1, $2, 'CI', 'unit', 'b', 1, 'broken', '')`,
-      [another.id, crypto.randomUUID()],
-    );
-    // It neither waits for the writer, nor sees what that has not committed.
-    expect((await recount(db, one)).get(another.id)).toEqual({ tests: 1, flaky: 0, broken: 0 });
-    await writer.query('commit');
-  } finally {
-    writer.release();
-  }
-  expect((await recount(db, one)).get(another.id)).toEqual({ tests: 2, flaky: 0, broken: 1 });
-  expect((await recount(db, one)).size).toBe(0);
-  await pool.query(`delete from ci_insights.identities where repository_id = $1 and name_start = 'b'`, [another.id]);
-});
-
 test('the failures of each day, the newest run and the lag of the newest upload are those of the other reads', async () => {
   const another = insights.fixture.another();
   const failed = (hoursAgo: number) => ({ name: 'a', at: at(hoursAgo), status: 'failed' as const, failures: [{}] });
@@ -148,6 +117,10 @@ test('the failures of each day, the newest run and the lag of the newest upload 
   expect(series.value).toBe(3);
   expect(found).toMatchObject({ last_run_at: iso(at(1)), last_upload_at: iso(TEST_NOW), ingest_lag_seconds: 0 });
 
+  // A late run is not the newest.
+  await another.ingest(another.run([{ name: 'a', at: at(3) }], { branch: 'feature' }));
+  expect((await summaryOf(another))?.last_run_at).toBe(iso(at(1)));
+
   // Received a minute before it was stored.
   const { clock } = insights.app.stores;
   const late = another.run([{ name: 'a' }]);
@@ -158,6 +131,39 @@ test('the failures of each day, the newest run and the lag of the newest upload 
     clock.set(TEST_NOW);
   }
   expect(await summaryOf(another)).toMatchObject({ ingest_lag_seconds: 60 });
+});
+
+test('in pages, each repository is on one of them, in the order of the whole list, also while another comes', async () => {
+  const owner = `pages-${crypto.randomUUID()}`;
+  const record = (name: string) => insights.app.stores.repositories.record({ host: 'github.com', owner, name });
+  for (let i = 0; i < 7; i++) await record(`${i % 2 === 0 ? 'Even' : 'odd'}-${i}`);
+  const token = await insights.app.makeKey({ owner });
+  const read = async (address: string) => {
+    const response = await insights.app.request(address, { token });
+    expect(response.status).toBe(200);
+    const links = response.headers.get('link') ?? '';
+    const link = (rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(links)?.[1];
+    const { total, repositories } = (await response.json()) as Listed & { total: number };
+    return { total, names: repositories.map(({ repository }) => repository), next: link('next'), prev: link('prev') };
+  };
+  const whole = await read('/v1/repositories');
+  expect(whole).toMatchObject({ total: 7, next: undefined });
+  let page = await read('/v1/repositories?per_page=3');
+  const pages = [page.names];
+  while (page.next) {
+    await record(`another-${pages.length}`);
+    page = await read(page.next);
+    pages.push(page.names);
+  }
+  expect(pages.flat()).toEqual(whole.names);
+  expect(pages.length).toBe(3);
+  expect((await read(page.prev ?? '')).names).toEqual(pages[1] ?? []);
+
+  const found = await read(`/v1/repositories?name=${owner.slice(-8).toUpperCase()}/even&per_page=2`);
+  expect(found).toMatchObject({ total: 4, names: ['Even-0', 'Even-2'] });
+  expect(await read('/v1/repositories?name=nowhere')).toMatchObject({ total: 0, names: [] });
+  const foreign = await insights.app.request(found.next?.replace('even', 'odd') ?? '', { token });
+  expect(foreign.status).toBe(422);
 });
 
 test('a repository in which nothing ran lately has no failures, no run and no upload', async () => {

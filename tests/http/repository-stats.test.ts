@@ -108,6 +108,16 @@ test('a run that arrives late changes the days that it belongs to', async () => 
   expect(await valuesOf('total_tests', { test_name: '*' })).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 3, 3, 4, 4, 4, 4]);
 });
 
+test('without filters, are those that a count of every test gives', async () => {
+  const { base } = insights.fixture;
+  for (const stat of Object.keys(EXPECTED)) {
+    const kept = await insights.app.get<Series>(`${base}/tests/stats/${stat}`);
+    // A filter that leaves nothing out.
+    expect(kept).toEqual(await insights.app.get<Series>(`${base}/tests/stats/${stat}?job_name_exclude=never`));
+    expect(Math.max(...kept.value_over_time.map(({ value }) => value))).toBeGreaterThan(0);
+  }
+});
+
 test('of a repository without uploads are zero, and of an unknown name are 422', async () => {
   const { owner } = insights.fixture.repository;
   const nothing = await insights.app.get<Series>(`/v1/ci/${owner}/repositories/unheard-of/tests/stats/total_tests`);

@@ -1,6 +1,6 @@
 /** Rebuild brings everything derived into line with the executions and the settings. */
 import { beforeEach, expect, test } from 'bun:test';
-import { like } from 'drizzle-orm';
+import { eq, like } from 'drizzle-orm';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { failureIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
@@ -8,7 +8,15 @@ import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import type { GroupOf } from '../../src/maintenance/regroup.ts';
 import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts';
-import { commitRecords, identities, tests, upgrades } from '../../src/postgres/schema.ts';
+import { upgradeTotals } from '../../src/maintenance/upgrade-totals.ts';
+import {
+  commitRecords,
+  identities,
+  repositoryCounts,
+  repositoryDays,
+  tests,
+  upgrades,
+} from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -74,6 +82,44 @@ test('a record of a commit that is outdated is found, and a rebuild removes it',
   await rebuild(stores);
   expect(await db.select().from(commitRecords)).toEqual([]);
   await driver.verify();
+});
+
+test('totals of a repository that are wrong are found, and a rebuild counts them again', async () => {
+  const { stores, driver } = ingest;
+  const { db } = stores.postgres;
+  await driver.ingest(runAt(1, '1', { a: 'failed', b: 'passed' }));
+  const damages: [damage: () => Promise<unknown>, found: string][] = [
+    [() => db.update(repositoryDays).set({ healthy: 7 }), '7 healthy'],
+    [() => db.update(repositoryCounts).set({ tests: 7 }), 'tests: {'],
+    [() => db.update(repositoryCounts).set({ newestMs: 7 }), 'newest run: '],
+    [() => db.delete(repositoryDays), '0 healthy'],
+    [() => db.delete(repositoryCounts), 'tests: {'],
+  ];
+  for (const [damage, found] of damages) {
+    await damage();
+    await expect(driver.verify()).rejects.toThrow(found);
+    await rebuild(stores);
+    await driver.verify();
+  }
+  await driver.ingest(runAt(1, '2', { a: 'passed', c: 'failed' }));
+  await driver.verify();
+});
+
+test('repositories from before their totals were kept are counted once, also if that is cut off', async () => {
+  const { stores, driver } = ingest;
+  const { db } = stores.postgres;
+  await driver.ingest(runAt(2, '1', { a: 'failed', b: 'passed' }));
+  for (const table of [repositoryCounts, repositoryDays]) await db.delete(table);
+  await db.delete(upgrades).where(eq(upgrades.name, 'totals of repositories'));
+  const clickhouse = { ...stores.clickhouse, select: () => Promise.reject(new Error('killed')) } as never;
+  await expect(upgradeTotals({ ...stores, clickhouse })).rejects.toThrow('killed');
+  await driver.ingest(runAt(1, '2', { a: 'passed', c: 'failed' }));
+  await upgradeTotals(stores);
+  await driver.verify();
+  await db.update(repositoryCounts).set({ tests: 7 });
+  await upgradeTotals(stores);
+  await expect(driver.verify()).rejects.toThrow('tests: {');
+  await rebuild(stores);
 });
 
 test.each([

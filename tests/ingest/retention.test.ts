@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { dayOf } from '../../src/domain/time.ts';
 import { ALWAYS_AGREED } from '../../src/postgres/clock-watch.ts';
-import { commitRecords, ingestBlocks } from '../../src/postgres/schema.ts';
+import { commitRecords, ingestBlocks, repositoryDays } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { MONTHLY_TABLES, Retention } from '../../workers/retention.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -64,8 +65,11 @@ describe('with the clock moved past retention', () => {
     app.stores.clock.set(at('2027-01-02'));
     expect(await driver.retention.run()).toContain(202609);
     await driver.verify();
-    const recorded = await app.stores.postgres.db.select().from(commitRecords);
+    const { db } = app.stores.postgres;
+    const recorded = await db.select().from(commitRecords);
     expect(recorded.map(({ commitSha }) => commitSha)).toEqual(['third']);
+    const days = await db.select().from(repositoryDays);
+    expect(Math.min(...days.map(({ day }) => day))).toBe(dayOf(at('2026-11-10')));
 
     const details = await app.get(kept);
     expect(details).toMatchObject({

@@ -1,7 +1,15 @@
 /** How a repository did day by day, against a recount of every execution and every change. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { failuresByDay, RepositoryDays, SERIES_DAYS, seriesStart } from '../../src/domain/repository-stats.ts';
+import {
+  failuresByDay,
+  type IdentityDays,
+  type RepositoryDay,
+  RepositoryTotals,
+  SERIES_DAYS,
+  seriesOf,
+  seriesStart,
+} from '../../src/domain/repository-stats.ts';
 import { HEALTHS, type Health, type Status, worstHealth } from '../../src/domain/status.ts';
 import { emptySummary, mergeSummaries, type SummarisedExecution, summaryOf } from '../../src/domain/test-state.ts';
 
@@ -51,18 +59,21 @@ const history = fc.record({ executions: fc.array(execution, { maxLength: 12 }), 
 /** Tests, each with its identities. */
 const repository = fc.array(fc.array(history, { minLength: 1, maxLength: 3 }), { maxLength: 5 });
 
-function daysOf(tests: readonly History[][], now: number): RepositoryDays['days'] {
-  const days = new RepositoryDays(now);
-  for (const histories of tests)
-    days.add(
-      histories.map(({ executions, changes: all }) => ({
-        days: summaryOf(executions).days,
-        health: all.at(-1)?.after ?? 'healthy',
-        changes: all.filter(({ at }) => at >= seriesStart(now)),
-      })),
-    );
-  return days.days;
+/** What is stored of an identity. */
+const identityOf = ({ executions, changes: all }: History): IdentityDays => ({
+  days: summaryOf(executions).days,
+  health: all.at(-1)?.after ?? 'healthy',
+  changes: all,
+});
+
+function totalsOf(tests: readonly (readonly IdentityDays[])[]): RepositoryTotals {
+  const totals = new RepositoryTotals();
+  for (const identities of tests) totals.add(identities);
+  return totals;
 }
+
+const daysOf = (tests: readonly History[][], now: number): RepositoryDay[] =>
+  seriesOf(totalsOf(tests.map((histories) => histories.map(identityOf))).days, now);
 
 /** What happened before the end of a day, taken from the whole history. */
 function recount(tests: readonly History[][], start: number) {
@@ -100,9 +111,42 @@ test('the failures of one identity are those of a repository that has no other',
   fc.assert(
     fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
       const { days } = summaryOf(executions);
-      const repository = new RepositoryDays(NOW);
-      repository.add([{ days, health: 'flaky', changes: [] }]);
-      expect(failuresByDay(days, NOW)).toEqual(repository.days.map(({ failures }) => failures));
+      const alone = new RepositoryTotals();
+      alone.add([{ days, health: 'flaky', changes: [] }]);
+      expect(failuresByDay(days, NOW)).toEqual(seriesOf(alone.days, NOW).map(({ failures }) => failures));
+    }),
+  );
+});
+
+test('a series counts the same from its first day on as from the beginning', () => {
+  fc.assert(
+    fc.property(repository, (tests) => {
+      const fromTheFirst = new RepositoryTotals(Math.floor(seriesStart(NOW) / DAY));
+      for (const histories of tests)
+        fromTheFirst.add(
+          histories.map(identityOf).map(({ changes: all, ...identity }) => ({
+            ...identity,
+            changes: all.filter(({ at }) => at >= seriesStart(NOW)),
+          })),
+        );
+      expect(seriesOf(fromTheFirst.days, NOW)).toEqual(daysOf(tests, NOW));
+    }),
+  );
+});
+
+test('the differences that tests make as they change, in any order, add up to a count of what they became', () => {
+  const moves = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.array(history, { maxLength: 3 })), { maxLength: 12 });
+  fc.assert(
+    fc.property(moves, (steps) => {
+      const kept = new RepositoryTotals();
+      const tests = new Map<number, IdentityDays[]>();
+      for (const [test, histories] of steps) {
+        kept.add(tests.get(test) ?? [], -1);
+        tests.set(test, histories.map(identityOf));
+        kept.add(tests.get(test) ?? []);
+      }
+      const counted = totalsOf([...tests.values()]);
+      expect([kept.counts, kept.days, kept.isZero]).toEqual([counted.counts, counted.days, counted.isZero]);
     }),
   );
 });
@@ -111,19 +155,16 @@ test('it does not matter in which order executions arrived', () => {
   fc.assert(
     fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
       const arrived = executions.map((one) => summaryOf([one])).reduce(mergeSummaries, emptySummary);
-      const [together, oneByOne] = [new RepositoryDays(NOW), new RepositoryDays(NOW)];
-      together.add([{ days: summaryOf(executions).days, health: 'flaky', changes: [] }]);
-      oneByOne.add([{ days: arrived.days, health: 'flaky', changes: [] }]);
-      expect(oneByOne.days).toEqual(together.days);
+      const together: IdentityDays = { days: summaryOf(executions).days, health: 'flaky', changes: [] };
+      expect(totalsOf([[{ ...together, days: arrived.days }]]).days).toEqual(totalsOf([[together]]).days);
     }),
   );
 });
 
 test('a test that stops running leaves after two weeks', () => {
-  const days = new RepositoryDays(NOW);
   const last = Math.floor(NOW / DAY) - 20;
-  days.add([{ days: [[last, 1, 0]], health: 'broken', changes: [] }]);
-  expect(days.days.map(({ healths }) => healths.broken)).toEqual([
+  const days = seriesOf(totalsOf([[{ days: [[last, 1, 0]], health: 'broken', changes: [] }]]).days, NOW);
+  expect(days.map(({ healths }) => healths.broken)).toEqual([
     ...Array.from({ length: 7 }, () => 1),
     ...Array.from({ length: 7 }, () => 0),
   ]);

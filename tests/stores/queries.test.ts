@@ -24,7 +24,7 @@ describe('every query of sql/queries', () => {
     // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
     const keys: [RegExp, string][] = [
       [/^events\//, 'received_at'],
-      [/red_runs|repository_days/, 'day'],
+      [/red_runs/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/runs|run_lists/, 'day'],
       // Of all tests of the default branch.

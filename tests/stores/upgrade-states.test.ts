@@ -6,12 +6,15 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
+import { upgradeTotals } from '../../src/maintenance/upgrade-totals.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import {
   failureGroups,
   healthCheckpoints,
   identities,
   ingestBlocks,
+  repositoryCounts,
+  repositoryDays,
   tests,
   upgrades,
 } from '../../src/postgres/schema.ts';
@@ -30,7 +33,8 @@ const FAILED_AT = TEST_NOW - 400 * DAY_MS;
 /** What a version leaves that never knew the tables. */
 async function forgetStates(): Promise<void> {
   const { db } = ingest.stores.postgres;
-  for (const table of [tests, identities, failureGroups, healthCheckpoints, upgrades]) await db.delete(table);
+  const derived = [tests, identities, failureGroups, healthCheckpoints, repositoryCounts, repositoryDays];
+  for (const table of [...derived, upgrades]) await db.delete(table);
 }
 
 beforeAll(async () => {
@@ -94,6 +98,7 @@ test('health and failures follow from the executions, what has left is copied, a
   await db.update(ingestBlocks).set({ evaluatedAt: new Date(), body: null }).where(isNull(ingestBlocks.countedAt));
   expect((await verify(stores)).pendingBlocks).toBe(1);
   await upgradeStates(stores);
+  await upgradeTotals(stores);
   await driver.verify();
   const expected = { a: ['flaky'], b: ['healthy'], 'still failing': ['broken'] };
   expect(await healthsOf(stores, repository)).toMatchObject(expected);

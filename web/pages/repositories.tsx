@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
-import { repositoriesQuery } from '../api/queries.ts';
+import { firstRepositoriesQuery, repositoriesQuery } from '../api/queries.ts';
 import { FailuresByDay } from '../ui/failures-by-day.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
@@ -23,12 +23,18 @@ export function Repositories() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
   useTitle('Repositories');
-  const { data, error, refetch, isPending } = useQuery({ ...repositoriesQuery, refetchInterval: 15_000 });
+  const first = useQuery({ ...firstRepositoriesQuery, refetchInterval: 15_000 });
+  const total = first.data?.total ?? 0;
+  const isLong = total > (first.data?.repositories.length ?? 0);
+  // Megabytes, for what one scrolls to or searches for.
+  const whole = useQuery({ ...repositoriesQuery, enabled: isLong, refetchInterval: 60_000 });
+  const isWaiting = isLong && whole.isPending;
+  const error = first.error ?? whole.error;
   const onSearch = useCallback(
     (text: string) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
     [navigate],
   );
-  const all = data?.repositories ?? [];
+  const all = (isLong && whole.data ? whole : first).data?.repositories ?? [];
   const found = all.filter((one) => pathOf(one).toLowerCase().includes(q.toLowerCase()));
   return (
     <>
@@ -39,16 +45,16 @@ export function Repositories() {
         )}
       </div>
       <div className="card overflow-hidden">
-        {isPending && <Loading />}
-        {error && <Failed error={error} reset={() => void refetch()} />}
+        {(first.isPending || (found.length === 0 && isWaiting)) && <Loading />}
+        {error && <Failed error={error} reset={() => void (first.error ? first : whole).refetch()} />}
         {found.length > 0 && <Rows repositories={found} />}
-        {data && all.length === 0 && (
+        {first.data && all.length === 0 && (
           <Empty title="No repository has sent results yet">
             <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
             <OpenRepository />
           </Empty>
         )}
-        {all.length > 0 && found.length === 0 && <Empty title={`No repository has “${q}” in its name`} />}
+        {all.length > 0 && found.length === 0 && !isWaiting && <Empty title={`No repository has “${q}” in its name`} />}
       </div>
     </>
   );

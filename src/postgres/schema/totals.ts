@@ -1,18 +1,37 @@
-/** Numbers of a repository that are kept up to date. */
-import { bigint, integer, uuid } from 'drizzle-orm/pg-core';
+/** Totals of repositories, which are kept up to date. */
+import { bigint, integer, primaryKey, uuid } from 'drizzle-orm/pg-core';
 import { schema } from './columns.ts';
 
 /**
- * How many tests of a repository are in which health, for the list of repositories. Whatever writes identities raises
- * `changes` in the same transaction; who reads the list counts again where that differs from `counted`. So a run costs
- * one small row, and a look at ten thousand repositories counts only those in which something ran since the last look.
+ * How many tests of a repository are in which health now, and when it last ran. Whatever changes that adds the difference
+ * in the same transaction (src/postgres/repository-totals.ts). A repository in which nothing ran has no row.
  */
 export const repositoryCounts = schema.table('repository_counts', {
   repositoryId: uuid('repository_id').primaryKey(),
-  changes: bigint({ mode: 'number' }).notNull(),
-  /** The changes that the numbers below include; 0 before the first count. */
-  counted: bigint({ mode: 'number' }).notNull().default(0),
   tests: integer().notNull().default(0),
   flaky: integer().notNull().default(0),
   broken: integer().notNull().default(0),
+  /** When the newest execution on any branch finished; milliseconds since the epoch. */
+  newestMs: bigint('newest_ms', { mode: 'number' }).notNull().default(0),
 });
+
+/**
+ * What a repository showed on each UTC day (src/domain/repository-stats.ts), and will show if nothing more runs: a test
+ * counts on the day on which it ran and the 13 days after.
+ */
+export const repositoryDays = schema.table(
+  'repository_days',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    /** Days since the epoch. */
+    day: integer().notNull(),
+    /** Tests by their health at the end of the day. */
+    healthy: integer().notNull(),
+    flaky: integer().notNull(),
+    broken: integer().notNull(),
+    /** Failed executions. */
+    failures: integer().notNull(),
+  },
+  // By repository first: a series is one range of it.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.day] })],
+);
