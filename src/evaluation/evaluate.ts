@@ -201,7 +201,7 @@ class Evaluation {
     for (const [testId, { news }] of tests)
       if (news?.hasTrouble && conclusiveOf(news).some(({ isFlakyWithinRun }) => isFlakyWithinRun))
         mayDiffer.add(testId);
-    const since = firstRatioDay(newestOf(inHand)) * DAY_MS;
+    const since = Math.min(...[...mayDiffer].map((testId) => firstRatioDay(newestOf(inHand.get(testId))) * DAY_MS));
     const flakyDays = await flakyDaysOf(executions, mayDiffer, changed, since);
     await states.writeStates(inHand, this.#toWrite(flakyDays));
   }
@@ -218,12 +218,11 @@ class Evaluation {
 
 const NOTHING_NEW: TouchedTest = { news: undefined, again: undefined };
 
-/** When the newest execution of any of these tests finished. */
-function newestOf(tests: ReadonlyMap<string, TestInHand>): number {
+/** When the newest execution of a test that passed or failed finished. */
+function newestOf(test: TestInHand | undefined): number {
   let newest = 0;
-  for (const { news, known } of tests.values()) {
-    for (const { summary } of known.records) newest = Math.max(newest, summary.newest?.finishedAt ?? 0);
-    for (const { finishedAt } of news ? conclusiveOf(news) : []) newest = Math.max(newest, finishedAt);
-  }
+  for (const { summary } of test?.known.records ?? [])
+    newest = Math.max(newest, summary.lastSuccessAt ?? 0, summary.lastFailureAt ?? 0);
+  for (const { finishedAt } of test?.news ? conclusiveOf(test.news) : []) newest = Math.max(newest, finishedAt);
   return newest;
 }

@@ -1,8 +1,9 @@
 /** Verdicts and health as results come in. */
 import { expect, test } from 'bun:test';
-import { HOUR_MS } from '../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
+import { makeJob } from '../support/jobs.ts';
 import { mixedRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthsOf, PASSING, runOf } from '../support/verdicts.ts';
@@ -41,6 +42,20 @@ test('a verdict is withdrawn when more of its run arrives, and the run was in tr
   const shard = runOf({ ...given, ...hoursAgo(3), results });
   await driver.ingest({ ...shard, sources: ['another shard'] });
   expect(await flakyOf(stores, repository)).toEqual([]);
+  await driver.verify();
+});
+
+test('flaky executions count for the days up to the newest of their own test, whatever arrives beside it', async () => {
+  const { driver } = ingest;
+  const repository = uniqueRepository();
+  const of = { repository, receivedAt: TEST_NOW };
+  const old = makeJob({
+    ...of,
+    run: { run_id: 'old', commit: 'old' },
+    executions: [40, 35].map((days) => ({ name: 'old', at: TEST_NOW - days * DAY_MS, isFlaky: true, isRetried: true })),
+  });
+  const recent = makeJob({ ...of, executions: [{ name: 'recent', at: TEST_NOW, isFlaky: true, isRetried: true }] });
+  await driver.ingest(old, recent);
   await driver.verify();
 });
 
