@@ -16,7 +16,7 @@ import type { IdentifiedChange } from './beginnings.ts';
 import { CHECKPOINT_LAG_MS } from './checkpoints.ts';
 import { conclusiveIn, type RetainedExecution, type TestHistory } from './history.ts';
 import { placeOf } from './news.ts';
-import { type IdentityState, identityKey } from './store.ts';
+import { type Identity, type IdentityState, identityKey } from './store.ts';
 
 export interface DerivedState {
   test: TestState;
@@ -33,8 +33,8 @@ export interface DerivedState {
 export interface DeriveOptions {
   isFlakyDetectionEnabled: boolean;
   runs: KnownRuns;
-  /** Where the identities start, by `identityKey`. */
-  baselines: ReadonlyMap<string, StoredBelief>;
+  /** Of the test: where its identities start. */
+  checkpoints: readonly Checkpoints[];
   /** On commits off the default branch, by `identityKey`. */
   contradictions: ReadonlyMap<string, readonly Contradiction[]>;
 }
@@ -42,7 +42,7 @@ export interface DeriveOptions {
 export function deriveState(
   testId: string,
   history: TestHistory,
-  { isFlakyDetectionEnabled, runs, baselines, contradictions }: DeriveOptions,
+  { isFlakyDetectionEnabled, runs, checkpoints, contradictions }: DeriveOptions,
 ): DerivedState {
   const derived: Omit<DerivedState, 'test'> & { flaky: Set<string> } = {
     identities: [],
@@ -52,14 +52,13 @@ export function deriveState(
     states: [],
   };
   const { name } = history;
-  for (const { pipelineName, jobName, executions } of history.identities.values()) {
-    const identity = { testId, pipelineName, jobName };
-    const baseline = baselines.get(identityKey(identity)) ?? unknownBelief();
+  for (const { baseline, executions, ...identity } of identitiesOf(testId, history, checkpoints)) {
     const { checkpoint, belief, changes, flaky } = followTo(
       baseline,
       { place: placeOf(identity), executions, contradictions: contradictions.get(identityKey(identity)) ?? [] },
       runs,
     );
+    if (executions.length === 0 && belief.at === null) continue;
     derived.identities.push({
       ...{ ...identity, belief },
       summary: summaryOf(executions),
@@ -79,6 +78,25 @@ export function deriveState(
   return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays, firstExecutions }, ...derived };
 }
 
+interface KnownIdentity extends Identity {
+  baseline: StoredBelief;
+  executions: readonly RetainedExecution[];
+}
+
+/** Those with retained executions, and those of which nothing is retained but what was believed of them. */
+function identitiesOf(
+  testId: string,
+  { identities }: TestHistory,
+  checkpoints: readonly Checkpoints[],
+): KnownIdentity[] {
+  const places = new Map(checkpoints.map((row) => [placeOf(row), row]));
+  const known = new Map([...places].map(([place, row]) => [place, { ...row, executions: [] }]));
+  return [...new Map([...known, ...identities])].map(([place, { pipelineName, jobName, executions }]) => ({
+    ...{ testId, pipelineName, jobName, executions },
+    baseline: places.get(place)?.baseline ?? unknownBelief(),
+  }));
+}
+
 /**
  * The first run in which the test failed and that has no meaning yet: it was stored after the runs were read, so it is no
  * difference that lasts.
@@ -86,11 +104,11 @@ export function deriveState(
 export function unjudgedRun(
   testId: string,
   history: TestHistory,
-  { runs, baselines, contradictions }: Pick<DeriveOptions, 'runs' | 'baselines' | 'contradictions'>,
+  { runs, checkpoints, contradictions }: Pick<DeriveOptions, 'runs' | 'checkpoints' | 'contradictions'>,
 ): string | undefined {
-  for (const { pipelineName, jobName, executions } of history.identities.values()) {
-    const identity = { testId, pipelineName, jobName };
-    const start = baselines.get(identityKey(identity))?.at ?? null;
+  for (const { baseline, executions, ...identity } of identitiesOf(testId, history, checkpoints)) {
+    const { pipelineName, jobName } = identity;
+    const start = baseline.at;
     const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
     const failed = executions.filter((one) => isTrouble(one) && isNew(one)).map(runKeyOf);
     const named = (contradictions.get(identityKey(identity)) ?? []).filter(({ at }) => isNew(at)).map(({ run }) => run);

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { endOfMonth } from '../domain/retention.ts';
-import { emptySummary } from '../domain/test-state.ts';
 import type { Database, Executor } from '../postgres/client.ts';
 import {
   forgetContradictions,
@@ -11,10 +10,10 @@ import {
   noteFailedCommits,
   readContradictions,
 } from '../postgres/contradictions.ts';
-import { type Checkpoints, newestBaseline } from '../postgres/health-checkpoints.ts';
+import { newestBaseline } from '../postgres/health-checkpoints.ts';
 import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
-import type { FirstFailure, IdentityRecord } from '../postgres/test-states.ts';
+import type { FirstFailure } from '../postgres/test-states.ts';
 import type { TestGroup } from './all-tests.ts';
 import { beginningsIn } from './beginnings.ts';
 import { type DerivedState, type DeriveOptions, deriveState } from './derived-state.ts';
@@ -34,10 +33,15 @@ export async function oldestRetained(clickhouse: ClickHouse): Promise<number> {
   return row?.since_ms ?? 0;
 }
 
-/** The end of the newest month that a repository's baselines have moved past; 0 when there is none. */
-export async function endOfLastMonthGone(tx: Executor, repositoryId: string): Promise<number> {
+/**
+ * The end of the newest month of a repository that has left: the one that its baselines have moved past, or that nothing is
+ * retained of anywhere.
+ *
+ * @param retainedSince see {@link oldestRetained}
+ */
+export async function endOfLastMonthGone(tx: Executor, repositoryId: string, retainedSince: number): Promise<number> {
   const newestAt = await newestBaseline(tx, repositoryId);
-  return newestAt === null ? 0 : endOfMonth(newestAt);
+  return Math.max(retainedSince, newestAt === null ? 0 : endOfMonth(newestAt));
 }
 
 export interface RederiveDeps {
@@ -48,9 +52,10 @@ export interface RederiveDeps {
 
 /** Judges all retained runs of a repository again. Every stored block must be counted. */
 export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId: string): Promise<void> {
+  const retainedSince = await oldestRetained(clickhouse);
   await db.transaction(async (tx) => {
     await lockEvaluation(tx, repositoryId);
-    const edge = await endOfLastMonthGone(tx, repositoryId);
+    const edge = await endOfLastMonthGone(tx, repositoryId, retainedSince);
     const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
     const { failed, ...evidence } = await readAllEvidence({ clickhouse, repositoryId }, edge);
     await forgetContradictions(tx, repositoryId, since);
@@ -97,30 +102,27 @@ export async function rederive(
 async function replaceStates(
   { clickhouse, executions, states }: { clickhouse: ClickHouse; executions: EvaluationStore; states: StateStore },
   { repositoryId, testIds }: TestGroup,
-  { retainedSince: since, ...options }: RederiveOptions & Omit<DeriveOptions, 'baselines'>,
+  { retainedSince: since, ...options }: RederiveOptions & Omit<DeriveOptions, 'checkpoints'>,
 ): Promise<{ verdicts: Verdict[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
   const stored = new Map((await executions.flakyExecutions(testIds, 0)).map((one) => [one.executionId, one]));
   const known = await states.readStates(testIds);
-  const checkpoints = await states.readCheckpoints(testIds);
-  const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
+  const checkpoints = Map.groupBy(await states.readCheckpoints(testIds), (row) => row.testId);
   const verdicts: Verdict[] = [];
   const derived: DerivedState[] = [];
   for (const [testId, of] of history) {
-    const state = deriveState(testId, of, { ...options, baselines });
+    const state = deriveState(testId, of, { ...options, checkpoints: checkpoints.get(testId) ?? [] });
     for (const { executionId, finishedAt, isFlakyWithinRun: isFromSource } of conclusiveIn(of)) {
       const isFlaky = state.flaky.has(String(executionId));
       if (isFlaky !== stored.has(executionId))
         verdicts.push({ testId, executionId, finishedAt, isFromSource, isFlaky });
     }
-    const kept = checkpoints.filter((row) => row.testId === testId);
     derived.push({
       ...state,
       test: {
         ...state.test,
         firstFailure: remembered(known.get(testId)?.test?.firstFailure, since) ?? state.test.firstFailure,
       },
-      identities: [...state.identities, ...outliving(kept, state.identities)],
     });
   }
   const groups = await readGroups(clickhouse, repositoryId, testIds);
@@ -130,17 +132,3 @@ async function replaceStates(
 
 const remembered = (known: FirstFailure | null | undefined, retainedSince: number): FirstFailure | undefined =>
   known && known.failedAt < retainedSince ? known : undefined;
-
-/** Identities of which nothing is retained but their health. */
-function outliving(checkpoints: readonly Checkpoints[], derived: readonly IdentityRecord[]): IdentityRecord[] {
-  const retained = new Set(derived.map(identityKey));
-  return checkpoints
-    .filter(({ baseline, ...identity }) => baseline.at !== null && !retained.has(identityKey(identity)))
-    .map(({ testId, pipelineName, jobName, baseline }) => ({
-      ...{ testId, pipelineName, jobName },
-      summary: emptySummary,
-      health: baseline.belief.status,
-      belief: baseline,
-      checkpointAt: baseline.at?.finishedAt ?? 0,
-    }));
-}

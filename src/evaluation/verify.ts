@@ -26,7 +26,7 @@ import type { Pending } from './pending.ts';
 import { asPullRun, byText } from './pull-commits.ts';
 import { nameOfFailedRun, type PullEvidence, readAllEvidence } from './pull-evidence.ts';
 import { hasRecovered, recentIdentities } from './quarantines.ts';
-import { endOfLastMonthGone } from './rederive.ts';
+import { endOfLastMonthGone, oldestRetained } from './rederive.ts';
 import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
 import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, identityKey } from './store.ts';
@@ -60,6 +60,7 @@ export async function verifyJudgements(
     db.select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled }).from(repositories),
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
+  const retainedSince = await oldestRetained(clickhouse);
   const differences: string[] = [];
   let current: { id: string; runs: KnownRuns; open: Quarantine[] } | undefined;
   const shown = await testsWithExecutions(db, repositoryId);
@@ -72,7 +73,7 @@ export async function verifyJudgements(
     const waiting = pending.tests.get(id) ?? new Map<string, number>();
     if (current?.id !== id) {
       const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
-      const edge = await onPostgres(() => endOfLastMonthGone(db, id));
+      const edge = await onPostgres(() => endOfLastMonthGone(db, id, retainedSince));
       const pulls = await pullDifferences({ clickhouse, db }, id, { edge, pending: pending.commits });
       differences.push(...pulls.differences);
       const options = { repositoryId: id, edge, evidence: pulls.evidence, executionsAtOnce };
@@ -214,17 +215,19 @@ async function differencesOf(
   const stored = await states.readStates(testIds);
   const checkpoints = await states.readCheckpoints(testIds);
   const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
+  const byTest = Map.groupBy(checkpoints, (row) => row.testId);
   const contradictions = Map.groupBy(await readPulls(testIds), identityKey);
   const differences: string[] = [];
   const changes: IdentifiedChange[] = [];
   const identities: IdentityState[] = [];
   for (const [testId, of] of history) {
-    const unjudged = unjudgedRun(testId, of, { runs, baselines, contradictions });
+    const options = { isFlakyDetectionEnabled, runs, checkpoints: byTest.get(testId) ?? [], contradictions };
+    const unjudged = unjudgedRun(testId, of, options);
     if (unjudged !== undefined) {
       differences.push(`test ${testId} failed in run ${unjudged}, which is not judged`);
       continue;
     }
-    const derived = deriveState(testId, of, { isFlakyDetectionEnabled, runs, baselines, contradictions });
+    const derived = deriveState(testId, of, options);
     for (const { executionId } of conclusiveIn(of)) {
       const is = derived.flaky.has(String(executionId));
       if (is !== flaky.has(executionId))

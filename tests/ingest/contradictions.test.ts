@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { readContradictionsBetween } from '../../src/postgres/contradictions.ts';
 import { readHealthHistories } from '../../src/postgres/health-histories.ts';
 import { readRuns } from '../../src/postgres/judged-runs.ts';
@@ -22,6 +23,7 @@ const BEGUN = TEST_NOW - 20 * DAY_MS;
 const PULLS = new Map(['one', 'two', 'three'].map((pull, i) => [pull, i + 1]));
 
 interface Ran {
+  job?: string;
   hours: number;
   attempt?: number;
   /** Empty: on the default branch. */
@@ -29,7 +31,11 @@ interface Ran {
 }
 
 /** A run of `sums` beside tests that pass. */
-function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, results: Record<string, Result>) {
+function ran(
+  repository: Repository,
+  { job = 'unit', hours, attempt = 1, pull = '' }: Ran,
+  results: Record<string, Result>,
+) {
   const [runId, branch] = pull === '' ? [`m${hours}`, 'main'] : [`of ${pull}`, pull];
   const all: Record<string, Result> = { ...PASSING, ...results };
   return makeJob({
@@ -37,7 +43,7 @@ function ran(repository: Repository, { hours, attempt = 1, pull = '' }: Ran, res
     receivedAt: TEST_NOW,
     run: {
       ...{ run_id: runId, run_attempt: attempt, commit: `commit ${runId}`, branch, default_branch: 'main' },
-      pull_request: PULLS.get(pull) ?? null,
+      ...{ job_name: job, pull_request: PULLS.get(pull) ?? null },
     },
     executions: Object.entries(all).map(([name, result]) => ({
       ...{ name, key: name, at: BEGUN + hours * HOUR_MS },
@@ -234,6 +240,47 @@ test('what pull requests showed stays believed when their month leaves', async (
   expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
   // What the episode began with has left.
   expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', undefined]]);
+  await driver.verify();
+  stores.clock.set(TEST_NOW);
+});
+
+test('what pull requests show counts for a CI job of which only that is left, as long as the test runs in another', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  // Of October; the CI job `e2e` and the pull requests are of November.
+  await driver.ingest(
+    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: i - 24 * 7 }, { sums: 'passed' })),
+    ran(repository, { hours: 100, job: 'e2e' }, { sums: 'passed' }),
+  );
+  for (const pull of ['one', 'two', 'three', 'four'])
+    await driver.ingest(
+      ran(repository, { hours: 100, pull }, { sums: 'failed' }),
+      ran(repository, { hours: 101, pull, attempt: 2 }, { sums: 'passed' }),
+    );
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
+  stores.clock.set(Date.UTC(2027, 1, 10));
+  expect(await driver.retention.run()).toContain(202610);
+  await driver.verify();
+  await rebuild(stores);
+  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
+  await driver.verify();
+  stores.clock.set(TEST_NOW);
+});
+
+test('a month in which only pull requests ran leaves, and nothing is missed', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(
+    // The last days of October, about a test that never runs on the default branch.
+    ran(repository, { hours: -24 * 3, pull: 'one' }, { added: 'failed' }),
+    ran(repository, { hours: 1 - 24 * 3, pull: 'one', attempt: 2 }, { added: 'passed' }),
+    ran(repository, { hours: 100 }, { sums: 'passed' }),
+  );
+  await driver.verify();
+  stores.clock.set(Date.UTC(2027, 1, 10));
+  await driver.retention.run();
+  await driver.verify();
+  await rebuild(stores);
   await driver.verify();
   stores.clock.set(TEST_NOW);
 });
