@@ -45,7 +45,7 @@ test('a verdict is withdrawn when more of its run arrives, and the run was in tr
   await driver.verify();
 });
 
-test('flaky executions count for the days up to the newest of their own test, whatever arrives beside it', async () => {
+test('flaky executions count for the days up to the newest of the same test, whatever arrives beside it', async () => {
   const { driver } = ingest;
   const repository = uniqueRepository();
   const of = { repository, receivedAt: TEST_NOW };
