@@ -65,6 +65,11 @@ const overviewStatement = (isListed: SQL, firstDay: number): SQL => sql`
     from ${quarantines}
     where removed_at is null and repository_id in (select id from listed)
     group by repository_id
+  ), failed as (
+    select repository_id, json_agg(json_build_array(day, failures)) as days
+    from ${repositoryDays}
+    where day >= ${firstDay} and failures > 0 and repository_id in (select id from listed)
+    group by repository_id
   )
   select id, owner, name, default_branch, ${ms(sql`created_at`)} as created_ms,
     coalesce(tests, 0) as tests, coalesce(flaky, 0) as flaky, coalesce(broken, 0) as broken,
@@ -74,10 +79,7 @@ const overviewStatement = (isListed: SQL, firstDay: number): SQL => sql`
   from listed
   left join ${repositoryCounts} as counts on counts.repository_id = listed.id
   left join held on held.repository_id = listed.id
-  left join lateral (
-    select json_agg(json_build_array(days.day, days.failures)) as days from ${repositoryDays} as days
-    where days.repository_id = listed.id and days.day >= ${firstDay} and days.failures > 0
-  ) as failed on true
+  left join failed on failed.repository_id = listed.id
   left join lateral (
     select received_at, stored_at from ${uploadChunks} as chunks
     where chunks.repository_id = listed.id order by received_at desc, upload_id desc limit 1
