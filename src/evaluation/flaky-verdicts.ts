@@ -1,6 +1,6 @@
 /** Which executions count as flaky, compared with what is stored of them. */
 import { undecided } from '../domain/belief-course.ts';
-import { isTrouble } from '../domain/execution.ts';
+import { comparePositions, isTrouble, type JudgedExecution } from '../domain/execution.ts';
 import { dayOf } from '../domain/time.ts';
 import type { JudgedIdentity } from './judge-arrivals.ts';
 import { splitByRecency } from './recency.ts';
@@ -40,9 +40,12 @@ function verdictsOf(
   for (const { executionId, finishedAt } of [...undecided(start.belief), ...undecided(course.belief)])
     if (restart !== undefined || course.flaky.has(executionId) || course.withdrawn.has(executionId))
       decide(executionId, finishedAt, false);
+  // History is read by time, so it may hold the execution at the start, which the belief has taken in.
+  const isNew = (execution: JudgedExecution): boolean => !start.at || comparePositions(execution, start.at) > 0;
   for (const execution of executions)
     if (
       isTrouble(execution) &&
+      isNew(execution) &&
       (restart !== undefined || execution.isFlakyWithinRun || course.flaky.has(String(execution.executionId)))
     )
       decide(String(execution.executionId), execution.finishedAt, execution.isFlakyWithinRun);

@@ -284,3 +284,12 @@ test('a month in which only pull requests ran leaves, and nothing is missed', as
   await driver.verify();
   stores.clock.set(TEST_NOW);
 });
+
+test('what its source calls flaky stays flaky when its test starts over right behind it', async () => {
+  const { driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(ran(repository, { hours: 0 }, { sums: 'retried', pays: 'retried' }));
+  // The last comes late: the tests start over from what was believed after the first.
+  for (const hours of [24, 23]) await driver.ingest(ran(repository, { hours }, { sums: 'passed', pays: 'passed' }));
+  await driver.verify();
+});
