@@ -6,7 +6,8 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
+import { isTrouble, runKeyOf } from '../domain/execution.ts';
+import { type JudgedRun, judgeRuns, runNameOf } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
@@ -225,7 +226,7 @@ class WindowJudge {
       ...runs.map((run) => ({ run, ...runToJudge(run, failed.get(nameOfRun(run)) ?? []) })),
       ...pullRuns.map(({ troubled, ...run }) => ({ run, ...runToJudge(run, [...troubled]) })),
     ];
-    const byIdentity = Map.groupBy(executions, identityKey);
+    const byIdentity = Map.groupBy(this.#ofJudgedRuns(executions, toJudge), identityKey);
     const contradicted = Map.groupBy(contradictions, identityKey);
     const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
@@ -253,7 +254,24 @@ class WindowJudge {
       return [{ ...one.run, meaning, unexpected: testIds(wereHealthy), expected: testIds(expected) }];
     });
   }
+
+  /**
+   * Leaves out what went wrong in runs that are not judged: it was stored after they were read, while a comparison runs
+   * beside the service. The next look finds it.
+   */
+  #ofJudgedRuns(
+    executions: readonly IdentifiedExecution[],
+    toJudge: readonly { key: string; troubled: ReadonlySet<string> }[],
+  ): readonly IdentifiedExecution[] {
+    const judged = new Set(toJudge.filter(({ troubled }) => troubled.size > 0).map(({ key }) => key));
+    // A run lasts for a day at most.
+    for (const { key, meaning } of this.past.recent) if (meaning) judged.add(key);
+    return executions.filter((execution) => !isTrouble(execution) || judged.has(runNameOfExecution(execution)));
+  }
 }
+
+const runNameOfExecution = (execution: IdentifiedExecution): string =>
+  runNameOf(placeOf(execution), runKeyOf(execution));
 
 const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   key: nameOfRun(run),

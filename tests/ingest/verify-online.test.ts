@@ -1,5 +1,6 @@
 /** A comparison while the service runs: its verdict is that of the offline one, and what is on its way is none. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { type VerifyReport, verify } from '../../src/maintenance/verify.ts';
@@ -110,17 +111,43 @@ describe('a comparison while the service runs', () => {
       while (!isDone && runs < 30)
         await driver.ingest(run(repository, `busy ${runs++}`, 1, runs % 3 === 0 ? 'failed' : 'passed'));
     })();
-    for (let looks = 0; looks < 4; looks++) {
-      const report = await verifyOnline(stores, {
-        onProgress: async () => {},
-        isStopped: () => false,
-        betweenLooksMs: 200,
-      });
-      expect(report?.checks.filter(({ count }) => count > 0)).toEqual([]);
+    try {
+      for (let looks = 0; looks < 4; looks++) {
+        const report = await verifyOnline(stores, {
+          onProgress: async () => {},
+          isStopped: () => false,
+          betweenLooksMs: 200,
+        });
+        expect(report?.checks.filter(({ count }) => count > 0)).toEqual([]);
+      }
+    } finally {
+      isDone = true;
+      await storing;
     }
-    isDone = true;
-    await storing;
     expect(runs).toBeGreaterThan(1);
+  });
+
+  test('what fails while the runs are read is no difference, and stops no comparison', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    await driver.ingest(run(repository, 'known', 2, 'failed'));
+    let late = 0;
+    const select: ClickHouse['select'] = async (query, ...rest) => {
+      const rows = await stores.clickhouse.select(query, ...rest);
+      // No look sees what fails then as a whole.
+      if (query.name === 'maintenance/runs' && late < 2) {
+        const part = run(repository, 'known', 1, 'failed');
+        await driver.ingest(run(repository, `late ${late++}`, 1, 'failed'), { ...part, sources: [`part ${late}`] });
+      }
+      return rows;
+    };
+    const busy = new Proxy(stores.clickhouse, {
+      get: (clickhouse, name) => (name === 'select' ? select : Reflect.get(clickhouse, name).bind(clickhouse)),
+    });
+    const options = { onProgress: async () => {}, isStopped: () => false, betweenLooksMs: 1 };
+    const report = await verifyOnline({ ...stores, clickhouse: busy }, options);
+    expect(late).toBeGreaterThan(0);
+    expect(report?.checks.filter(({ count }) => count > 0)).toEqual([]);
   });
 });
 
