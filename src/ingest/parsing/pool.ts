@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../../observability/log.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
-import { type Parse, type ParseResult, type ParseTask, parseResultSchema } from './task.ts';
+import { decodeResult, type Parse, type ParseResult, type ParseTask } from './task.ts';
 
 export interface ParserPoolOptions extends Partial<ParserLimits> {
   log: Logger;
@@ -110,8 +110,7 @@ export class ParserPool {
     }
     if (parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
     else this.#idle.push(parser);
-    const result = parseResultSchema.parse(JSON.parse(answer.head));
-    job.resolve(result);
+    job.resolve(decodeResult(answer));
   }
 
   #explain(end: ParserEnd, job: Waiting): void {

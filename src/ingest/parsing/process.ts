@@ -4,14 +4,14 @@
  */
 import { decodeFrames, encodeFrame } from '../../frames.ts';
 import { parseUpload } from './parse.ts';
-import { parseTaskSchema } from './task.ts';
+import { encodeResult, parseTaskSchema } from './task.ts';
 
 const output = Bun.stdout.writer();
 for (const piece of encodeFrame('ready')) output.write(piece);
 await output.flush();
 for await (const { head, body } of decodeFrames(Bun.stdin.stream())) {
   const result = await parseUpload(parseTaskSchema.parse(JSON.parse(head)), body);
-  for (const piece of encodeFrame(result)) output.write(piece);
+  for (const piece of encodeResult(result)) output.write(piece);
   await output.flush();
 }
 process.exit(0);

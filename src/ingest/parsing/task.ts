@@ -1,5 +1,6 @@
 /** What a parser is asked, and what it answers: plain values, so that they can cross to another process. */
 import { z } from 'zod';
+import { encodeFrame, type Frame } from '../../frames.ts';
 import { compressedSchema } from '../../queue/encoding.ts';
 import type { PackedJob, PlainJob } from '../../queue/producer.ts';
 import { rejectionSchema } from '../../queue/test-runs.ts';
@@ -48,28 +49,46 @@ const packedJobSchema = z.object({
   data: compressedSchema.extend({ b: z.string() }),
 }) satisfies z.ZodType<PackedJob>;
 
-const plainJobSchema = z.object({ id: z.string(), json: z.string() }) satisfies z.ZodType<PlainJob>;
+const parsedSchema = z.object({
+  outcome: z.literal('parsed'),
+  /** Executions in the jobs. */
+  executions: z.int(),
+  rejections: z.array(rejectionSchema),
+  warnings: z.array(z.string()),
+  /** Ready for the queue. */
+  jobs: z.array(packedJobSchema),
+});
+const refusedSchema = z.object({
+  outcome: z.literal('refused'),
+  /** 422, or 413 for a body beyond a limit. */
+  why: z.enum(['invalid', 'too large']),
+  sentence: z.string(),
+});
 
-export const parseResultSchema = z.discriminatedUnion('outcome', [
-  z.object({
-    outcome: z.literal('parsed'),
-    /** Executions in the jobs. */
-    executions: z.int(),
-    rejections: z.array(rejectionSchema),
-    warnings: z.array(z.string()),
-    /** Ready for the queue. */
-    jobs: z.array(packedJobSchema),
-    /** The only job instead, if it is small enough to share one. */
-    small: plainJobSchema.optional(),
-  }),
-  z.object({
-    outcome: z.literal('refused'),
-    /** 422, or 413 for a body beyond a limit. */
-    why: z.enum(['invalid', 'too large']),
-    sentence: z.string(),
-  }),
+/** The only job instead of `jobs`, if it is small enough to share one. */
+interface SmallJob {
+  small?: PlainJob | undefined;
+}
+export type ParseResult = (z.infer<typeof parsedSchema> & SmallJob) | z.infer<typeof refusedSchema>;
+
+/** The head of the frame in which a result crosses. The JSON of a small job is its body: in the head it would be escaped. */
+const answerSchema = z.discriminatedUnion('outcome', [
+  parsedSchema.extend({ small: z.object({ id: z.string() }).optional() }),
+  refusedSchema,
 ]);
-export type ParseResult = z.infer<typeof parseResultSchema>;
+
+export function encodeResult(result: ParseResult): Uint8Array[] {
+  if (result.outcome === 'refused' || !result.small) return encodeFrame(result);
+  const { small, ...parsed } = result;
+  return encodeFrame({ ...parsed, small: { id: small.id } }, Buffer.from(small.json));
+}
+
+export function decodeResult({ head, body }: Frame): ParseResult {
+  const answer = answerSchema.parse(JSON.parse(head));
+  if (answer.outcome === 'refused') return answer;
+  const { small, ...parsed } = answer;
+  return small ? { ...parsed, small: { id: small.id, json: new TextDecoder().decode(body) } } : parsed;
+}
 
 /** Parses an upload here, or elsewhere. Rejects only when no parser can be had. */
 export type Parse = (task: ParseTask, body: Uint8Array) => Promise<ParseResult>;
