@@ -1,13 +1,13 @@
 /**
- * A service that is cut off again and again (tests/support/interrupted.ts). `INTERRUPTIONS` says how often, of each kind;
- * docs/reliability.md has figures of a longer run.
+ * A service that is cut off again and again (tests/support/interrupted.ts). `INTERRUPTIONS` says how often, of each kind,
+ * and `EXECUTIONS` how many are stored before each, on average; docs/reliability.md has figures of longer runs.
  */
 import { describe, expect, test } from 'bun:test';
 import { InterruptedService } from '../support/interrupted.ts';
 import { canMount, Disk, Folder, type Place } from '../support/power.ts';
 
 const ROUNDS = Number(process.env.INTERRUPTIONS ?? 5);
-const EXECUTIONS_PER_ROUND = 3_500;
+const EXECUTIONS_PER_ROUND = Number(process.env.EXECUTIONS ?? 3_500);
 /** Counting everything costs seconds, so it is not done after each cut. */
 const ROUNDS_PER_COUNT = Math.max(10, ROUNDS / 4);
 const ROUND_MS_MAX = 60_000;
