@@ -60,13 +60,12 @@ export interface IdentityToJudge {
 }
 
 export interface Judging {
-  /**
-   * Runs that began before the first of `runs`, in any order: those of the day before it, and those of every execution that
-   * is given.
-   */
-  before: readonly JudgedRun[];
+  /** The runs on the default branch that began in the day before the first of `runs`, in any order. */
+  recent: readonly StartedRun[];
   /** Of all runs that began before the first of `runs`. */
   usual: UsualHours;
+  /** At least the runs of every execution and contradiction that is given, if they began before the first of `runs`. */
+  known: KnownRuns;
   /** In any order. Off the default branch, only those that a contradiction names. */
   runs: readonly RunToJudge[];
   /** By key: at least every identity that is `troubled` in one of the runs, from before that run. */
@@ -89,9 +88,9 @@ type Event = { identity: string; place: string; at: Position } & (
   | { contradiction: Contradiction }
 );
 
-export function judgeRuns({ before, usual, runs, identities }: Judging): JudgedRuns {
-  const known = new Map<string, Pick<JudgedRun, 'meaning'>>(before.map((run) => [run.key, run]));
-  const past = new PastRuns(before.filter((run) => run.isOnDefaultBranch).sort(compareRuns), usual);
+export function judgeRuns({ recent, usual, runs, identities, ...earlier }: Judging): JudgedRuns {
+  const known = new Map(earlier.known);
+  const past = new PastRuns(recent.toSorted(compareRuns), usual);
   const courses = new Map([...identities].map(([key, start]) => [key, new BeliefCourse(start)]));
   const events = eventsOf(identities);
   let next = 0;

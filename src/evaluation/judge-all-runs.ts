@@ -15,8 +15,14 @@ import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import type { IdentifiedContradiction } from '../postgres/contradictions.ts';
 import { readCheckpoints } from '../postgres/health-checkpoints.ts';
-import { type AddedRun, nameOfRun, type PullRun, readPastRuns, type StoredRun } from '../postgres/judged-runs.ts';
-import { judgedRunOf } from './judge-arrivals.ts';
+import {
+  type AddedRun,
+  nameOfRun,
+  type PastRun,
+  type PullRun,
+  readPastRuns,
+  type StoredRun,
+} from '../postgres/judged-runs.ts';
 import { placeOf } from './news.ts';
 import { type PullEvidence, placeOfRow } from './pull-evidence.ts';
 import {
@@ -238,7 +244,13 @@ class WindowJudge {
       }),
     );
     const { recent, usual } = this.past;
-    const judged = judgeRuns({ before: [...recent, ...this.#pullRuns], usual, runs: toJudge, identities });
+    const judged = judgeRuns({
+      recent: recent.filter(({ isOnDefaultBranch }) => isOnDefaultBranch),
+      usual,
+      known: new Map([...recent, ...this.#pullRuns].map((run) => [run.key, run])),
+      runs: toJudge,
+      identities,
+    });
     for (const [key, { at, belief }] of judged.courses) this.#beliefs.set(key, { at, belief });
     this.past.add(
       judged.runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch),
@@ -280,4 +292,13 @@ const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   isOnDefaultBranch: run.commit === '',
   troubled: new Set(testIds.map((testId) => identityKey({ testId, ...run }))),
   others: { unexpected: 0, expected: 0 },
+});
+
+const judgedRunOf = (run: PastRun): JudgedRun => ({
+  key: nameOfRun(run),
+  startedAt: run.startedAt,
+  executions: run.executions,
+  unexpected: run.unexpectedCount,
+  isOnDefaultBranch: run.commit === '',
+  meaning: run.meaning,
 });

@@ -9,8 +9,7 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble, runKeyOf } from '../domain/execution.ts';
-import { type JudgedRun, judgeRuns, type RunJudgement, runNameOf } from '../domain/judge-runs.ts';
-import type { UsualHours } from '../domain/run-surroundings.ts';
+import { judgeRuns, type KnownRuns, type RunJudgement, runNameOf } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -19,8 +18,8 @@ import { type IdentifiedContradiction, readContradictions } from '../postgres/co
 import {
   type AddedRun,
   nameOfRun,
-  type PastRun,
-  readPastRuns,
+  readMeanings,
+  readRecentRuns,
   readRuns,
   readUsualHours,
   type StoredRun,
@@ -120,8 +119,8 @@ class Judgement {
   /** By identity; of those that start over, are new, or have moved ones. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
   #moved: MovedEvidence['moved'] = new Map();
-  #before: readonly JudgedRun[] = [];
-  /** What is known of the runs from then on. */
+  /** The runs before the first that is judged, from then on. */
+  #known: KnownRuns = new Map();
   #knownSince = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -191,14 +190,17 @@ class Judgement {
   }
 
   async settle(): Promise<Map<string, JudgedIdentity>> {
-    const usual = await this.#usual();
+    const { tx, repositoryId } = this.stores;
+    const before = (from: number) => ({ from, to: this.since });
+    const recent = await readRecentRuns(tx, repositoryId, before(this.since - POOLED_MS));
+    const usual = await readUsualHours(tx, repositoryId, before(this.since - POOLED_MS - USUAL_MS - HOUR_MS));
     for (;;) {
       await this.#readBehind();
       await this.#readContradictions();
-      await this.#readRunsBefore(this.since - POOLED_MS);
       const { runs, courses } = judgeRuns({
-        before: this.#before,
+        recent,
         usual,
+        known: this.#known,
         runs: this.#toJudge(),
         identities: this.#all(),
       });
@@ -215,11 +217,6 @@ class Judgement {
         }),
       );
     }
-  }
-
-  #usual(): Promise<UsualHours> {
-    const { tx, repositoryId } = this.stores;
-    return readUsualHours(tx, repositoryId, { from: this.since - POOLED_MS - USUAL_MS - HOUR_MS, to: this.since });
   }
 
   #toJudge() {
@@ -285,14 +282,13 @@ class Judgement {
     const read = await readContradictions(tx, repositoryId, [...new Set(due.map(testIdIn))]);
     const byIdentity = Map.groupBy(read, identityKey);
     for (const key of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
-    let oldest = this.since;
+    let oldest = END_OF_TIME;
     for (const [key, found] of this.#contradictions) {
       const start = this.#identities.get(key)?.start.at;
       for (const { at, failure } of found)
         if (!start || comparePositions(at, start) > 0) oldest = Math.min(oldest, failure.finishedAt);
     }
-    // A run lasts for a day at most, so these are the runs of all of them.
-    await this.#readRunsBefore(oldest - DAY_MS);
+    await this.#readRunsOf(oldest);
   }
 
   /** What is stored but not counted yet is left to the evaluation that counts it. */
@@ -302,10 +298,10 @@ class Judgement {
     const read: IdentifiedExecution[] = [];
     for (const tests of [recent, older])
       if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
-    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), this.since);
-    // A run lasts for a day at most, so these are the runs of all of them.
-    await this.#readRunsBefore(oldest - DAY_MS);
-    const earlier = (await readRuns(tx, repositoryId, oldest - DAY_MS)).map((run) => new RunInHand(run));
+    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), END_OF_TIME);
+    await this.#readRunsOf(oldest);
+    const since = Math.min(oldest, this.since) - DAY_MS;
+    const earlier = (await readRuns(tx, repositoryId, since)).map((run) => new RunInHand(run));
     const runs = new Map([...earlier.map((run) => [run.name, run] as const), ...this.#runs]);
     return this.#withoutUncounted(
       read.filter(
@@ -325,10 +321,12 @@ class Judgement {
     return read.filter(({ executionId }) => !uncounted.has(executionId));
   }
 
-  async #readRunsBefore(from: number): Promise<void> {
-    if (from >= this.#knownSince) return;
+  /** The runs of all failures from then on: a run lasts for a day at most. */
+  async #readRunsOf(oldest: number): Promise<void> {
+    const from = oldest - DAY_MS;
+    if (from >= Math.min(this.since, this.#knownSince)) return;
     const { tx, repositoryId } = this.stores;
-    this.#before = (await readPastRuns(tx, repositoryId, { from, to: this.since })).map(judgedRunOf);
+    this.#known = await readMeanings(tx, repositoryId, { from, to: this.since });
     this.#knownSince = from;
   }
 
@@ -357,12 +355,3 @@ function startBefore(
   const kept = later.filter(isBefore);
   return { start: isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
 }
-
-export const judgedRunOf = (run: PastRun): JudgedRun => ({
-  key: nameOfRun(run),
-  startedAt: run.startedAt,
-  executions: run.executions,
-  unexpected: run.unexpectedCount,
-  isOnDefaultBranch: run.commit === '',
-  meaning: run.meaning,
-});

@@ -3,8 +3,8 @@ import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
-import type { UsualHours } from '../domain/run-surroundings.ts';
-import { HOUR_MS } from '../domain/time.ts';
+import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
+import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { judgedRuns } from './schema.ts';
@@ -159,10 +159,38 @@ export async function readPastRuns(
   });
 }
 
-/** What the runs mean in which something went wrong, by the key of `JudgedRun`. */
-export async function readMeanings(tx: Executor, repositoryId: string): Promise<KnownRuns> {
+/** The same of those on the default branch, as evaluations need it, each of which reads a day: thousands of runs at times. */
+export async function readRecentRuns(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number },
+): Promise<StartedRun[]> {
   const { rows } = await tx.execute(sql`
-    select ${pastColumns} from ${judgedRuns} where repository_id = ${repositoryId} and meaning is not null`);
+    select coalesce(json_agg(json_build_array(started_ms, executions, unexpected_count)), '[]') as runs
+    from ${judgedRuns}
+    where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}`);
+  return z.tuple([recentRuns]).parse(rows)[0].runs;
+}
+
+const recentRuns = z.object({
+  runs: z.array(
+    z
+      .tuple([z.number(), z.number(), z.number()])
+      .transform(([startedAt, executions, unexpected]): StartedRun => ({ startedAt, executions, unexpected })),
+  ),
+});
+
+const ALWAYS = { from: 0, to: END_OF_TIME };
+
+/** What the runs mean in which something went wrong, by the key of `JudgedRun`: of those that began between two moments. */
+export async function readMeanings(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number } = ALWAYS,
+): Promise<KnownRuns> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns} from ${judgedRuns}
+    where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} and meaning is not null`);
   return new Map(
     rows.map((row) => {
       const found = pastRow.parse(row);

@@ -115,9 +115,11 @@ class Evaluation {
         return [testId, { ...start, place: testId.slice(testId.indexOf('job')), ...this.#historyOf(testId) }] as const;
       }),
     );
+    const recent = before.filter((run) => run.isOnDefaultBranch);
     const result = judgeRuns({
-      before,
-      usual: usualHours(before.filter((run) => run.isOnDefaultBranch)),
+      recent,
+      usual: usualHours(recent),
+      known: new Map(before.map((run) => [run.key, run])),
       runs: judged,
       identities: inHand,
     });

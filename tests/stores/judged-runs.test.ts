@@ -9,6 +9,7 @@ import {
   nameOfRun,
   readMeanings,
   readPastRuns,
+  readRecentRuns,
   readRuns,
   readUsualHours,
   type StoredRun,
@@ -64,7 +65,13 @@ test('what a run means is read as it was written', async () => {
   expect(await readPastRuns(db, repositoryId, { from: 0, to: run(2).startedAt })).toEqual([
     { ...run(1), unexpectedCount: 2, meaning },
   ]);
-  expect(await readMeanings(db, repositoryId)).toEqual(new Map([[nameOfRun(run(1)), { meaning }]]));
+  expect(await readRecentRuns(db, repositoryId, { from: 0, to: run(2).startedAt })).toEqual([
+    { startedAt: run(1).startedAt, executions: run(1).executions, unexpected: 2 },
+  ]);
+  const known = new Map([[nameOfRun(run(1)), { meaning }]]);
+  expect(await readMeanings(db, repositoryId)).toEqual(known);
+  expect(await readMeanings(db, repositoryId, { from: run(1).startedAt, to: run(2).startedAt })).toEqual(known);
+  expect(await readMeanings(db, repositoryId, { from: 0, to: run(1).startedAt })).toEqual(new Map());
   await writeMeanings(db, repositoryId, [calm(run(1))]);
   expect(await readRuns(db, repositoryId, 0)).toEqual([calm(run(1)), calm(run(2))]);
 });
