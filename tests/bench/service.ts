@@ -7,6 +7,7 @@ import { embeddedFolder } from '../../src/postgres/embedded-folder.ts';
 import { openQueues } from '../../src/queue/open.ts';
 import { Producer } from '../../src/queue/producer.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
+import { uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { atEnd } from '../support/at-end.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import type { DataOptions } from './data.ts';
@@ -22,8 +23,11 @@ export class BenchService {
   #closeQueues: (() => Promise<void>) | undefined;
   databaseUrl = '';
 
-  constructor(readonly folder: string) {
-    this.#service = ServiceProcess.onFolder(folder, { REDIS_URL: this.#redisUrl });
+  constructor(
+    readonly folder: string,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    this.#service = ServiceProcess.onFolder(folder, { REDIS_URL: this.#redisUrl, ...environment });
     // When the benchmark is interrupted.
     atEnd(() => this.stop());
   }
@@ -58,10 +62,13 @@ export class BenchService {
       this.databaseUrl,
       () => {},
     );
-    const producer = new Producer(queues, testRuns);
-    this.#depth = () => producer.depth();
+    const producers = [new Producer(queues, testRuns), new Producer(queues, uploadBundles)];
+    this.#depth = async () => {
+      const depths = await Promise.all(producers.map((producer) => producer.depth()));
+      return depths.reduce((sum, depth) => sum + depth, 0);
+    };
     this.#closeQueues = async () => {
-      await producer.close();
+      for (const producer of producers) await producer.close();
       await queues.close();
     };
     return seconds;

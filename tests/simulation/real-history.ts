@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import type { Run, Trouble } from './history.ts';
 
 export interface RealHistory {
-  /** In order of time. One run for each run of the provider and suite. */
+  /** One run for each run of the provider and suite, in order of time; no two at the same moment. */
   runs: Run[];
   /** By identity: the test and the suite it runs in. */
   identities: { test: string; suite: string }[];
@@ -49,8 +49,42 @@ export async function readRealHistory(path: string): Promise<RealHistory> {
     if (status === 'failed') run.troubles.set(identity, { message: unescaped(message), isPassedOnRetry: false });
     executions++;
   }
-  return { runs: [...runs.values()].sort((a, b) => a.at - b.at), identities, executions };
+  const inOrder = [...runs.values()].sort((a, b) => a.at - b.at);
+  spread(inOrder);
+  return { runs: inOrder, identities, executions };
 }
+
+/** The file has one time for all CI jobs of a workflow. In the world, one finishes after another: here, a millisecond later. */
+function spread(runs: readonly GrowingRun[]): void {
+  let last = 0;
+  for (const run of runs) {
+    run.at = Math.max(run.at, last + 1);
+    last = run.at;
+  }
+}
+
+/** The first days of it. */
+export function firstDays({ runs, identities }: RealHistory, days: number): RealHistory {
+  const until = dayOf(runs[0]?.at ?? 0) + days;
+  const within = runs.filter(({ at }) => dayOf(at) < until);
+  return { runs: within, identities, executions: within.reduce((sum, run) => sum + run.identities.length, 0) };
+}
+
+export interface Day {
+  /** Since 1970. */
+  day: number;
+  runs: readonly Run[];
+}
+
+/** From the day of the first run to the day of the last, those without a run among them. */
+export function daysOf({ runs }: RealHistory): Day[] {
+  const byDay = Map.groupBy(runs, ({ at }) => dayOf(at));
+  const first = dayOf(runs[0]?.at ?? 0);
+  const count = runs.length === 0 ? 0 : dayOf(runs.at(-1)?.at ?? 0) - first + 1;
+  return Array.from({ length: count }, (_, i) => ({ day: first + i, runs: byDay.get(first + i) ?? [] }));
+}
+
+const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
 /**
  * Adds the passes that the format leaves out: on a day on which no line names a test, it passed in each run of its suites,
@@ -59,17 +93,17 @@ export async function readRealHistory(path: string): Promise<RealHistory> {
 export function addQuietDays(history: RealHistory): void {
   const { runs, identities } = history;
   const named = new Set<string>();
-  const dayOf = (test: string | undefined, at: number): string => `${Math.floor(at / DAY_MS)}/${test}`;
+  const nameOf = (test: string | undefined, at: number): string => `${dayOf(at)}/${test}`;
   for (const run of runs)
     for (let i = 0; i < run.identities.length; i++)
-      named.add(dayOf(identities[run.identities[i] as number]?.test, run.at));
+      named.add(nameOf(identities[run.identities[i] as number]?.test, run.at));
   const known = new Map<number, Set<number>>();
   for (const run of runs as GrowingRun[]) {
     const ofSuite = known.get(run.job) ?? new Set();
     known.set(run.job, ofSuite);
     const listed = [...run.identities];
     for (const identity of ofSuite) {
-      if (named.has(dayOf(identities[identity]?.test, run.at))) continue;
+      if (named.has(nameOf(identities[identity]?.test, run.at))) continue;
       run.identities.push(identity);
       history.executions++;
     }

@@ -1,11 +1,12 @@
 /**
- * How right rules are about a real history, whose truth no one wrote down: a verdict is right when the time after it
- * bears it out.
+ * How right verdicts on a real history are, whose truth no one wrote down: one is right when the time after it bears it
+ * out.
  */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import type { Rules, Run } from './history.ts';
-import type { RealHistory } from './real-history.ts';
+import type { Run } from './history.ts';
+import { daysOf, type RealHistory } from './real-history.ts';
+import { type NotHealthy, saidOf, type Verdicts } from './real-verdicts.ts';
 import type { Share } from './score.ts';
 
 /** How far ahead a flaky test must show it again. */
@@ -33,7 +34,7 @@ export interface RealScores {
   wrongRecoveries: Share;
 }
 
-export function scoreReal(history: RealHistory, rules: Rules): RealScores {
+export function scoreReal(history: RealHistory, { afterRun, atEndOfDay }: Verdicts): RealScores {
   const contradictions = contradictionsOf(history);
   const scores: RealScores = {
     flakyRight: { right: 0, of: 0 },
@@ -49,19 +50,18 @@ export function scoreReal(history: RealHistory, rules: Rules): RealScores {
     (): Course => ({ ranAt: 0, recoveries: [], said: 'healthy', commit: '', steps: undefined }),
   );
   const end = (history.runs.at(-1)?.at ?? 0) - AHEAD_MS;
-  let day = Math.floor((history.runs[0]?.at ?? 0) / DAY_MS);
-  for (const run of history.runs) {
-    for (; (day + 1) * DAY_MS <= run.at; day++)
-      if ((day + 1) * DAY_MS <= end) askOfDay(history, rules, courses, contradictions, (day + 1) * DAY_MS, scores);
-    for (let i = 0; i < run.identities.length; i++)
-      scoreBroken(
-        courses[run.identities[i] as number] as Course,
-        run.troubles.has(run.identities[i] as number),
-        scores,
-      );
-    rules.takeIn(run);
-    rules.settle(run.at);
-    for (let i = 0; i < run.identities.length; i++) follow(courses, run, run.identities[i] as number, rules, scores);
+  let index = 0;
+  for (const { day, runs } of daysOf(history)) {
+    for (const run of runs) {
+      const said = afterRun[index++] ?? new Map();
+      for (let i = 0; i < run.identities.length; i++) {
+        const course = courses[run.identities[i] as number] as Course;
+        scoreBroken(course, run.troubles.has(run.identities[i] as number), scores);
+      }
+      for (let i = 0; i < run.identities.length; i++) follow(courses, run, run.identities[i] as number, said, scores);
+    }
+    const now = (day + 1) * DAY_MS;
+    if (now <= end) askOfDay(history, atEndOfDay.get(day) ?? new Map(), courses, contradictions, now, scores);
   }
   for (const [identity, { recoveries }] of courses.entries())
     for (const at of recoveries) {
@@ -95,10 +95,16 @@ function scoreBroken(course: Course, isFailed: boolean, scores: RealScores): voi
 }
 
 /** Two passes or more on a commit, then three failures or more, the first on the same commit; none shared with many tests. */
-function follow(courses: readonly Course[], run: Run, identity: number, rules: Rules, scores: RealScores): void {
+function follow(
+  courses: readonly Course[],
+  run: Run,
+  identity: number,
+  saidAfter: NotHealthy,
+  scores: RealScores,
+): void {
   const course = courses[identity] as Course;
   const isFailed = run.troubles.has(identity);
-  const said = rules.health(identity);
+  const said = saidOf(saidAfter, identity);
   if (course.said === 'flaky' && said === 'healthy') course.recoveries.push(run.at);
   if (isFailed) course.failedAndSaid = said;
   else delete course.failedAndSaid;
@@ -122,20 +128,19 @@ function follow(courses: readonly Course[], run: Run, identity: number, rules: R
 
 function askOfDay(
   { identities }: RealHistory,
-  rules: Rules,
+  said: NotHealthy,
   courses: readonly Course[],
   contradictions: ReadonlyMap<string, readonly number[]>,
   now: number,
   scores: RealScores,
 ): void {
-  rules.settle(now);
   const flaky = new Set<string>();
   const seen = new Set<string>();
   for (const [identity, { test }] of identities.entries()) {
     const course = courses[identity] as Course;
     if (course.ranAt <= now - RECENT_MS) continue;
     seen.add(test);
-    if (rules.health(identity) === 'flaky') flaky.add(test);
+    if (saidOf(said, identity) === 'flaky') flaky.add(test);
   }
   const willBe = (test: string): boolean =>
     contradictions.get(test)?.some((at) => at >= now && at < now + AHEAD_MS) ?? false;

@@ -15,11 +15,6 @@ const PLACE = { pipelineName: 'CI', jobName: 'unit' };
 interface Options {
   /** Whether commits of pull requests that both passed and failed count, as in the service. */
   countsPullRequests?: boolean;
-  /**
-   * Whether runs see those that were given before with the same moment. In the simulation, the CI jobs of a commit finish
-   * at once; in the world, one after another.
-   */
-  isSameMomentBefore?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
   levels?: HealthLevels;
 }
@@ -42,8 +37,8 @@ export class ServiceRules implements Rules {
   readonly #options: Required<Options>;
   #newestAt = 0;
 
-  constructor({ countsPullRequests = true, isSameMomentBefore = true, levels = HEALTH_LEVELS }: Options = {}) {
-    this.#options = { countsPullRequests, isSameMomentBefore, levels };
+  constructor({ countsPullRequests = true, levels = HEALTH_LEVELS }: Options = {}) {
+    this.#options = { countsPullRequests, levels };
     this.name =
       levels !== HEALTH_LEVELS
         ? `flaky from ${levels.flakyFrom}, broken from ${levels.brokenFrom}`
@@ -108,7 +103,8 @@ export class ServiceRules implements Rules {
   }
 
   #meaningOf(count: MetRun, at: number): RunMeaning {
-    return meaningOf(count, this.#runs.before(this.#options.isSameMomentBefore ? at + 1 : at));
+    // In the simulation, the CI jobs of a commit finish at once; in the world, one after another.
+    return meaningOf(count, this.#runs.before(at + 1));
   }
 
   #contradict(run: Run, meaning: RunMeaning): void {

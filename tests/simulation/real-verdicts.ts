@@ -1,0 +1,62 @@
+/** What was said of the tests of a real history, by rules or by a service: after each run, and at the end of each day. */
+import type { Health } from '../../src/domain/status.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import type { Rules } from './history.ts';
+import { daysOf, type RealHistory } from './real-history.ts';
+
+/** By identity; those that are left out are healthy. */
+export type NotHealthy = ReadonlyMap<number, Health>;
+
+export interface Verdicts {
+  /** By whom. */
+  name: string;
+  /** In the order of the runs: of the identities that ran, just afterwards. */
+  afterRun: NotHealthy[];
+  /** By day since 1970: of every identity. */
+  atEndOfDay: Map<number, NotHealthy>;
+}
+
+export const saidOf = (said: NotHealthy, identity: number): Health => said.get(identity) ?? 'healthy';
+
+/** Plays the history to the rules. */
+export function verdictsOf(history: RealHistory, rules: Rules): Verdicts {
+  const verdicts: Verdicts = { name: rules.name, afterRun: [], atEndOfDay: new Map() };
+  const saidOfThese = (identities: ArrayLike<number>): NotHealthy => {
+    const said = new Map<number, Health>();
+    for (let i = 0; i < identities.length; i++) {
+      const health = rules.health(identities[i] as number);
+      if (health !== 'healthy') said.set(identities[i] as number, health);
+    }
+    return said;
+  };
+  const all = [...history.identities.keys()];
+  for (const { day, runs } of daysOf(history)) {
+    for (const run of runs) {
+      rules.takeIn(run);
+      rules.settle(run.at);
+      verdicts.afterRun.push(saidOfThese(run.identities));
+    }
+    rules.settle((day + 1) * DAY_MS);
+    verdicts.atEndOfDay.set(day, saidOfThese(all));
+  }
+  return verdicts;
+}
+
+/** Where two differ, in words. */
+export function differencesOf({ runs, identities }: RealHistory, one: Verdicts, other: Verdicts): string[] {
+  const differences: string[] = [];
+  const compare = (when: string, said: NotHealthy = new Map(), otherSaid: NotHealthy = new Map()): void => {
+    for (const identity of new Set([...said.keys(), ...otherSaid.keys()])) {
+      if (saidOf(said, identity) === saidOf(otherSaid, identity)) continue;
+      const { test, suite } = identities[identity] ?? {};
+      const both = `${one.name}: ${saidOf(said, identity)}, ${other.name}: ${saidOf(otherSaid, identity)}`;
+      differences.push(`${when}, ${test} in ${suite}: ${both}`);
+    }
+  };
+  for (const [i, { id, at }] of runs.entries())
+    compare(`after run ${id} of ${new Date(at).toISOString()}`, one.afterRun[i], other.afterRun[i]);
+  for (const [day, said] of one.atEndOfDay) compare(`at the end of ${isoDay(day)}`, said, other.atEndOfDay.get(day));
+  return differences;
+}
+
+export const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
