@@ -65,11 +65,6 @@ export async function withService<T>(act: (service: BenchService) => Promise<T>)
   }
 }
 
-interface Sent {
-  run: Run;
-  attempts: number;
-}
-
 export class HistoryInService {
   /** By CI job and test. */
   readonly #identities: ReadonlyMap<string, number>;
@@ -122,7 +117,7 @@ export class HistoryInService {
   /** Has everything derived compared with the executions. Returns what differs, in words. */
   async verify(): Promise<string[]> {
     const asked = await this.#ask('/v1/verifications', { method: 'POST' });
-    const { id } = verificationSchema.parse(await asked.response.json());
+    const { id } = verificationSchema.parse(await asked.json());
     for (;;) {
       const { status, report } = verificationSchema.parse((await this.#read(`/v1/verifications/${id}`)).body);
       if (status === 'failed') throw new Error('the service could not compare what it derived with the executions');
@@ -140,30 +135,29 @@ export class HistoryInService {
 
   /** Returns when the runs are stored as a whole, and evaluated. */
   async #store(runs: readonly Run[], sentBefore: number): Promise<void> {
-    const waiting = new Map<string, Sent>();
+    const waiting = new Map<string, Run>();
     await each([...runs.entries()], async ([i, run]) => {
-      const { id, attempts } = await this.#upload(run, sentBefore + i + 1);
-      waiting.set(id, { run, attempts });
+      waiting.set(await this.#upload(run, sentBefore + i + 1), run);
     });
     await this.service.untilEvaluated();
     for (let path: string | undefined = `${REPOSITORY}/uploads?per_page=100`; path && waiting.size > 0; ) {
       const { body, next } = await this.#read(path);
       for (const { id, status, ...counts } of uploadsPage.parse(body).uploads) {
-        const sent = waiting.get(id);
-        if (!sent) continue;
+        const run = waiting.get(id);
+        if (!run) continue;
         waiting.delete(id);
-        // The queue may have taken an attempt although it did not say so in time.
-        const counted = (counts.accepted ?? 0) + (sent.attempts > 1 ? (counts.duplicate ?? 0) : 0);
-        if (status !== 'stored' || counted !== sent.run.identities.length)
-          throw new Error(`run ${sent.run.id} has ${sent.run.identities.length} executions, ${counted} are ${status}`);
+        // On a busy machine, an upload may be stored although its answer was lost. Then the next attempt has duplicates.
+        const counted = (counts.accepted ?? 0) + (counts.duplicate ?? 0);
+        if (status !== 'stored' || counted !== run.identities.length)
+          throw new Error(`run ${run.id} has ${run.identities.length} executions, ${counted} are ${status}`);
       }
       path = next;
     }
     if (waiting.size > 0) throw new Error(`${waiting.size} uploads have no receipt`);
   }
 
-  /** Returns the id of the upload that was taken, and how many attempts that took. */
-  async #upload(run: Run, number: number): Promise<{ id: string; attempts: number }> {
+  /** Returns the id of the upload. */
+  async #upload(run: Run, number: number): Promise<string> {
     const body = otlpProtobuf({
       resource: {
         'cicd.pipeline.name': PIPELINE,
@@ -186,7 +180,7 @@ export class HistoryInService {
         };
       }),
     });
-    const { response, attempts } = await this.#ask(`${REPOSITORY}/traces`, {
+    const response = await this.#ask(`${REPOSITORY}/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-protobuf' },
       body,
@@ -194,7 +188,7 @@ export class HistoryInService {
     await response.arrayBuffer();
     const id = response.headers.get('x-upload-id');
     if (id === null) throw new Error(`run ${run.id} has nothing that the service takes`);
-    return { id, attempts };
+    return id;
   }
 
   #suiteOf(run: Run): string {
@@ -225,15 +219,15 @@ export class HistoryInService {
 
   /** @returns next: the address of the next page, if there is one */
   async #read(path: string): Promise<{ body: unknown; next: string | undefined }> {
-    const { response } = await this.#ask(path);
+    const response = await this.#ask(path);
     return { body: await response.json(), next: /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] };
   }
 
   /** Asks again for as long as the service has no room. */
-  async #ask(path: string, init?: RequestInit): Promise<{ response: Response; attempts: number }> {
+  async #ask(path: string, init?: RequestInit): Promise<Response> {
     for (let attempts = 1; ; attempts++) {
       const response = await this.service.request(path, init);
-      if (response.ok) return { response, attempts };
+      if (response.ok) return response;
       const text = await response.text();
       if (response.status !== 503 || attempts === ATTEMPTS_MAX)
         throw new Error(`${path} was answered ${response.status}: ${text}`);
