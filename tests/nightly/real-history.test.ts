@@ -12,7 +12,7 @@ import { differencesOf, verdictsOf } from '../simulation/real-verdicts.ts';
 import { ServiceRules } from '../simulation/service-rules.ts';
 
 const FILE = resolve(import.meta.dir, '../../../shared/datasets/dask-distributed-2022-2024.tsv.gz');
-const DAYS = 45;
+const DAYS = 30;
 
 const isThere = existsSync(FILE);
 if (!isThere) console.warn(`skipped: there is no ${FILE}`);
