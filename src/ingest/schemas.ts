@@ -65,7 +65,7 @@ export const TOO_LARGE: ResponseDescription = {
 
 export const NO_ROOM: ResponseDescription = {
   description:
-    'More uploads arrive than can be read and queued within a few seconds, or the queue does not respond. `Retry-After` says when to send it again; nothing of it was kept.',
+    'More uploads arrive than can be read and queued within a few seconds, or the queue does not respond. `Retry-After` says when to send it again; an upload that arrives twice counts once.',
   mediaType: 'application/problem+json',
   example: {
     type: 'about:blank',
