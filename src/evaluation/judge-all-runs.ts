@@ -6,8 +6,8 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import { isTrouble, runKeyOf } from '../domain/execution.ts';
-import { type JudgedRun, judgeRuns, runNameOf } from '../domain/judge-runs.ts';
+import { isTrouble } from '../domain/execution.ts';
+import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
@@ -23,7 +23,7 @@ import {
   readPastRuns,
   type StoredRun,
 } from '../postgres/judged-runs.ts';
-import { placeOf } from './news.ts';
+import { placeOf, runNameOfExecution } from './news.ts';
 import { type PullEvidence, placeOfRow } from './pull-evidence.ts';
 import {
   executionColumns,
@@ -281,9 +281,6 @@ class WindowJudge {
     return executions.filter((execution) => !isTrouble(execution) || judged.has(runNameOfExecution(execution)));
   }
 }
-
-const runNameOfExecution = (execution: IdentifiedExecution): string =>
-  runNameOf(placeOf(execution), runKeyOf(execution));
 
 const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   key: nameOfRun(run),

@@ -8,8 +8,8 @@
  * them may change later runs in turn, so this repeats until nothing does.
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
-import { comparePositions, isTrouble, runKeyOf } from '../domain/execution.ts';
-import { judgeRuns, type KnownRuns, type RunJudgement, runNameOf } from '../domain/judge-runs.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
+import { judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -25,7 +25,7 @@ import {
   type StoredRun,
   writeMeanings,
 } from '../postgres/judged-runs.ts';
-import { placeOf } from './news.ts';
+import { placeOf, runNameOfExecution } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
 import { splitByRecency } from './recency.ts';
 import { isSameRun, RunInHand } from './run-in-hand.ts';
@@ -119,7 +119,7 @@ class Judgement {
   /** By identity; of those that start over, are new, or have moved ones. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
   #moved: MovedEvidence['moved'] = new Map();
-  /** The runs before the first that is judged, from then on. */
+  /** Runs that began before the first that is judged, and no earlier than `#knownSince`. */
   #known: KnownRuns = new Map();
   #knownSince = Number.POSITIVE_INFINITY;
 
@@ -161,7 +161,7 @@ class Judgement {
     let before = Number.POSITIVE_INFINITY;
     for (const execution of executions) {
       if (start.at && comparePositions(execution, start.at) <= 0) before = Math.min(before, execution.finishedAt);
-      const run = isTrouble(execution) ? this.#runs.get(nameOfRunOf(execution)) : undefined;
+      const run = isTrouble(execution) ? this.#runs.get(runNameOfExecution(execution)) : undefined;
       if (!run || run.members.has(key)) continue;
       run.members.set(key, undefined);
       if (start.at && start.at.finishedAt >= run.stored.startedAt) before = Math.min(before, run.stored.startedAt);
@@ -305,7 +305,8 @@ class Judgement {
     const runs = new Map([...earlier.map((run) => [run.name, run] as const), ...this.#runs]);
     return this.#withoutUncounted(
       read.filter(
-        (execution) => !isTrouble(execution) || runs.get(nameOfRunOf(execution))?.members.has(identityKey(execution)),
+        (execution) =>
+          !isTrouble(execution) || runs.get(runNameOfExecution(execution))?.members.has(identityKey(execution)),
       ),
     );
   }
@@ -321,7 +322,7 @@ class Judgement {
     return read.filter(({ executionId }) => !uncounted.has(executionId));
   }
 
-  /** The runs of all failures from then on: a run lasts for a day at most. */
+  /** Reads what the runs mean of all failures since `oldest`: a run lasts for a day at most. */
   async #readRunsOf(oldest: number): Promise<void> {
     const from = oldest - DAY_MS;
     if (from >= Math.min(this.since, this.#knownSince)) return;
@@ -340,8 +341,6 @@ class Judgement {
     await writeMeanings(this.stores.tx, this.stores.repositoryId, changed);
   }
 }
-
-const nameOfRunOf = (execution: IdentifiedExecution): string => runNameOf(placeOf(execution), runKeyOf(execution));
 
 const NOTHING_KNOWN = { end: unknownBelief(), starts: [unknownBelief()] } as const;
 

@@ -3,7 +3,7 @@
  * takes in memory depends on the tests and their failures, and hardly on how often they ran.
  */
 import { z } from 'zod';
-import { type Position, runKey } from '../domain/execution.ts';
+import { type Position, runKey, runKeyOf } from '../domain/execution.ts';
 import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { STATUSES } from '../domain/status.ts';
@@ -250,6 +250,10 @@ const executionOf = (line: Line, i: number) => ({
 /** Names a pipeline and CI job within a test. No name has a NUL. */
 export const placeOf = ({ pipelineName, jobName }: { pipelineName: string; jobName: string }): string =>
   `${pipelineName}\0${jobName}`;
+
+/** Names the run of an execution on the default branch. */
+export const runNameOfExecution = (execution: IdentifiedExecution): string =>
+  runNameOf(placeOf(execution), runKeyOf(execution));
 
 /** The columns of a line have one length; one that is shorter is not a block's. */
 function at<T>(column: readonly T[], i: number): T {

@@ -159,7 +159,10 @@ export async function readPastRuns(
   });
 }
 
-/** The same of those on the default branch, as evaluations need it, each of which reads a day: thousands of runs at times. */
+/**
+ * The runs on the default branch that began between two moments, in any order: only what an evaluation adds up. Each
+ * evaluation reads those of a day, which may be thousands, so they come as one value.
+ */
 export async function readRecentRuns(
   tx: Executor,
   repositoryId: string,
