@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { executionColumns, failureColumns, runSchema } from '../domain/columns.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { wholeNumbers } from '../domain/plain-array.ts';
 import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { cleanText, malformedReason } from '../domain/text.ts';
@@ -23,13 +24,13 @@ const UNSTORABLE = 'must not hold NUL or half of a surrogate pair';
 
 const executionsSchema = z.object({
   /** Index into `sources`. */
-  source: z.array(z.int().min(0)),
+  source: wholeNumbers(0),
   ...executionColumns.shape,
 });
 
 const failuresSchema = z.object({
   /** Index into the arrays of `executions`. */
-  execution: z.array(z.int().min(0)),
+  execution: wholeNumbers(0),
   ...failureColumns.shape,
 });
 
