@@ -13,23 +13,43 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const PLANNED_BYTES = 512 * 1024 * 1024;
 
 /**
+ * The same for workers: an evaluation uses up to 300 MiB. Planned for 512 MiB, they looked through it so often that half
+ * of their processor time went there (docs/performance.md).
+ */
+const PLANNED_BYTES_OF_WORKERS = 1_024 * 1024 * 1024;
+
+/**
  * On the threads of the runtime, the embedded ClickHouse runs its statements. By default they are as many as cores: two long
  * statements would hold up all others.
  */
 const THREADS = 12;
 
-/** What a process needs that computes and opens nothing. */
-export const memorySettings = ({ BUN_JSC_forceRAMSize }: Environment = process.env) => ({
-  BUN_JSC_forceRAMSize: BUN_JSC_forceRAMSize || String(PLANNED_BYTES),
+/** What a process needs that evaluates nothing: the API and the parsers. An operator's value is that of every process. */
+export const memorySettings = ({ BUN_JSC_forceRAMSize: given }: Environment = process.env) => ({
+  BUN_JSC_forceRAMSize: given && given !== String(PLANNED_BYTES_OF_WORKERS) ? given : String(PLANNED_BYTES),
 });
 
-/** The environment in which this process would have all settings; undefined if it has each of them, whatever its value. */
-export function environmentWithSettings(environment: Environment = process.env): Environment | undefined {
+/** The environment of the API, which a process with workers starts. */
+export const apiEnvironment = (environment: Environment = process.env): Environment => ({
+  ...environment,
+  ...memorySettings(environment),
+});
+
+/**
+ * The environment in which this process would have all settings; undefined if it has each of them, whatever its value.
+ *
+ * @param hasWorkers whether it evaluates
+ */
+export function environmentWithSettings(
+  hasWorkers: boolean,
+  environment: Environment = process.env,
+): Environment | undefined {
   const { BUN_JSC_forceRAMSize, UV_THREADPOOL_SIZE } = environment;
   if (BUN_JSC_forceRAMSize && UV_THREADPOOL_SIZE) return undefined;
+  const planned = hasWorkers ? PLANNED_BYTES_OF_WORKERS : PLANNED_BYTES;
   return {
     ...environment,
-    ...memorySettings(environment),
+    BUN_JSC_forceRAMSize: BUN_JSC_forceRAMSize || String(planned),
     UV_THREADPOOL_SIZE: UV_THREADPOOL_SIZE || String(THREADS),
   };
 }

@@ -5,6 +5,7 @@ import { serveEngine } from '../clickhouse/remote.ts';
 import { type Deps, engineFolder } from '../deps.ts';
 import { registry } from '../observability/registry.ts';
 import { NICENESS, yieldThisProcess } from '../processes.ts';
+import { apiEnvironment } from '../runtime.ts';
 import type { Api } from './api.ts';
 import type { ApiStart } from './process.ts';
 
@@ -22,6 +23,7 @@ export async function startApiProcess({ config, databaseUrl }: Deps): Promise<Ap
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
+    env: apiEnvironment(),
   });
   yieldThisProcess(NICENESS.workers);
   const handlers: Handlers = {

@@ -8,7 +8,7 @@ import { sentenceOf } from './sentence.ts';
 export async function runService(read: () => Config): Promise<void> {
   try {
     const config = read();
-    beginWithSettings();
+    beginWithSettings(config.role !== 'api');
     const { serve } = await import('../main.ts');
     await serve(config);
   } catch (error) {
@@ -19,8 +19,8 @@ export async function runService(read: () => Config): Promise<void> {
 }
 
 /** Begins again as the same process, unless it has the settings of the runtime already. */
-function beginWithSettings(): void {
-  const environment = environmentWithSettings();
+function beginWithSettings(hasWorkers: boolean): void {
+  const environment = environmentWithSettings(hasWorkers);
   // Windows has no such call.
   if (!environment || !process.execve || process.platform === 'win32') return;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], environment);

@@ -1,7 +1,7 @@
 /** The service has the settings of the runtime, however it is started: threads, and when garbage is collected. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { memorySettings } from '../../src/runtime.ts';
+import { environmentWithSettings, memorySettings } from '../../src/runtime.ts';
 import { CLI, ROOT } from '../support/service-process.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -22,13 +22,14 @@ async function started(command: string, environment: Record<string, string>) {
 
 describe.skipIf(process.platform !== 'linux')('the service', () => {
   const SERVERS = { DATABASE_URL: 'postgresql://127.0.0.1/none', CLICKHOUSE_URL: 'http://127.0.0.1:1' };
-  const OTHER_BYTES = String(1_024 * MEBIBYTE);
+  const OTHER_BYTES = String(2_048 * MEBIBYTE);
 
   test.each([
-    ['serve', {}, 12, 512],
-    ['serve', { UV_THREADPOOL_SIZE: '', BUN_JSC_forceRAMSize: OTHER_BYTES }, 12, 1_024],
-    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 512],
-    ['worker', SERVERS, 12, 512],
+    ['serve', {}, 12, 1_024],
+    ['serve', { ROLE: 'api', ...SERVERS }, 12, 512],
+    ['serve', { UV_THREADPOOL_SIZE: '', BUN_JSC_forceRAMSize: OTHER_BYTES }, 12, 2_048],
+    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 1_024],
+    ['worker', SERVERS, 12, 1_024],
   ])(
     '%s with %o has %i threads and plans for %i MiB, as the same process and with the same environment',
     async (command, environment, threads, mebibytes) => {
@@ -36,6 +37,13 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
       expect(found).toMatchObject({ isSame: true, threads, plannedBytes: mebibytes * MEBIBYTE, given: 'kept' });
     },
   );
+
+  test('the API and the parsers plan for 512 MiB beside workers, unless the operator says otherwise', () => {
+    const ofChildren = (environment: Record<string, string>) =>
+      memorySettings(environmentWithSettings(true, environment)).BUN_JSC_forceRAMSize;
+    expect(ofChildren({})).toBe(String(512 * MEBIBYTE));
+    expect(ofChildren({ BUN_JSC_forceRAMSize: OTHER_BYTES })).toBe(OTHER_BYTES);
+  });
 
   test('a process that plans for less memory leaves less garbage', async () => {
     const most = async (environment: Record<string, string>): Promise<number> =>
