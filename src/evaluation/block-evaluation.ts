@@ -138,6 +138,7 @@ export class BlockEvaluation {
     const { tx, repositoryId } = of;
     const stores = {
       ...of,
+      db: this.#deps.db,
       clickhouse: this.#deps.clickhouse,
       executions: new EvaluationStore(this.#deps.clickhouse, repositoryId),
       states: new StateStore(tx, repositoryId),

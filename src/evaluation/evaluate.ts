@@ -21,12 +21,15 @@ import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
 import { conclusiveOf, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
-import type { StateStore, WriteOptions } from './state-store.ts';
+import { StateStore, type WriteOptions } from './state-store.ts';
 import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 
 export interface EvaluationStores {
+  /** Where everything is written, and what is judged is read. */
   tx: Executor;
+  /** Another connection: reads batches ahead of what is written. */
+  db: Executor;
   clickhouse: ClickHouse;
   repositoryId: string;
   executions: EvaluationStore;
@@ -56,10 +59,7 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Judgements> {
   const evaluation = new Evaluation(stores, options);
-  for (const batch of batchesOf(touched.tests)) {
-    options.beforeBatch();
-    await evaluation.count(batch);
-  }
+  await countAll(evaluation, [...batchesOf(touched.tests)], options);
   options.beforeBatch();
   const judged = await evaluation.judge(touched);
   for (const batch of batchesOf(judged)) {
@@ -67,6 +67,43 @@ export async function evaluate(
     await evaluation.write(batch);
   }
   return evaluation.judgements;
+}
+
+/**
+ * While one batch is written, the next is counted, and the one after it is read: PostgreSQL and this process work at the
+ * same time. A test is in one batch only, and the lock of the repository keeps others from writing, so what is read
+ * ahead is not outdated.
+ */
+async function countAll(
+  evaluation: Evaluation,
+  batches: readonly ReadonlyMap<string, TouchedTest>[],
+  { beforeBatch }: EvaluateOptions,
+): Promise<void> {
+  let reading = readAhead(evaluation, batches[0]);
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for (const [i, batch] of batches.entries()) {
+      beforeBatch();
+      const known = await reading;
+      reading = readAhead(evaluation, batches[i + 1]);
+      const counted = await evaluation.count(batch, known);
+      await writing;
+      writing = handled(evaluation.writeCounted(counted));
+    }
+  } finally {
+    // The transaction is not ended while something is written in it.
+    await Promise.allSettled([reading, writing]);
+  }
+  await writing;
+}
+
+const readAhead = (evaluation: Evaluation, batch: ReadonlyMap<string, TouchedTest> | undefined) =>
+  batch ? handled(evaluation.readAhead([...batch.keys()])) : Promise.resolve(new Map<string, KnownTest>());
+
+/** Waited for later: until then, its failure is not one that nobody handles. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 function* batchesOf<V>(tests: ReadonlyMap<string, V>): Generator<Map<string, V>> {
@@ -79,6 +116,12 @@ interface JudgedTest extends TouchedTest {
   identities: readonly JudgedIdentity[];
 }
 
+/** A batch that is counted, to be written. */
+interface CountedBatch {
+  calm: ReadonlyMap<string, TestInHand>;
+  checkpoints: readonly Checkpoints[];
+}
+
 class Evaluation {
   readonly #verdicts: Verdict[] = [];
   readonly #testIds: string[] = [];
@@ -86,16 +129,21 @@ class Evaluation {
   /** Tests that are not calm. */
   readonly #suspects = new Map<string, TouchedTest>();
   readonly #arrivals = new Map<string, Arrival>();
+  readonly #ahead: StateStore;
 
   constructor(
     private readonly stores: EvaluationStores,
     private readonly options: EvaluateOptions,
-  ) {}
+  ) {
+    this.#ahead = new StateStore(stores.db, stores.repositoryId);
+  }
 
-  /** Counts what is calm, and keeps the rest in hand. */
-  async count(tests: ReadonlyMap<string, TouchedTest>): Promise<void> {
-    const { states } = this.stores;
-    const known = await states.readStates([...tests.keys()]);
+  readAhead(testIds: readonly string[]): Promise<ReadonlyMap<string, KnownTest>> {
+    return this.#ahead.readStates(testIds);
+  }
+
+  /** Counts what is calm, and keeps the rest in hand. Writes nothing. */
+  async count(tests: ReadonlyMap<string, TouchedTest>, known: ReadonlyMap<string, KnownTest>): Promise<CountedBatch> {
     const maybe = new Map<string, CalmTest>();
     for (const [testId, { news, again }] of tests) {
       const one = news && !again ? maybeCalm(testId, news, known.get(testId)?.records ?? []) : undefined;
@@ -117,19 +165,24 @@ class Evaluation {
       calm.set(testId, { ...test, known: { test: before.test, records }, beliefs, judged: [] });
       checkpoints.push(...counted.checkpoints);
     }
+    return { calm, checkpoints };
+  }
+
+  async writeCounted({ calm, checkpoints }: CountedBatch): Promise<void> {
+    const { states } = this.stores;
     await states.writeCheckpoints(checkpoints);
     await states.writeStates(calm, this.#toWrite(new Map()));
   }
 
   async #contextOf(tests: Iterable<CalmTest>): Promise<CalmContext> {
-    const { tx, repositoryId, states } = this.stores;
+    const { db, repositoryId } = this.stores;
     const [late, first] = [new Set<string>(), new Set<string>()];
     for (const { testId, identities } of tests)
       for (const { follows } of identities)
         if (follows === 'late') late.add(testId);
         else if (follows === 'first') first.add(testId);
-    const rows = late.size === 0 ? [] : await states.readCheckpoints([...late]);
-    const contradictions = await readContradictions(tx, repositoryId, [...first]);
+    const rows = late.size === 0 ? [] : await this.#ahead.readCheckpoints([...late]);
+    const contradictions = await readContradictions(db, repositoryId, [...first]);
     return {
       checkpoints: new Map(rows.map((row) => [identityKey(row), row])),
       contradicted: new Set(contradictions.map(({ testId }) => testId)),
