@@ -16,7 +16,7 @@ import {
   statusAfter,
   type WeighedPlace,
 } from './belief.ts';
-import { afterPasses, BROKEN, FLAKY_RATES, normalised, RATE_SHARES, rateOf, sum } from './belief-weights.ts';
+import { afterPasses, BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, sum } from './belief-weights.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
@@ -170,7 +170,7 @@ function oddsOf(
 function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
   const weights = [...afterPasses(belief.weights, belief.passes)];
   const { breaks, healthyFails } = oddsOf(belief, execution, trouble);
-  const flakyBefore = sum(weights.slice(1, BROKEN));
+  const flakyBefore = flakyOf(weights);
   const healthyBefore = weights[0] ?? 0;
   const brokenBefore = weights[BROKEN] ?? 0;
   const broken = brokenBefore + (healthyBefore + flakyBefore) * breaks;

@@ -21,18 +21,22 @@ export const newWeights = (): number[] => [
   NEW_BROKEN,
 ];
 
+const STAYS = FLAKY_RATES.map((rate) => (1 - rate) * (1 - STOPS_BEING_FLAKY));
+
 /** The weights after n clean passes of a test that is not broken: a sum of geometric series. */
 export function afterPasses(weights: readonly number[], n: number): readonly number[] {
   if (n === 0) return weights;
   const healthy = weights[0] ?? 0;
   let after = healthy;
   const result = [...weights];
-  for (const [i, rate] of FLAKY_RATES.entries()) {
-    const stays = (1 - rate) * (1 - STOPS_BEING_FLAKY);
+  for (let i = 0; i < FLAKY_RATES.length; i++) {
+    const rate = FLAKY_RATES[i] ?? 0;
+    const stays = STAYS[i] ?? 0;
+    const stayed = stays ** n;
     const flaky = weights[i + 1] ?? 0;
-    after += (flaky * STOPS_BEING_FLAKY * (1 - stays ** n)) / (1 - stays);
+    after += (flaky * STOPS_BEING_FLAKY * (1 - stayed)) / (1 - stays);
     const begun = (healthy * BECOMES_FLAKY * (RATE_SHARES[i] ?? 0) * (1 - rate) * (1 - (1 - rate) ** n)) / rate;
-    result[i + 1] = flaky * stays ** n + begun;
+    result[i + 1] = flaky * stayed + begun;
   }
   result[0] = after;
   return normalised(result);
@@ -40,11 +44,25 @@ export function afterPasses(weights: readonly number[], n: number): readonly num
 
 /** The rate at which a flaky test with these weights fails. */
 export function rateOf(weights: readonly number[]): number {
-  const flaky = sum(weights.slice(1, BROKEN));
-  return flaky === 0 ? 0 : FLAKY_RATES.reduce((total, rate, i) => total + rate * (weights[i + 1] ?? 0), 0) / flaky;
+  const flaky = flakyOf(weights);
+  if (flaky === 0) return 0;
+  let total = 0;
+  for (let i = 0; i < FLAKY_RATES.length; i++) total += (FLAKY_RATES[i] ?? 0) * (weights[i + 1] ?? 0);
+  return total / flaky;
 }
 
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+/** The weight of flaky, at whatever rate. */
+export function flakyOf(weights: readonly number[]): number {
+  let total = 0;
+  for (let i = 1; i < BROKEN; i++) total += weights[i] ?? 0;
+  return total;
+}
+
+export function sum(values: readonly number[]): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i] ?? 0;
+  return total;
+}
 
 export function normalised(weights: readonly number[]): number[] {
   const total = sum(weights);

@@ -3,7 +3,7 @@
  * *flaky* at one of a few rates, and *broken*. The state changes between commits, rarely without one (broken from outside).
  * It is plain data; belief-fold.ts says how executions change it.
  */
-import { afterPasses, BROKEN, newWeights, rateOf, sum } from './belief-weights.ts';
+import { afterPasses, BROKEN, flakyOf, newWeights, rateOf } from './belief-weights.ts';
 import type { Health } from './status.ts';
 
 /** From which probability on something is said of a test, and until which. */
@@ -89,7 +89,7 @@ export interface Probabilities {
 
 export function probabilitiesOf(belief: Belief): Probabilities {
   const weights = afterPasses(belief.weights, belief.passes);
-  const flaky = sum(weights.slice(1, BROKEN));
+  const flaky = flakyOf(weights);
   return { healthy: weights[0] ?? 0, flaky, broken: weights[BROKEN] ?? 0, flakyRate: rateOf(weights) };
 }
 
@@ -122,9 +122,13 @@ export function verdictOf(belief: Belief): Verdict {
 /**
  * Whether the test is healthy with a probability of 97 %, or was and has not been called flaky or broken since: a failure that
  * its run explains does not take it back.
+ *
+ * @param probabilities of this belief, where they are known already.
  */
-export const isSurelyHealthy = (belief: Belief): boolean =>
-  belief.status === 'healthy' && (belief.wasSure || probabilitiesOf(belief).healthy >= SURE_FROM);
+export const isSurelyHealthy = (
+  belief: Belief,
+  probabilities: () => Pick<Probabilities, 'healthy'> = () => probabilitiesOf(belief),
+): boolean => belief.status === 'healthy' && (belief.wasSure || probabilities().healthy >= SURE_FROM);
 
 /** What is said of a test, by what was said before. */
 export function statusAfter(

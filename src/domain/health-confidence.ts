@@ -1,7 +1,8 @@
 /** How sure a health is: what lists, details and explanations say beside it. Pure. */
-import { type Belief, isSurelyHealthy, probabilitiesOf } from './belief.ts';
+import { type Belief, isSurelyHealthy, type Probabilities, probabilitiesOf } from './belief.ts';
 import { foldBelief } from './belief-fold.ts';
 import type { Position } from './execution.ts';
+import { PASSED } from './only-passed.ts';
 import type { Health } from './status.ts';
 
 /** From least to most. */
@@ -38,23 +39,37 @@ const UNKNOWN: HealthConfidence = { probability: null, confidence: 'low', hasEno
 /** @param health as it is shown: where flaky tests are not looked for, one that only may be flaky is healthy. */
 export function healthConfidence(health: Health, { at, belief }: Known): HealthConfidence {
   if (at === null) return UNKNOWN;
-  const probability = likelihoodOf(health, belief);
+  const probabilities = knownProbabilities(belief);
+  const probability = likelihoodOf(health, belief, probabilities);
   const [medium, high] = CONFIDENCES[health];
   const confidence = probability >= high ? 'high' : probability >= medium ? 'medium' : 'low';
-  const isKnown: Readonly<Record<Health, boolean>> = {
-    healthy: confidence !== 'low' || isSurelyHealthy(belief),
-    flaky: true,
+  const hasEnoughRuns =
+    health === 'flaky' ||
     // A few failures of a new test: it may as well be flaky.
-    broken: probability >= 0.5,
-  };
-  return { probability: Math.round(1_000 * probability) / 1_000, confidence, hasEnoughRuns: isKnown[health] };
+    (health === 'broken' && probability >= 0.5) ||
+    (health === 'healthy' && (confidence !== 'low' || isSurelyHealthy(belief, () => probabilities)));
+  return { probability: Math.round(1_000 * probability) / 1_000, confidence, hasEnoughRuns };
+}
+
+const REMEMBERED_MAX = 10_000;
+/** Of tests that have only passed, by how often after the first time: nearly all tests, with the same few numbers. */
+const ofPassed = new Map<number, Probabilities>();
+
+function knownProbabilities(belief: Belief): Probabilities {
+  if (belief.weights !== PASSED.weights) return probabilitiesOf(belief);
+  let known = ofPassed.get(belief.passes);
+  if (known === undefined) {
+    if (ofPassed.size >= REMEMBERED_MAX) ofPassed.clear();
+    known = probabilitiesOf(belief);
+    ofPassed.set(belief.passes, known);
+  }
+  return known;
 }
 
 /** A probability as people read it. Rounded down: 100 % is never true. */
 export const percent = (probability: number): string => `${Math.floor(1_000 * probability) / 10} %`;
 
-function likelihoodOf(health: Health, belief: Belief): number {
-  const probabilities = probabilitiesOf(belief);
+function likelihoodOf(health: Health, belief: Belief, probabilities: Probabilities): number {
   return health === 'healthy' && belief.status === 'flaky' ? 1 - probabilities.broken : probabilities[health];
 }
 

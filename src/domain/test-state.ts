@@ -48,8 +48,11 @@ export const emptySummary: IdentitySummary = {
 };
 
 /** Retained executions of the identity, skipped ones included. */
-export const executionsOf = ({ months }: Pick<IdentitySummary, 'months'>): number =>
-  [...months.values()].reduce((sum, count) => sum + count, 0);
+export function executionsOf({ months }: Pick<IdentitySummary, 'months'>): number {
+  let executions = 0;
+  for (const count of months.values()) executions += count;
+  return executions;
+}
 
 /**
  * The identities on which the health of a test rests: those that ran within 14 days before its newest execution. A job that
