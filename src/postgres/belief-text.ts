@@ -2,11 +2,10 @@
  * What is believed of an identity as it is stored: one JSON list without names, because every run rewrites one for each of
  * its tests. Of a test that has only passed, it is the last execution and a count.
  */
-import { z } from 'zod';
 import { type Belief, newBelief, type WeighedPlace } from '../domain/belief.ts';
 import type { Position } from '../domain/execution.ts';
-import { PASSED } from '../domain/only-passed.ts';
-import { HEALTHS } from '../domain/status.ts';
+import { hasOnlyPassed, PASSED } from '../domain/only-passed.ts';
+import { HEALTHS, type Health } from '../domain/status.ts';
 
 /** A belief after some execution. */
 export interface StoredBelief {
@@ -17,27 +16,56 @@ export interface StoredBelief {
 
 type Place = [executionId: string, commit: string, finishedAt: number];
 
-/** Only this file writes them: looking at each number would take longer than parsing the JSON. */
-const list = <T>() => z.custom<T[]>(Array.isArray);
-const head = [z.number(), z.string(), z.number(), z.string(), z.string(), z.number()] as const;
-const storedCount = z.tuple([...head]);
-const storedWhole = z.tuple([
-  ...head,
-  list<number>(),
-  z.number(),
-  z.number(),
-  list<[commit: string, at: number]>(),
-  z.number(),
-  z.number(),
-  z.enum(HEALTHS),
-  z.boolean(),
-  list<[...Place, isFlaky: boolean, isContradicted: boolean]>(),
-  list<Place>(),
-  z.boolean(),
-]);
-const stored = z.union([storedCount, storedWhole]);
+type Count = [
+  finishedAt: number,
+  runId: string,
+  runAttempt: number,
+  executionId: string,
+  commit: string,
+  passes: number,
+];
+type Whole = [
+  weights: readonly number[],
+  brokenFromFlaky: number,
+  fixedShare: number,
+  failingCommits: [commit: string, at: number][],
+  troubleAt: number,
+  troubleShare: number,
+  status: Health,
+  wasFlaky: boolean,
+  evidence: [...Place, isFlaky: boolean, isContradicted: boolean][],
+  streak: Place[],
+  wasSure: boolean,
+];
 
-const WHOLE_OF_PASSED = JSON.stringify(wholeOf(PASSED));
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isHealth = (value: unknown): boolean => HEALTHS.some((health) => health === value);
+
+/**
+ * Only this file writes them, so the parts are checked and not every number: every run reads one for each of its tests,
+ * and a schema would take as long as parsing the JSON.
+ */
+const COUNT = [isNumber, isText, isNumber, isText, isText, isNumber] as const;
+const { isArray } = Array;
+const WHOLE = [
+  ...COUNT,
+  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
+] as const;
+const hasParts = (value: unknown, parts: readonly ((part: unknown) => boolean)[]): boolean =>
+  isArray(value) && value.length === parts.length && parts.every((isPart, i) => isPart(value[i]));
+const isCount = (value: unknown): value is Count => hasParts(value, COUNT);
+const isWhole = (value: unknown): value is [...Count, ...Whole] => hasParts(value, WHOLE);
+
+function parsed(text: string): Count | [...Count, ...Whole] {
+  const value: unknown = JSON.parse(text);
+  if (isCount(value) || isWhole(value)) return value;
+  throw new TypeError('a stored belief has other parts than it is written with');
+}
+
+/** Whether it is {@link PASSED} but for the count and the commit. */
+const isPassed = (belief: Belief): boolean => belief.trouble.share === PASSED.trouble.share && hasOnlyPassed(belief);
 
 export const unknownBelief = (): StoredBelief => ({ at: null, belief: newBelief() });
 
@@ -45,15 +73,14 @@ export const unknownBelief = (): StoredBelief => ({ at: null, belief: newBelief(
 export function writeBelief({ at, belief }: StoredBelief): string {
   if (at === null) return '';
   const { finishedAt, runId, runAttempt, executionId } = at;
-  const first = [finishedAt, runId, runAttempt, executionId.toString(), belief.commit, belief.passes];
-  const whole = wholeOf(belief);
-  return JSON.stringify(JSON.stringify(whole) === WHOLE_OF_PASSED ? first : [...first, ...whole]);
+  const count: Count = [finishedAt, runId, runAttempt, executionId.toString(), belief.commit, belief.passes];
+  return JSON.stringify(isPassed(belief) ? count : [...count, ...wholeOf(belief)]);
 }
 
 /** Reads what {@link writeBelief} writes. */
 export function readBelief(text: string): StoredBelief {
   if (text === '') return unknownBelief();
-  const parts = stored.parse(JSON.parse(text));
+  const parts = parsed(text);
   const [finishedAt, runId, runAttempt, executionId, commit, passes] = parts;
   const at = { finishedAt, runId, runAttempt, executionId: BigInt(executionId) };
   if (parts.length === 6) return { at, belief: { ...PASSED, commit, passes } };
@@ -100,7 +127,7 @@ export function readBelief(text: string): StoredBelief {
 }
 
 /** Everything but the count and the commit. */
-function wholeOf(belief: Belief): unknown[] {
+function wholeOf(belief: Belief): Whole {
   return [
     belief.weights,
     belief.brokenFromFlaky,

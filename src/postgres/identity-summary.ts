@@ -23,24 +23,33 @@ type Stored = [
  * Only this file writes them, so the parts are checked and not every number: every run reads one for each of its tests,
  * and a schema for each number would take longer than parsing the JSON.
  */
-const stored = z.custom<Stored>(
-  (value) =>
-    Array.isArray(value) &&
-    typeof value[0] === 'number' &&
-    Array.isArray(value[1]) &&
-    Array.isArray(value[2]) &&
-    isMoment(value[3]) &&
-    isMoment(value[4]) &&
-    isNewest(value[5]),
-);
+const isStored = (value: unknown): value is Stored =>
+  Array.isArray(value) &&
+  typeof value[0] === 'number' &&
+  Array.isArray(value[1]) &&
+  Array.isArray(value[2]) &&
+  isMoment(value[3]) &&
+  isMoment(value[4]) &&
+  isNewest(value[5]);
+
+function parsed(text: string): Stored {
+  const value: unknown = JSON.parse(text);
+  if (!isStored(value)) throw new TypeError('a stored summary has other parts than it is written with');
+  return value;
+}
+
 const isMoment = (value: unknown): boolean => value === null || typeof value === 'number';
 const isNewest = (value: unknown): boolean =>
   value === null ||
   (Array.isArray(value) &&
     value.length === 8 &&
     typeof value[0] === 'number' &&
-    STATUSES.includes(value[2]) &&
-    value.every((part, i) => i === 0 || typeof part === 'string'));
+    areTexts(value, 1) &&
+    STATUSES.includes(value[2]));
+function areTexts(values: readonly unknown[], from: number): boolean {
+  for (let i = from; i < values.length; i++) if (typeof values[i] !== 'string') return false;
+  return true;
+}
 
 export interface StoredSummary {
   summary: IdentitySummary;
@@ -60,13 +69,13 @@ export function writeSummary({ summary, checkpointAt }: StoredSummary): string {
     newest.filepath,
     newest.function,
   ];
-  return JSON.stringify([checkpointAt, [...months].flat(), flatDays(days), lastSuccessAt, lastFailureAt, newestFields]);
+  return JSON.stringify([checkpointAt, flatMonths(months), flatDays(days), lastSuccessAt, lastFailureAt, newestFields]);
 }
 
 /** Reads what {@link writeSummary} writes. */
 export function readSummary(text: string): StoredSummary {
-  const [checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest] = stored.parse(JSON.parse(text));
-  const summary = { months: new Map(pairsOf(months)), days: daysOf(days), lastSuccessAt, lastFailureAt };
+  const [checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest] = parsed(text);
+  const summary = { months: monthsOf(months), days: daysOf(days), lastSuccessAt, lastFailureAt };
   if (newest === null) return { summary: { ...summary, newest: null }, checkpointAt };
   const [finishedAt, executionId, status, framework, frameworkVersion, language, filepath, fn] = newest;
   const execution = { finishedAt, executionId: BigInt(executionId), status, framework, frameworkVersion, language };
@@ -92,17 +101,25 @@ function flatDays(days: readonly DayCounts[]): number[] {
   return flat;
 }
 
-function daysOf([first = 0, ...counts]: readonly number[]): DayCounts[] {
+function daysOf(flat: readonly number[]): DayCounts[] {
   const days: DayCounts[] = [];
-  for (let i = 0; i + 1 < counts.length; i += 2) {
-    const [passed = 0, failed = 0] = [counts[i], counts[i + 1]];
-    if (passed > 0 || failed > 0) days.push([first + i / 2, passed, failed]);
+  let day = flat[0] ?? 0;
+  for (let i = 1; i + 1 < flat.length; i += 2, day++) {
+    const passed = flat[i] ?? 0;
+    const failed = flat[i + 1] ?? 0;
+    if (passed > 0 || failed > 0) days.push([day, passed, failed]);
   }
   return days;
 }
 
-function pairsOf(flat: readonly number[]): [number, number][] {
-  const pairs: [number, number][] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i] ?? 0, flat[i + 1] ?? 0]);
-  return pairs;
+function flatMonths(months: IdentitySummary['months']): number[] {
+  const flat: number[] = [];
+  for (const [month, executions] of months) flat.push(month, executions);
+  return flat;
+}
+
+function monthsOf(flat: readonly number[]): Map<number, number> {
+  const months = new Map<number, number>();
+  for (let i = 0; i + 1 < flat.length; i += 2) months.set(flat[i] ?? 0, flat[i + 1] ?? 0);
+  return months;
 }
