@@ -42,15 +42,24 @@ const TEST_IDS_MAX = 100_000;
  * lookup.
  */
 export class TestIds {
-  readonly #known = new Map<string, string>();
+  /** By repository id, then by name: a key of both would be put together for each lookup. */
+  readonly #known = new Map<string, Map<string, string>>();
+  #size = 0;
 
   of(repositoryId: string, testName: string): string {
-    const key = repositoryId + testName;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    if (this.#known.size >= TEST_IDS_MAX) this.#known.clear();
+    const known = this.#known.get(repositoryId)?.get(testName);
+    return known ?? this.#make(repositoryId, testName);
+  }
+
+  #make(repositoryId: string, testName: string): string {
+    if (this.#size >= TEST_IDS_MAX) {
+      this.#known.clear();
+      this.#size = 0;
+    }
     const made = testIdOf(repositoryId, testName);
-    this.#known.set(key, made);
+    const names = this.#known.get(repositoryId) ?? new Map<string, string>();
+    this.#known.set(repositoryId, names.set(testName, made));
+    this.#size++;
     return made;
   }
 }

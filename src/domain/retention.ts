@@ -1,11 +1,21 @@
 /** What is kept for how long: whole months leave together, executions and totals alike. */
 import { DAY_MS } from './time.ts';
 
-/** The first moment of the month after that of `at`; both in milliseconds since the epoch, UTC. */
-export function endOfMonth(at: number): number {
+/** The month that was asked for last: of the executions of a job, all are nearly always of one month. */
+let last = { month: 0, from: 0, end: 0 };
+
+function lookUp(at: number): typeof last {
+  if (at >= last.from && at < last.end) return last;
   const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  const found = { month: year * 100 + month + 1, from: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
+  // `Date.UTC` takes the years 0 to 99 for those of the last century.
+  if (year >= 100) last = found;
+  return found;
 }
+
+/** The first moment of the month after that of `at`; both in milliseconds since the epoch, UTC. */
+export const endOfMonth = (at: number): number => lookUp(at).end;
 
 /** Whether executions of the month of `at` are still kept at `now`: until the month's last day is `days` old. */
 export function isRetained(at: number, now: number, days: number): boolean {
@@ -13,10 +23,7 @@ export function isRetained(at: number, now: number, days: number): boolean {
 }
 
 /** Months as numbers, such as 202611: they sort, and partitions are named by them. */
-export function monthOf(at: number): number {
-  const date = new Date(at);
-  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
-}
+export const monthOf = (at: number): number => lookUp(at).month;
 
 export const startOfMonth = (month: number): number => Date.UTC(Math.floor(month / 100), (month % 100) - 1, 1);
 

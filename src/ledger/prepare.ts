@@ -75,7 +75,8 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
   const rejections = new Rejections();
   const executions: PreparedExecution[] = [];
   const { executions: columns } = job;
-  for (const [row, name] of columns.name.entries()) {
+  for (let row = 0; row < columns.name.length; row++) {
+    const name = entry(columns.name, row);
     const reason = nameRejection(name) ?? wrongRun;
     if (reason !== null) {
       rejections.add(reason, name);

@@ -12,22 +12,35 @@ export class UnclaimedExecutions {
   constructor(private readonly claimed: Map<string, Set<bigint>>) {}
 
   of(chunk: PreparedChunk): PreparedExecution[] {
-    return chunk.executions.filter((execution) => {
-      const known = this.claimed.get(execution.sourceKey) ?? new Set<bigint>();
-      this.claimed.set(execution.sourceKey, known);
+    const unclaimed: PreparedExecution[] = [];
+    for (const execution of chunk.executions) {
+      const known = this.#knownOf(execution.sourceKey);
       if (known.has(execution.id)) {
         this.#duplicateSources.add(execution.sourceKey);
-        return false;
+        continue;
       }
       known.add(execution.id);
       this.#take(execution);
-      return true;
-    });
+      unclaimed.push(execution);
+    }
+    return unclaimed;
+  }
+
+  #knownOf(sourceKey: string): Set<bigint> {
+    let known = this.claimed.get(sourceKey);
+    if (known === undefined) {
+      known = new Set();
+      this.claimed.set(sourceKey, known);
+    }
+    return known;
   }
 
   #take({ sourceKey, finishedAt, id }: PreparedExecution): void {
-    const months = this.#taken.get(sourceKey) ?? new Map<number, bigint[]>();
-    this.#taken.set(sourceKey, months);
+    let months = this.#taken.get(sourceKey);
+    if (months === undefined) {
+      months = new Map();
+      this.#taken.set(sourceKey, months);
+    }
     const month = monthOf(finishedAt);
     const ids = months.get(month);
     if (ids) ids.push(id);
