@@ -3,7 +3,11 @@ import { executionColumns, failureColumns, runColumns } from '../domain/columns.
 import type { PreparedChunk, PreparedExecution, PreparedFailure } from './prepare.ts';
 
 /** The new executions of a chunk as one line of JSONEachRow. A test compares its columns with those of `ci.ingest`. */
-export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): string {
+export const lineOf = (chunk: PreparedChunk, executions: readonly PreparedExecution[]): string =>
+  JSON.stringify(valuesOf(chunk, executions));
+
+/** The values of a line by column: what parsing it gives. */
+export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): Record<string, unknown> {
   const failures: PreparedFailure[] = [];
   const failedExecution: number[] = [];
   for (const [index, execution] of executions.entries())
@@ -12,7 +16,7 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
       failedExecution.push(index);
     }
   const { origin, columns } = chunk;
-  return JSON.stringify({
+  return {
     repository_id: chunk.repositoryId,
     on_default: chunk.isOnDefaultBranch,
     ...runColumns.line(chunk.run),
@@ -36,5 +40,5 @@ export function lineOf(chunk: PreparedChunk, executions: readonly PreparedExecut
       columns.failures,
       failures.map(({ row }) => row),
     ),
-  });
+  };
 }

@@ -8,19 +8,25 @@ import { and, eq, inArray, isNotNull, isNull, notInArray, sql } from 'drizzle-or
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { unpackIds } from './claims.ts';
+import type { RecentLines } from './recent-lines.ts';
 
 const decompress = promisify(zstdDecompress);
 
 /** A stored block that is not evaluated yet. */
 export interface BlockLines {
   blockId: number;
-  lines: string;
+  /** As text, or as the values that parsing it gives. */
+  lines: string | readonly unknown[];
   /** The state of the tests counts it already: an evaluation was cut off. */
   isCounted: boolean;
 }
 
 export class BlockStore {
-  constructor(private readonly db: Database) {}
+  /** @param recent what this process has stored itself. */
+  constructor(
+    private readonly db: Database,
+    private readonly recent?: RecentLines,
+  ) {}
 
   /** Blocks older than `ageSeconds` that are not stored or not evaluated, oldest first. */
   async leftBehind(
@@ -57,13 +63,14 @@ export class BlockStore {
 
   /** What a block holds, unless it is evaluated. */
   async lines(blockId: number): Promise<BlockLines | undefined> {
+    const recent = this.recent?.take(blockId);
     const [row] = await onPostgres(() =>
       this.db
-        .select({ body: ingestBlocks.body, countedAt: ingestBlocks.countedAt })
+        .select({ body: recent ? sql<null>`null` : ingestBlocks.body, countedAt: ingestBlocks.countedAt })
         .from(ingestBlocks)
         .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.evaluatedAt))),
     );
-    return row && { blockId, lines: await linesOf(row.body), isCounted: row.countedAt !== null };
+    return row && { blockId, lines: recent ?? (await linesOf(row.body)), isCounted: row.countedAt !== null };
   }
 
   /** Whether blocks that are not evaluated yet are counted. No other process changes that until the end of the transaction. */

@@ -26,12 +26,13 @@ import { type Database, type Executor, isRefusedData, onPostgres, sqlState } fro
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
-import { lineOf } from './block.ts';
+import { valuesOf } from './block.ts';
 import { linesOf } from './blocks.ts';
 import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
 import type { PreparedChunk } from './prepare.ts';
+import type { RecentLines } from './recent-lines.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
@@ -58,6 +59,8 @@ export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 interface RecordedBlock {
   blockId: number;
   lines: string;
+  /** Of the lines, but for stack traces, which no evaluation reads. */
+  values: readonly unknown[];
 }
 
 interface Claimed {
@@ -73,6 +76,8 @@ export interface LedgerDeps {
   clock: Clock;
   /** Receives every block that this process has stored. */
   onStored?: (block: StoredBlock) => void;
+  /** Keeps the lines of these blocks for their evaluation. */
+  recent?: RecentLines;
 }
 
 export class Ledger {
@@ -113,25 +118,32 @@ export class Ledger {
 
   /** Claims what is new and records its block. Also returns the unstored blocks that claim the rest. */
   async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<Claimed> {
-    const sourceKeys = [
-      ...new Set(chunks.flatMap((chunk) => chunk.executions.map((execution) => execution.sourceKey))),
-    ];
+    const sources = new Set<string>();
+    for (const { executions } of chunks) for (const { sourceKey } of executions) sources.add(sourceKey);
+    const sourceKeys = [...sources];
     await tx.execute(
       sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from unnest(${sql.param(lockBuckets(sourceKeys))}::int[]) as bucket`,
     );
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
     const lines: string[] = [];
+    const kept: unknown[] = [];
     const receipts = chunks.map((chunk) => {
       const executions = unclaimed.of(chunk);
-      if (executions.length > 0) lines.push(lineOf(chunk, executions));
+      if (executions.length > 0) {
+        const values = valuesOf(chunk, executions);
+        lines.push(JSON.stringify(values));
+        kept.push({ ...values, f_stacktrace: [] });
+      }
       return receiptOf(chunk, executions.length);
     });
     const text = lines.map((line) => `${line}\n`).join('');
     const blockId = text === '' ? null : await recordBlock(tx, text, unclaimed);
     const duplicates = await recordReceipts(tx, receipts, blockId);
     const pending = [...unclaimed.duplicatesIn(unstored)];
-    return blockId === null ? { pending, duplicates } : { recorded: { blockId, lines: text }, pending, duplicates };
+    return blockId === null
+      ? { pending, duplicates }
+      : { recorded: { blockId, lines: text, values: kept }, pending, duplicates };
   }
 
   /**
@@ -162,6 +174,7 @@ export class Ledger {
       executionsStored.inc(done.executions);
       blockExecutions.observe(done.executions);
       blockBytes.observe(done.bytes);
+      if (known) this.deps.recent?.keep(blockId, known.values, known.lines.length);
       this.deps.onStored?.({ blockId, executions: done.executions });
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#retract(blockId);
