@@ -53,7 +53,8 @@ export interface CountedTest {
 /** Undefined if more than the number of its passes matters: something went wrong, or something is not known yet. */
 export function maybeCalm(testId: string, news: TestNews, records: readonly IdentityRecord[]): CalmTest | undefined {
   if (news.hasTrouble) return undefined;
-  const known = new Map(records.map((record) => [placeOf(record), record]));
+  const known = new Map<string, IdentityRecord>();
+  for (const record of records) known.set(placeOf(record), record);
   const identities: CalmIdentity[] = [];
   for (const identity of news.identities) {
     const record = known.get(placeOf(identity));
@@ -103,7 +104,8 @@ export function countCalm(
         moved.push({ ...row, older: withPasses(row.older, late), newer: withPasses(row.newer, late) });
     }
   }
-  return { records: records.map((record) => changed.get(placeOf(record)) ?? record), beliefs, checkpoints: moved };
+  const known = changed.size === 0 ? records : records.map((record) => changed.get(placeOf(record)) ?? record);
+  return { records: known, beliefs, checkpoints: moved };
 }
 
 const isOnlyPasses = ({ at, belief }: StoredBelief): boolean => at === null || hasOnlyPassed(belief);

@@ -6,7 +6,7 @@ import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import { type Advance, advanceOf, keptAt } from './checkpoints.ts';
 import type { JudgedIdentity } from './judge-arrivals.ts';
-import { conclusiveOf, placeOf, type TestNews } from './news.ts';
+import { conclusiveOf, type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
 import type { Identity } from './store.ts';
 import type { TouchedTest } from './touched.ts';
 
@@ -68,8 +68,10 @@ export function changedTests(
 const NONE: readonly number[] = [];
 
 /** When the new executions finished. */
-function* timesOf({ identities }: TestNews): Generator<number> {
-  for (const identity of identities) yield* identity.times();
+function timesOf({ identities }: TestNews): number[] {
+  const times: number[] = [];
+  for (const identity of identities) identity.addTimes(times);
+  return times;
 }
 
 function earliest(known: FirstFailure | null, news: TestNews | undefined): FirstFailure | null {
@@ -90,21 +92,30 @@ export function changedIdentities(
   { news, known, beliefs, judged }: TestInHand,
   { isFlakyDetectionEnabled }: Pick<ChangeOptions, 'isFlakyDetectionEnabled'>,
 ): ChangedIdentity[] {
-  const records = new Map(known.records.map((record) => [placeOf(record), record]));
-  const judgedAt = new Map(judged.map((one) => [placeOf(one), one]));
-  const added = new Map((news?.identities ?? []).map((identity) => [placeOf(identity), identity]));
-  const places = new Map<string, Omit<Identity, 'testId'>>([...judgedAt, ...added]);
-  return [...places].map(([place, { pipelineName, jobName }]) => {
+  const records = new Map<string, IdentityRecord>();
+  for (const record of known.records) records.set(placeOf(record), record);
+  const judgedAt = new Map<string, JudgedIdentity>();
+  for (const one of judged) judgedAt.set(placeOf(one), one);
+  const added = new Map<string, NewsOfIdentity>();
+  for (const identity of news?.identities ?? []) added.set(placeOf(identity), identity);
+  const changed: ChangedIdentity[] = [];
+  const change = (place: string, { pipelineName, jobName }: Omit<Identity, 'testId'>): void => {
     const record = records.get(place);
     const one = judgedAt.get(place);
     const end = one ? one.course : beliefs.get(place);
     const belief = end ? { at: end.at, belief: end.belief } : (record?.belief ?? unknownBelief());
     const summary = added.get(place)?.summary() ?? emptySummary;
-    return {
-      ...{ testId, pipelineName, jobName, belief },
+    changed.push({
+      testId,
+      pipelineName,
+      jobName,
+      belief,
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
       summary: record ? mergeSummaries(record.summary, summary) : summary,
       ...(one?.restart ? keptAt(one.restart) : advanceOf(record, belief)),
-    };
-  });
+    });
+  };
+  for (const [place, one] of judgedAt) change(place, one);
+  for (const [place, identity] of added) if (!judgedAt.has(place)) change(place, identity);
+  return changed;
 }

@@ -65,8 +65,8 @@ export class NewExecutions implements NewsOfIdentity {
     };
   }
 
-  *times(): Generator<number> {
-    for (let i = this.#chain; i !== NONE; i = this.columns.after(i)) yield this.columns.finishedAt(i);
+  addTimes(times: number[]): void {
+    for (let i = this.#chain; i !== NONE; i = this.columns.after(i)) times.push(this.columns.finishedAt(i));
   }
 
   *positions(): Generator<Position> {

@@ -59,8 +59,8 @@ export interface NewsOfIdentity {
   readonly jobName: string;
   /** Of the new executions alone, skipped ones included. */
   summary(): IdentitySummary;
-  /** When they finished, in any order. */
-  times(): Iterable<number>;
+  /** Adds to the list when they finished, in any order. */
+  addTimes(times: number[]): void;
   /** Where those are in order that passed or failed; in any order. */
   positions(): Iterable<Position>;
   /** The new executions that passed or failed, which alone can change a judgement. */
@@ -167,8 +167,14 @@ export class News {
       language: line.language,
     });
     let run: AddedRun | undefined;
-    for (const [i, testId] of line.e_test_id.entries()) {
-      const test = entryOf(tests, testId, () => this.#newTest(at(line.e_test_name, i)));
+    // Plain loops and lookups: this runs for every execution.
+    for (let i = 0; i < line.e_test_id.length; i++) {
+      const testId = at(line.e_test_id, i);
+      let test = tests.get(testId);
+      if (test === undefined) {
+        test = this.#newTest(at(line.e_test_name, i));
+        tests.set(testId, test);
+      }
       let identity = identities.get(testId);
       if (identity === undefined) {
         identity = new NewExecutions(this.#columns, testId, line.pipeline_name, line.job_name);
@@ -254,9 +260,25 @@ const executionOf = (line: Line, i: number) => ({
   isRetried: at(line.e_is_retried, i),
 });
 
+const PLACES_MAX = 10_000;
+/** By pipeline and CI job: the same few are named many times for each test, and putting one together takes longest. */
+const places = new Map<string, Map<string, string>>();
+let placeCount = 0;
+
 /** Names a pipeline and CI job within a test. No name has a NUL. */
 export const placeOf = ({ pipelineName, jobName }: { pipelineName: string; jobName: string }): string =>
-  `${pipelineName}\0${jobName}`;
+  places.get(pipelineName)?.get(jobName) ?? newPlace(pipelineName, jobName);
+
+function newPlace(pipelineName: string, jobName: string): string {
+  if (placeCount >= PLACES_MAX) {
+    places.clear();
+    placeCount = 0;
+  }
+  const place = `${pipelineName}\0${jobName}`;
+  entryOf(places, pipelineName, () => new Map<string, string>()).set(jobName, place);
+  placeCount++;
+  return place;
+}
 
 /** Names the run of an execution on the default branch. */
 export const runNameOfExecution = (execution: IdentifiedExecution): string =>
