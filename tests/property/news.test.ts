@@ -72,15 +72,12 @@ const expectedOf = (shared: GeneratedLine, one: GeneratedLine['executions'][numb
 test('each identity has its executions, their summary and their failures, however many blocks bring them', () => {
   const lines = fc.array(line, { maxLength: 12 });
   fc.assert(
-    fc.property(lines, fc.integer({ min: 1, max: 4 }), (all, atOnce) => {
+    fc.property(lines, fc.integer({ min: 1, max: 4 }), fc.boolean(), (all, atOnce, areParsed) => {
       const news = new News();
-      for (let from = 0; from < all.length; from += atOnce)
-        news.add(
-          `${all
-            .slice(from, from + atOnce)
-            .map(textOf)
-            .join('\n')}\n`,
-        );
+      for (let from = 0; from < all.length; from += atOnce) {
+        const block = all.slice(from, from + atOnce).map(textOf);
+        news.add(areParsed ? block.map((text): unknown => JSON.parse(text)) : `${block.join('\n')}\n`);
+      }
       const onDefault = all.filter((one) => one.on_default);
       expect([...news.repositories.keys()].sort()).toEqual(
         [...new Set(onDefault.map((one) => one.repository_id))].sort(),

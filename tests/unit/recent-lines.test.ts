@@ -1,6 +1,25 @@
-/** The lines of blocks that were just stored are kept for one evaluation, in a bounded amount of memory. */
+/** The lines of blocks that were just stored are kept for one evaluation, as values, in a bounded amount of memory. */
 import { expect, test } from 'bun:test';
+import { lineOf, valuesOf } from '../../src/ledger/block.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { RecentLines } from '../../src/ledger/recent-lines.ts';
+import { makeJob } from '../support/jobs.ts';
+
+test('the values of a line are what parsing it gives', () => {
+  const job = makeJob({
+    repository: { owner: 'acme', name: 'shop' },
+    receivedAt: 0,
+    executions: [{ name: 'a' }, { name: 'ü \u{1f600}' }],
+  });
+  const chunk = prepareChunk(job, {
+    repositoryId: crypto.randomUUID(),
+    defaultBranch: 'main',
+    now: 0,
+    retentionDays: 90,
+  });
+  expect(chunk.executions).toHaveLength(2);
+  expect(valuesOf(chunk, chunk.executions)).toStrictEqual(JSON.parse(lineOf(chunk, chunk.executions)));
+});
 
 test('lines are taken once', () => {
   const recent = new RecentLines();
