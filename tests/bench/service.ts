@@ -91,9 +91,13 @@ export class BenchService {
     return startFeed({ databaseUrl: this.databaseUrl, redisUrl: this.#redisUrl, source, ...options });
   }
 
-  /** Returns when everything that was queued is stored and evaluated. */
+  /**
+   * Returns when everything that was queued is stored and evaluated. Counting jobs costs PostgreSQL much more than
+   * looking for a pending block, so it waits until there is none. A job may leave a block behind while jobs are counted.
+   */
   async untilEvaluated(): Promise<void> {
-    while ((await this.#depth?.()) !== 0 || !(await this.#hasNoPendingBlock())) await Bun.sleep(POLL_MS);
+    while (!(await this.#hasNoPendingBlock()) || (await this.#depth?.()) !== 0 || !(await this.#hasNoPendingBlock()))
+      await Bun.sleep(POLL_MS);
   }
 
   async #hasNoPendingBlock(): Promise<boolean> {
