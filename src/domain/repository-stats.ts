@@ -4,7 +4,7 @@
  * depends on no other, and on no clock. So a change of a test is a difference of totals. Pure.
  */
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
-import { type Health, worstHealth } from './status.ts';
+import { HEALTHS, type Health, worstHealth } from './status.ts';
 import type { DayCounts } from './test-state.ts';
 import { DAY_MS, dayOf } from './time.ts';
 
@@ -58,18 +58,37 @@ export class RepositoryTotals {
   /** @param firstDay the first day to count; days since the epoch. Without it, every day that a test was counted on */
   constructor(private readonly firstDay = Number.NEGATIVE_INFINITY) {}
 
+  /** @param identities all of one test */
+  add(identities: readonly IdentityDays[]): void {
+    this.replace([], identities);
+  }
+
   /**
-   * @param identities all of one test
-   * @param sign -1 takes the test away
+   * Takes a test away as it was, and adds it as it is: so only what differs is counted.
+   *
+   * @param before all of its identities, none if it is new
+   * @param after all of its identities, none if it leaves
    */
-  add(identities: readonly IdentityDays[], sign: 1 | -1 = 1): void {
+  replace(before: readonly IdentityDays[], after: readonly IdentityDays[]): void {
+    this.#count(before, -1);
+    this.#count(after, 1);
+    const span = spanOf([...before, ...after], this.firstDay);
+    const had = healthsIn(span, before);
+    const has = healthsIn(span, after);
+    for (let i = 0; i < has.length; i++) {
+      if (had[i] === has[i]) continue;
+      const totals = this.#at(span.first + i);
+      countHealth(totals, had[i], -1);
+      countHealth(totals, has[i], 1);
+    }
+  }
+
+  /** The test as it is now, and its failures. */
+  #count(identities: readonly IdentityDays[], sign: 1 | -1): void {
     if (identities.length === 0) return;
     const now = worstHealth(identities.map(({ health }) => health));
     this.counts.tests += sign;
     if (now !== 'healthy') this.counts[now] += sign;
-    this.#eachHealth(identities, (day, health) => {
-      this.#at(day).healths[health] += sign;
-    });
     for (const { days } of identities)
       for (const [day, , failures] of days)
         if (failures > 0 && day >= this.firstDay) this.#at(day).failures += sign * failures;
@@ -94,22 +113,6 @@ export class RepositoryTotals {
     }
     return totals;
   }
-
-  /** Of a test, on each day. */
-  #eachHealth(identities: readonly IdentityDays[], visit: (day: number, health: Health) => void): void {
-    const [first, ...others] = identities;
-    if (first && others.length === 0) {
-      eachHealth(first, this.firstDay, visit);
-      return;
-    }
-    const worst = new Map<number, Health>();
-    for (const identity of identities)
-      eachHealth(identity, this.firstDay, (day, health) => {
-        const known = worst.get(day);
-        worst.set(day, known === undefined || known === health ? health : worstHealth([known, health]));
-      });
-    for (const [day, health] of worst) visit(day, health);
-  }
 }
 
 /** The series of days that ends at `now`; a day without totals is zero. */
@@ -129,22 +132,50 @@ export function failuresByDay(days: readonly DayCounts[], now: number): number[]
   return failures;
 }
 
-/** The health of an identity at the end of each day on which it counts: those on which it ran, and some days after each. */
-function eachHealth(
-  { days, health, changes }: IdentityDays,
-  firstDay: number,
-  visit: (day: number, health: Health) => void,
-): void {
-  let next = 0;
-  for (const [i, [ran]] of days.entries()) {
-    const ranAgain = days[i + 1]?.[0] ?? Number.POSITIVE_INFINITY;
-    const end = Math.min(ran + HEALTH_RECENT_DAYS, ranAgain);
-    for (let day = Math.max(ran, firstDay); day < end; day++) {
-      let change = changes[next];
-      while (change && change.at < (day + 1) * DAY_MS) change = changes[++next];
-      visit(day, change?.before ?? health);
-    }
+/** Days since the epoch. */
+interface Span {
+  first: number;
+  /** The first day after it; not after `first` if it is empty. */
+  end: number;
+}
+
+/** The days on which any of these identities can count, from a first one on. */
+function spanOf(identities: readonly IdentityDays[], firstDay: number): Span {
+  let [first, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { days } of identities) {
+    first = Math.min(first, days[0]?.[0] ?? first);
+    end = Math.max(end, (days.at(-1)?.[0] ?? end) + HEALTH_RECENT_DAYS);
   }
+  return { first: Math.max(first, firstDay), end };
+}
+
+/** The health of a test on each day of a span: 0 on which it does not count, else one more than its place in `HEALTHS`. */
+function healthsIn(span: Span, identities: readonly IdentityDays[]): Uint8Array {
+  const worst = new Uint8Array(Math.max(0, span.end - span.first));
+  for (const identity of identities) markHealth(worst, span.first, identity);
+  return worst;
+}
+
+/** Marks the health of an identity at the end of each day on which it counts: those on which it ran, and some after each. */
+function markHealth(worst: Uint8Array, first: number, { days, health, changes }: IdentityDays): void {
+  const now = HEALTHS.indexOf(health) + 1;
+  let next = 0;
+  let change = changes[0];
+  let unmarked = first;
+  for (const [ran] of days) {
+    const end = ran + HEALTH_RECENT_DAYS;
+    for (let day = Math.max(ran, unmarked); day < end; day++) {
+      while (change && change.at < (day + 1) * DAY_MS) change = changes[++next];
+      const mark = change ? HEALTHS.indexOf(change.before) + 1 : now;
+      if (mark > (worst[day - first] ?? 0)) worst[day - first] = mark;
+    }
+    unmarked = Math.max(unmarked, end);
+  }
+}
+
+function countHealth({ healths }: DayTotals, mark: number | undefined, sign: 1 | -1): void {
+  const health = HEALTHS[(mark ?? 0) - 1];
+  if (health) healths[health] += sign;
 }
 
 const noTotals = (): DayTotals => ({ healths: { healthy: 0, flaky: 0, broken: 0 }, failures: 0 });

@@ -9,7 +9,6 @@ import { type HealthChange, readChangesSince } from '../postgres/identity-days.t
 import { addTotals } from '../postgres/repository-totals.ts';
 import type { IdentityRecord, ShownIdentity } from '../postgres/test-states.ts';
 import { placeOf } from './news.ts';
-import { type Identity, identityKey } from './store.ts';
 
 /** A test that is written, with all of its identities. */
 export interface WrittenTest {
@@ -48,15 +47,18 @@ export async function keepTotals(
   const counted = tests.filter((test) => test.mayHealthChange || !isCountedAlike(test));
   const changesOf = (of: readonly WrittenTest[]) =>
     readChangesSince(tx, repositoryId, { testIds: of.map(({ testId }) => testId), since: firstCounted(counted) });
-  const before = changesByIdentity(await changesOf(counted));
+  const before = changesByTest(await changesOf(counted));
   await write();
   // Of most tests, none is written.
   const judged = counted.filter(({ mayHealthChange }) => mayHealthChange);
-  const after = changesByIdentity(await changesOf(judged));
+  const after = changesByTest(await changesOf(judged));
   const difference = new RepositoryTotals();
   for (const test of counted) {
-    difference.add(daysOf(test.before, before), -1);
-    difference.add(daysOf(test.after, test.mayHealthChange ? after : before));
+    const known = before.get(test.testId);
+    difference.replace(
+      daysOf(test.before, known),
+      daysOf(test.after, test.mayHealthChange ? after.get(test.testId) : known),
+    );
   }
   await addTotals(tx, repositoryId, difference);
 }
@@ -64,10 +66,12 @@ export async function keepTotals(
 /** Whether every identity has the health that it had, and ran and failed on the days on which it did. So it is with most. */
 function isCountedAlike({ before, after }: WrittenTest): boolean {
   if (before.length !== after.length) return false;
-  const known = new Map(before.map((identity) => [placeOf(identity), identity]));
-  return after.every((identity) => {
+  const unwritten = new Set(before);
+  const written = after.filter((identity) => !unwritten.delete(identity));
+  const known = new Map(Array.from(unwritten, (identity) => [placeOf(identity), identity]));
+  return written.every((identity) => {
     const was = known.get(placeOf(identity));
-    return was === identity || (was?.health === identity.health && haveSameDays(was, identity));
+    return was?.health === identity.health && haveSameDays(was, identity);
   });
 }
 
@@ -79,27 +83,22 @@ function haveSameDays({ summary: { days } }: ShownIdentity, { summary: { days: o
 /** The first moment of the days that are counted of any of these tests; milliseconds since the epoch. */
 function firstCounted(tests: readonly WrittenTest[]): number {
   let first = Number.MAX_SAFE_INTEGER;
-  for (const { before, after } of tests)
-    for (const { summary } of [...before, ...after]) {
-      const [day] = summary.days;
-      if (day) first = Math.min(first, day[0] * DAY_MS);
-    }
-  return first;
+  for (const { before, after } of tests) {
+    for (const { summary } of before) first = Math.min(first, summary.days[0]?.[0] ?? first);
+    for (const { summary } of after) first = Math.min(first, summary.days[0]?.[0] ?? first);
+  }
+  return Math.min(first * DAY_MS, Number.MAX_SAFE_INTEGER);
 }
 
-type ChangesByIdentity = ReadonlyMap<string, readonly HealthChange[]>;
+const changesByTest = (changes: readonly HealthChange[]): ReadonlyMap<string, readonly HealthChange[]> =>
+  Map.groupBy(changes, ({ test_id: testId }) => testId);
 
-const changesByIdentity = (changes: readonly HealthChange[]): ChangesByIdentity =>
-  Map.groupBy(changes, ({ test_id: testId, pipeline_name: pipelineName, job_name: jobName }) =>
-    identityKey({ testId, pipelineName, jobName }),
-  );
-
-const daysOf = (identities: readonly ShownIdentity[], changes: ChangesByIdentity): IdentityDays[] =>
-  identities.map(({ testId, pipelineName, jobName, summary: { days }, health }) => ({
+/** @param changes of the test; of most there are none */
+const daysOf = (identities: readonly ShownIdentity[], changes: readonly HealthChange[] = []): IdentityDays[] =>
+  identities.map(({ pipelineName, jobName, summary: { days }, health }) => ({
     days,
     health,
-    changes: (changes.get(identityKey({ testId, pipelineName, jobName } satisfies Identity)) ?? []).map((change) => ({
-      at: change.at_ms,
-      before: change.before,
-    })),
+    changes: changes
+      .filter((change) => change.pipeline_name === pipelineName && change.job_name === jobName)
+      .map((change) => ({ at: change.at_ms, before: change.before })),
   }));

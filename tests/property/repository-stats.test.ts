@@ -141,12 +141,32 @@ test('the differences that tests make as they change, in any order, add up to a 
       const kept = new RepositoryTotals();
       const tests = new Map<number, IdentityDays[]>();
       for (const [test, histories] of steps) {
-        kept.add(tests.get(test) ?? [], -1);
-        tests.set(test, histories.map(identityOf));
-        kept.add(tests.get(test) ?? []);
+        const before = tests.get(test) ?? [];
+        const after = histories.map(identityOf);
+        kept.replace(before, after);
+        tests.set(test, after);
       }
       const counted = totalsOf([...tests.values()]);
       expect([kept.counts, kept.days, kept.isZero]).toEqual([counted.counts, counted.days, counted.isZero]);
+    }),
+  );
+});
+
+test('executions that are added to some identities of a test make the difference between two counts', () => {
+  const grown = fc.array(fc.tuple(history, fc.array(execution, { maxLength: 3 })), { maxLength: 3 });
+  fc.assert(
+    fc.property(grown, (identities) => {
+      const before = identities.map(([one]) => identityOf(one));
+      const after = identities.map(([one, added]) => ({
+        ...identityOf(one),
+        days: mergeSummaries(summaryOf(one.executions), summaryOf(added)).days,
+      }));
+      const kept = totalsOf([before]);
+      kept.replace(before, after);
+      const counted = totalsOf([after]);
+      expect([kept.counts, kept.days]).toEqual([counted.counts, counted.days]);
+      kept.replace(after, []);
+      expect(kept.isZero).toBe(true);
     }),
   );
 });
