@@ -100,7 +100,7 @@ async function countAll(
 const readAhead = (evaluation: Evaluation, batch: ReadonlyMap<string, TouchedTest> | undefined) =>
   batch ? handled(evaluation.readAhead([...batch.keys()])) : Promise.resolve(new Map<string, KnownTest>());
 
-/** Waited for later: until then, its failure is not one that nobody handles. */
+/** A promise that is waited for later. Without this, its failure would end the process before that. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
