@@ -13,8 +13,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const PLANNED_BYTES = 512 * 1024 * 1024;
 
 /**
- * The same for workers: an evaluation uses up to 300 MiB. Planned for 512 MiB, they looked through it so often that half
- * of their processor time went there (docs/performance.md).
+ * The same for workers, which keep more in memory. Planned for 512 MiB, they looked through it so often that a quarter of
+ * their processor time went there (docs/performance.md).
  */
 const PLANNED_BYTES_OF_WORKERS = 1_024 * 1024 * 1024;
 
@@ -24,7 +24,10 @@ const PLANNED_BYTES_OF_WORKERS = 1_024 * 1024 * 1024;
  */
 const THREADS = 12;
 
-/** What a process needs that evaluates nothing: the API and the parsers. An operator's value is that of every process. */
+/**
+ * What a process needs that evaluates nothing: the API and the parsers. A value that the operator sets applies to them as
+ * well, unless it is that of workers, which the process that starts them has given itself.
+ */
 export const memorySettings = ({ BUN_JSC_forceRAMSize: given }: Environment = process.env) => ({
   BUN_JSC_forceRAMSize: given && given !== String(PLANNED_BYTES_OF_WORKERS) ? given : String(PLANNED_BYTES),
 });

@@ -3,7 +3,7 @@
  * parsed row, its place in the `test-runs` job, how long texts are cut on both sides of the queue, and the column of
  * `ci.ingest`.
  *
- * A column that is added later must be optional in the job (`texts().optional()`), because older producers do not send it.
+ * A column that is added later must be optional in the job (`texts.optional()`), because older producers do not send it.
  */
 import { z } from 'zod';
 import { ColumnSet, type RowOf } from './column-set.ts';
@@ -18,18 +18,18 @@ const detail = (text: string): string => cutText(text, DETAIL_BYTES_MAX);
 /** One value for each execution. */
 export const executionColumns = new ColumnSet({
   /** Names the execution within its source: a span id, or suite path, name and ordinal. */
-  key: { job: 'key', schema: texts() },
-  name: { job: 'name', schema: texts(), line: 'e_test_name' },
+  key: { job: 'key', schema: texts },
+  name: { job: 'name', schema: texts, line: 'e_test_name' },
   status: { job: 'status', schema: oneOf(STATUSES), line: 'e_status' },
   durationSeconds: { job: 'duration_s', schema: numbersFrom(0), line: 'e_duration_s' },
   /** Milliseconds since the epoch; null when the source does not say: then the time of receipt counts. */
-  finishedAtMs: { job: 'finished_at_ms', schema: optionalNumbers() },
-  filepath: { job: 'filepath', schema: optionalTexts(), line: 'e_filepath', clean: detail, empty: '' },
-  function: { job: 'function', schema: optionalTexts(), line: 'e_function', clean: detail, empty: '' },
+  finishedAtMs: { job: 'finished_at_ms', schema: optionalNumbers },
+  filepath: { job: 'filepath', schema: optionalTexts, line: 'e_filepath', clean: detail, empty: '' },
+  function: { job: 'function', schema: optionalTexts, line: 'e_function', clean: detail, empty: '' },
   /** Flagged flaky by its source, or passed after failed attempts within the run. */
-  isFlaky: { job: 'is_flaky', schema: flags(), line: 'e_is_flaky' },
-  isQuarantined: { job: 'is_quarantined', schema: flags(), line: 'e_is_quarantined' },
-  isRetried: { job: 'is_retried', schema: flags(), line: 'e_is_retried' },
+  isFlaky: { job: 'is_flaky', schema: flags, line: 'e_is_flaky' },
+  isQuarantined: { job: 'is_quarantined', schema: flags, line: 'e_is_quarantined' },
+  isRetried: { job: 'is_retried', schema: flags, line: 'e_is_retried' },
 });
 export type ExecutionRow = RowOf<(typeof executionColumns)['columns']>;
 
@@ -37,17 +37,17 @@ export type ExecutionRow = RowOf<(typeof executionColumns)['columns']>;
 export const failureColumns = new ColumnSet({
   /** 1 for the first failed attempt within the execution. */
   attempt: { job: 'attempt', schema: wholeNumbers(1, 65_535), line: 'f_attempt', empty: 1 },
-  type: { job: 'type', schema: optionalTexts(), line: 'f_exception_type', clean: detail, empty: 'unknown' },
+  type: { job: 'type', schema: optionalTexts, line: 'f_exception_type', clean: detail, empty: 'unknown' },
   message: {
     job: 'message',
-    schema: optionalTexts(),
+    schema: optionalTexts,
     line: 'f_exception_message',
     clean: (text) => cutText(text, MESSAGE_BYTES_MAX),
     empty: '(none reported)',
   },
   stacktrace: {
     job: 'stacktrace',
-    schema: optionalTexts(),
+    schema: optionalTexts,
     line: 'f_stacktrace',
     clean: (text) => cutText(text, STACKTRACE_BYTES_MAX),
     empty: '',

@@ -28,20 +28,20 @@ function all(values: readonly unknown[], isPlain: Test): boolean {
 }
 
 const isText: Test = (value) => typeof value === 'string';
-const isNumber: Test = (value) => typeof value === 'number' && Number.isFinite(value);
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const orNull =
   (isPlain: Test): Test =>
   (value) =>
     value === null || isPlain(value);
 
-export const texts = () => plainArray(z.string(), isText);
-export const optionalTexts = () => plainArray(z.string().nullable(), orNull(isText));
-export const flags = () => plainArray(z.boolean(), (value) => typeof value === 'boolean');
-export const optionalNumbers = () => plainArray(z.number().nullable(), orNull(isNumber));
+export const texts = plainArray(z.string(), isText);
+export const optionalTexts = plainArray(z.string().nullable(), orNull(isText));
+export const flags = plainArray(z.boolean(), (value) => typeof value === 'boolean');
+export const numbers = plainArray(z.number(), isNumber);
+export const optionalNumbers = plainArray(z.number().nullable(), orNull(isNumber));
 
 /** Numbers of at least `min`. */
-export const numbersFrom = (min: number) =>
-  plainArray(z.number().min(min), (value) => typeof value === 'number' && Number.isFinite(value) && value >= min);
+export const numbersFrom = (min: number) => plainArray(z.number().min(min), (value) => isNumber(value) && value >= min);
 
 /** Whole numbers from `min` to `max`; both included. */
 export const wholeNumbers = (min: number, max?: number) => {

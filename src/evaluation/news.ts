@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { type Position, runKey, runKeyOf } from '../domain/execution.ts';
 import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
-import { STATUSES, type Status } from '../domain/status.ts';
+import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
+import { STATUSES } from '../domain/status.ts';
 import type { IdentitySummary } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import type { BlockLines } from '../ledger/blocks.ts';
@@ -14,15 +15,6 @@ import type { AddedRun } from '../postgres/judged-runs.ts';
 import { ExecutionColumns } from './execution-columns.ts';
 import { NewExecutions, type NewPasses } from './new-executions.ts';
 import type { IdentifiedExecution } from './store.ts';
-
-/** One value for each execution or failure. A schema for each value takes several times as long. */
-const columnOf = <T>(isValue: (value: unknown) => value is T) =>
-  z.custom<readonly T[]>((column) => Array.isArray(column) && column.every(isValue));
-const texts = columnOf((value) => typeof value === 'string');
-const numbers = columnOf((value) => typeof value === 'number');
-const flags = columnOf((value) => typeof value === 'boolean');
-const known: readonly unknown[] = STATUSES;
-const statuses = columnOf((value): value is Status => known.includes(value));
 
 /** What the evaluation needs of a line. */
 const lineSchema = z.object({
@@ -39,7 +31,7 @@ const lineSchema = z.object({
   e_execution_id: texts,
   e_test_id: texts,
   e_test_name: texts,
-  e_status: statuses,
+  e_status: oneOf(STATUSES),
   e_finished_ms: numbers,
   e_filepath: texts,
   e_function: texts,

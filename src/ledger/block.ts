@@ -2,11 +2,10 @@
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import type { PreparedChunk, PreparedExecution, PreparedFailure } from './prepare.ts';
 
-/** The new executions of a chunk as one line of JSONEachRow. A test compares its columns with those of `ci.ingest`. */
-export const lineOf = (chunk: PreparedChunk, executions: readonly PreparedExecution[]): string =>
-  JSON.stringify(valuesOf(chunk, executions));
-
-/** The values of a line by column: what parsing it gives. */
+/**
+ * The new executions of a chunk as one line of JSONEachRow, by column: what parsing the line gives. A test compares its
+ * columns with those of `ci.ingest`.
+ */
 export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): Record<string, unknown> {
   const failures: PreparedFailure[] = [];
   const failedExecution: number[] = [];

@@ -5,10 +5,11 @@ import { z } from 'zod';
 import * as plain from '../../src/domain/plain-array.ts';
 
 const COLUMNS: Readonly<Record<string, readonly [z.ZodType, z.ZodType]>> = {
-  texts: [plain.texts(), z.string()],
-  'optional texts': [plain.optionalTexts(), z.string().nullable()],
-  flags: [plain.flags(), z.boolean()],
-  'optional numbers': [plain.optionalNumbers(), z.number().nullable()],
+  texts: [plain.texts, z.string()],
+  'optional texts': [plain.optionalTexts, z.string().nullable()],
+  flags: [plain.flags, z.boolean()],
+  numbers: [plain.numbers, z.number()],
+  'optional numbers': [plain.optionalNumbers, z.number().nullable()],
   'numbers from 0': [plain.numbersFrom(0), z.number().min(0)],
   'whole numbers from 0': [plain.wholeNumbers(0), z.int().min(0)],
   'whole numbers from 1 to 65,535': [plain.wholeNumbers(1, 65_535), z.int().min(1).max(65_535)],

@@ -12,7 +12,7 @@ import { chunksOf } from '../../src/ingest/chunks.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
 import { jobOf } from '../../src/ingest/webhooks/job.ts';
-import { lineOf } from '../../src/ledger/block.ts';
+import { valuesOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
@@ -34,7 +34,7 @@ const OPTIONS = {
 };
 
 /** What happens between a parser and the stores; a test of the fuzzing puts faults into it. */
-export const STEPS = { chunksOf, prepareChunk, lineOf, readEvent };
+export const STEPS = { chunksOf, prepareChunk, valuesOf, readEvent };
 export type Steps = typeof STEPS;
 
 /** JSON escapes NUL and halves of surrogate pairs, so a text of JSON looks storable with anything in it. */
@@ -59,7 +59,7 @@ function storeOrBury(payload: unknown, mustBeValid: boolean, steps: Steps): void
   if (chunk.executions.length + refused !== job.executions.name.length)
     throw new Error(`of ${job.executions.name.length} executions, ${chunk.executions.length} are stored`);
   // Without executions there is nothing to insert.
-  if (chunk.executions.length > 0) assertStorable(steps.lineOf(chunk, chunk.executions));
+  if (chunk.executions.length > 0) assertStorable(JSON.stringify(steps.valuesOf(chunk, chunk.executions)));
 }
 
 /** Every execution of an upload is in one of its jobs. */

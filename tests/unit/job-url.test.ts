@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { lineOf } from '../../src/ledger/block.ts';
+import { valuesOf } from '../../src/ledger/block.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { makeJob } from '../support/jobs.ts';
 
@@ -14,7 +14,7 @@ function storedAddressOf(job_url: string | null): unknown {
     run: { job_url },
   });
   const chunk = prepareChunk(job, PREPARE);
-  return (JSON.parse(lineOf(chunk, chunk.executions)) as { job_url: unknown }).job_url;
+  return (valuesOf(chunk, chunk.executions) as { job_url: unknown }).job_url;
 }
 
 describe('the address of a CI job, whichever producer sent it,', () => {
