@@ -33,6 +33,8 @@ export async function connectRedis(
       milliseconds: CONNECT_TIMEOUT_MS,
       message: `no connection within ${CONNECT_TIMEOUT_MS} ms`,
     });
+    // BullMQ duplicates it for each worker, and does not try again if a lazy connection is lost before it is ready.
+    connection.options.lazyConnect = false;
     return connection;
   } catch (error) {
     // It would keep retrying, and keep the process alive.
