@@ -1,8 +1,9 @@
 /**
  * What an execution costs in small and in large uploads, from the socket to queryable: CPU seconds of the service with all its
- * processes. The rounds alternate, because the speed of a shared machine changes.
+ * processes. The same runs of 2,000 tests are sent whole, in parts of 40, and as runs of their own that have only 40
+ * tests. The rounds alternate, because the speed of a shared machine changes.
  *
- * `bun tests/bench/small-uploads.ts [executions] [rounds]`; the queue is in PostgreSQL, or where REDIS_URL says.
+ * `bun tests/bench/small-uploads.ts [executions] [rounds] [connections]`; the queue is in PostgreSQL, or where REDIS_URL says.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,20 +12,19 @@ import { packedReport } from '../support/packed-report.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
-const CONNECTIONS = 16;
 const POLL_MS = 100;
 
-const [executions = 80_000, rounds = 3] = process.argv.slice(2).map(Number);
+const [executions = 80_000, rounds = 3, connections = 16] = process.argv.slice(2).map(Number);
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-small-'));
 const { REDIS_URL } = process.env;
 const service = ServiceProcess.onFolder(folder, { REDIS_URL });
 await service.start();
 const pid = service.pid;
-let run = 0;
+let runs = 0;
 
-/** What spends the time: the parts of the service. */
-const PARTS = [
+/** What spends the time. */
+const SERVICE_PARTS = [
   ['API', /src\/api\/process/],
   ['parsers', /parsing\/process/],
   ['PostgreSQL', /postgres/],
@@ -33,31 +33,48 @@ const PARTS = [
 
 /** CPU seconds of each part. */
 function cpuSeconds(): number[] {
-  const seconds = PARTS.map(() => 0);
+  const seconds = SERVICE_PARTS.map(() => 0);
   for (const { command, cpuSeconds } of processTree(pid)) {
-    const part = PARTS.findIndex(([, pattern]) => pattern.test(command));
+    const part = SERVICE_PARTS.findIndex(([, pattern]) => pattern.test(command));
     seconds[part] = (seconds[part] ?? 0) + cpuSeconds;
   }
   return seconds;
 }
 
-/** CPU seconds per 1,000 executions, by part. */
-async function round(tests: number): Promise<number[]> {
-  const body = packedReport(tests, 50);
-  const base = `/v1/ci/acme/repositories/size-${tests}`;
-  let left = Math.ceil(executions / tests);
+interface Shape {
+  name: string;
+  /** Tests of a run. */
+  tests: number;
+  /** Of them in an upload. */
+  part: number;
+}
+
+const WHOLE: Shape = { name: 'whole', tests: 2_000, part: 2_000 };
+const PARTS: Shape = { name: 'parts', tests: 2_000, part: 40 };
+const SMALL: Shape = { name: 'small', tests: 40, part: 40 };
+
+/** CPU seconds per 1,000 executions, by part of the service. */
+async function round({ name, tests, part }: Shape): Promise<number[]> {
+  const bodies = Array.from({ length: tests / part }, (_, nth) => packedReport(part, 50, nth * part));
+  const base = `/v1/ci/acme/repositories/${name}`;
+  const firstRun = runs;
+  const uploads = Math.ceil(executions / part);
+  runs += Math.ceil(uploads / bodies.length);
+  const due = Array.from({ length: uploads }, (_, nth) => nth);
   const before = cpuSeconds();
   let last = '';
   const send = async (): Promise<void> => {
-    while (left-- > 0) {
-      const query = `pipeline_name=CI&job_name=unit&branch=main&run_id=${++run}`;
+    for (let nth = due.shift(); nth !== undefined; nth = due.shift()) {
+      const run = firstRun + Math.floor(nth / bodies.length);
+      const body = bodies[nth % bodies.length];
+      const query = `pipeline_name=CI&job_name=unit&branch=main&run_id=${run}`;
       const response = await service.request(`${base}/junit?${query}`, {
         method: 'POST',
         headers: { 'content-encoding': 'gzip', 'content-type': 'application/xml' },
         body,
       });
       if (response.status === 503) {
-        left++;
+        due.push(nth);
         await Bun.sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000);
         continue;
       }
@@ -65,7 +82,7 @@ async function round(tests: number): Promise<number[]> {
       last = ((await response.json()) as { url: string }).url;
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, send));
+  await Promise.all(Array.from({ length: connections }, send));
   const isStored = async (): Promise<boolean> => {
     const text = await (await service.request('/metrics')).text();
     const depth = [
@@ -83,24 +100,28 @@ async function round(tests: number): Promise<number[]> {
   return cpuSeconds().map((seconds, part) => ((seconds - (before[part] ?? 0)) / executions) * 1_000);
 }
 
+const sum = (parts: readonly number[]): number => parts.reduce((total, seconds) => total + seconds, 0);
+const figure = (seconds: number): string => `${(seconds * 1_000).toFixed(0)} ms`;
+const described = (seconds: readonly number[]): string =>
+  `${figure(sum(seconds))} (${SERVICE_PARTS.map(([name], nth) => `${name} ${figure(seconds[nth] ?? 0)}`).join(', ')})`;
+const median = (ratios: readonly number[]): string =>
+  ratios.toSorted((a, b) => a - b)[ratios.length >> 1]?.toFixed(2) ?? '';
+
 try {
   // Programs are slow until they are warm.
-  for (const tests of [2_000, 40, 40]) await round(tests);
-  const ratios: number[] = [];
+  for (const shape of [WHOLE, PARTS, SMALL, PARTS, SMALL]) await round(shape);
+  const ratios = { parts: [] as number[], small: [] as number[] };
   for (let i = 0; i < rounds; i++) {
-    const large = await round(2_000);
-    const small = await round(40);
-    const figure = (seconds: number): string => `${(seconds * 1_000).toFixed(0)} ms`;
-    const sum = (parts: readonly number[]): number => parts.reduce((total, seconds) => total + seconds, 0);
-    const both = PARTS.map(([name], part) => `${name} ${figure(large[part] ?? 0)} and ${figure(small[part] ?? 0)}`);
-    ratios.push(sum(small) / sum(large));
+    const [whole, parts, small] = [await round(WHOLE), await round(PARTS), await round(SMALL)];
+    ratios.parts.push(sum(parts) / sum(whole));
+    ratios.small.push(sum(small) / sum(whole));
     console.log(
-      `CPU per 1,000 executions: in uploads of 2,000 ${figure(sum(large))}, of 40 ${figure(sum(small))}: ` +
-        `${(sum(small) / sum(large)).toFixed(2)} times (${both.join(', ')})`,
+      `CPU per 1,000 executions: whole runs ${described(whole)}, in parts ${described(parts)}, small runs ${described(small)}`,
     );
   }
-  ratios.sort((a, b) => a - b);
-  console.log(`median: ${ratios[Math.floor(ratios.length / 2)]?.toFixed(2)} times`);
+  console.log(
+    `median against whole runs: in parts ${median(ratios.parts)} times, small runs ${median(ratios.small)} times`,
+  );
 } finally {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
