@@ -1,10 +1,10 @@
 /**
  * `bun run bench`: docs/performance.md has its options and says what it measures. Data come from a seed.
  */
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { EVENTS } from './events.ts';
 import { closeOnSignals, inFolder, isInUse } from './folder.ts';
+import { Machine } from './machine.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
 import { type RunOptions, runService } from './run.ts';
 
@@ -74,19 +74,23 @@ function optionsOf(executions: number | undefined): RunOptions {
 
 const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(executions / 3));
 
-const load = (): string | undefined => loadavg()[0]?.toFixed(1);
+const machine = new Machine();
 const started = performance.now();
-const say = (what: string): void =>
-  void process.stderr.write(`${((performance.now() - started) / 1_000).toFixed(0).padStart(5)} s  ${what}\n`);
+const say = (what: string): void => {
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(5);
+  process.stderr.write(`${seconds} s  ${what} (${machine.described()})\n`);
+};
 
 /** Each run has its own folder. */
 async function run(options: RunOptions): Promise<Figure[]> {
   const { seed, executions, tests, repositories } = options.source;
-  say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories, load ${load()}`);
+  const during = new Machine();
+  say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories`);
   try {
-    return await inFolder(values.folder, (folder) => runService(folder, options, say));
+    const figures = await inFolder(values.folder, (folder) => runService(folder, options, say));
+    return values.reads ? figures : [...during.figures(), ...figures];
   } finally {
-    say(`done, load ${load()}`);
+    say('done');
   }
 }
 
