@@ -1,7 +1,7 @@
 /**
  * What an execution costs in small and in large uploads, from the socket to queryable: CPU seconds of the service with all its
- * processes. The same runs of 2,000 tests are sent whole, in parts of 40, and as runs of their own that have only 40
- * tests. The rounds alternate, because the speed of a shared machine changes.
+ * processes. The same runs of 2,000 tests are sent whole and in parts of 40; beside them, small runs of 40 tests are
+ * sent. The rounds alternate, because the speed of a shared machine changes.
  *
  * `bun tests/bench/small-uploads.ts [executions] [rounds] [connections]`; the queue is in PostgreSQL, or where REDIS_URL says.
  */
