@@ -12,6 +12,8 @@ interface Ticks {
 
 /** The place of stolen time among the times of /proc/stat. */
 const STOLEN = 7;
+/** With more, a run says nothing about the service. */
+const STOLEN_PERCENT_MAX = 5;
 
 /** Null where it is not known. */
 function ticks(): Ticks | null {
@@ -51,5 +53,12 @@ export class Machine {
   }
 }
 
-/** With more, a run says nothing about the service. */
-const STOLEN_PERCENT_MAX = 5;
+/** Says on standard error what a benchmark does, after how many seconds, and what the machine did meanwhile. */
+export function narrator(): (what: string) => void {
+  const machine = new Machine();
+  const started = performance.now();
+  return (what) => {
+    const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(5);
+    process.stderr.write(`${seconds} s  ${what} (${machine.described()})\n`);
+  };
+}

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { EVENTS } from './events.ts';
 import { closeOnSignals, inFolder, isInUse } from './folder.ts';
-import { Machine } from './machine.ts';
+import { Machine, narrator } from './machine.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
 import { type RunOptions, runService } from './run.ts';
 
@@ -74,12 +74,7 @@ function optionsOf(executions: number | undefined): RunOptions {
 
 const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(executions / 3));
 
-const machine = new Machine();
-const started = performance.now();
-const say = (what: string): void => {
-  const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(5);
-  process.stderr.write(`${seconds} s  ${what} (${machine.described()})\n`);
-};
+const say = narrator();
 
 /** Each run has its own folder. */
 async function run(options: RunOptions): Promise<Figure[]> {

@@ -14,7 +14,7 @@ import { EVENTS, fillLog } from './events.ts';
 import { closeOnSignals, inFolder, isInUse } from './folder.ts';
 import { fill } from './ingest.ts';
 import { INTERACTIONS } from './interactions.ts';
-import { Machine } from './machine.ts';
+import { narrator } from './machine.ts';
 import { type PlacesFor, placesIn } from './places.ts';
 import { quantile } from './quantile.ts';
 import { type Figure, figure, linesOf, tableByName } from './report.ts';
@@ -47,12 +47,7 @@ const source = {
   isEachTest: false,
 };
 const median = (times: readonly number[]): number => quantile(times, 0.5);
-const machine = new Machine();
-const started = performance.now();
-const say = (what: string): void => {
-  const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(5);
-  process.stderr.write(`${seconds} s  ${what} (${machine.described()})\n`);
-};
+const say = narrator();
 
 /** Does it once for each round, each time in a browser that knows nothing and at other places. */
 async function rounds<T>(

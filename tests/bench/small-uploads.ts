@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { packedReport } from '../support/packed-report.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { Machine } from './machine.ts';
 
 const POLL_MS = 100;
 
@@ -108,6 +109,7 @@ const median = (ratios: readonly number[]): string =>
   ratios.toSorted((a, b) => a - b)[ratios.length >> 1]?.toFixed(2) ?? '';
 
 try {
+  const machine = new Machine();
   // Programs are slow until they are warm.
   for (const shape of [WHOLE, PARTS, SMALL, PARTS, SMALL]) await round(shape);
   const ratios = { parts: [] as number[], small: [] as number[] };
@@ -116,7 +118,7 @@ try {
     ratios.parts.push(sum(parts) / sum(whole));
     ratios.small.push(sum(small) / sum(whole));
     console.log(
-      `CPU per 1,000 executions: whole runs ${described(whole)}, in parts ${described(parts)}, small runs ${described(small)}`,
+      `CPU per 1,000 executions: whole runs ${described(whole)}, in parts ${described(parts)}, small runs ${described(small)} (${machine.described()})`,
     );
   }
   console.log(
