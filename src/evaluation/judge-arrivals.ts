@@ -9,7 +9,7 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -18,9 +18,9 @@ import { type IdentifiedContradiction, readContradictions } from '../postgres/co
 import {
   type AddedRun,
   nameOfRun,
-  readMeanings,
   readRecentRuns,
   readRuns,
+  readTroubledRuns,
   readUsualHours,
   type StoredRun,
   writeMeanings,
@@ -119,8 +119,8 @@ class Judgement {
   /** By identity; of those that start over, are new, or have moved ones. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
   #moved: MovedEvidence['moved'] = new Map();
-  /** Runs that began before the first that is judged, and no earlier than `#knownSince`. */
-  #known: KnownRuns = new Map();
+  /** By name: runs in which something went wrong, that began before the first that is judged and since `#knownSince`. */
+  #known: ReadonlyMap<string, RunInHand> = new Map();
   #knownSince = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -293,21 +293,19 @@ class Judgement {
 
   /** What is stored but not counted yet is left to the evaluation that counts it. */
   async #history(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
-    const { tx, repositoryId, executions } = this.stores;
+    const { executions } = this.stores;
     const { recent, older } = splitByRecency(from);
     const read: IdentifiedExecution[] = [];
     for (const tests of [recent, older])
       if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
     const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), END_OF_TIME);
     await this.#readRunsOf(oldest);
-    const since = Math.min(oldest, this.since) - DAY_MS;
-    const earlier = (await readRuns(tx, repositoryId, since)).map((run) => new RunInHand(run));
-    const runs = new Map([...earlier.map((run) => [run.name, run] as const), ...this.#runs]);
+    const runOf = (execution: IdentifiedExecution): RunInHand | undefined => {
+      const name = runNameOfExecution(execution);
+      return this.#runs.get(name) ?? this.#known.get(name);
+    };
     return this.#withoutUncounted(
-      read.filter(
-        (execution) =>
-          !isTrouble(execution) || runs.get(runNameOfExecution(execution))?.members.has(identityKey(execution)),
-      ),
+      read.filter((execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution))),
     );
   }
 
@@ -322,12 +320,13 @@ class Judgement {
     return read.filter(({ executionId }) => !uncounted.has(executionId));
   }
 
-  /** Reads what the runs mean of all failures since `oldest`: a run lasts for a day at most. */
+  /** Reads the runs of all failures since `oldest`: a run lasts for a day at most. */
   async #readRunsOf(oldest: number): Promise<void> {
     const from = oldest - DAY_MS;
     if (from >= Math.min(this.since, this.#knownSince)) return;
     const { tx, repositoryId } = this.stores;
-    this.#known = await readMeanings(tx, repositoryId, { from, to: this.since });
+    const runs = await readTroubledRuns(tx, repositoryId, { from, to: this.since });
+    this.#known = new Map(runs.map((run) => new RunInHand(run)).map((run) => [run.name, run]));
     this.#knownSince = from;
   }
 

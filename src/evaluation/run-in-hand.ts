@@ -1,5 +1,5 @@
 /** A run that is being judged, with the identities that failed in it. */
-import type { RunJudgement } from '../domain/judge-runs.ts';
+import type { RunJudgement, RunMeaning } from '../domain/judge-runs.ts';
 import { nameOfRun, type StoredRun } from '../postgres/judged-runs.ts';
 import { placeOf } from './news.ts';
 import { testIdIn } from './store.ts';
@@ -15,6 +15,10 @@ export class RunInHand {
     this.place = placeOf(stored);
     for (const testId of stored.unexpected) this.members.set(this.keyOf(testId), true);
     for (const testId of stored.expected) this.members.set(this.keyOf(testId), false);
+  }
+
+  get meaning(): RunMeaning | null {
+    return this.stored.meaning;
   }
 
   keyOf(testId: string): string {

@@ -144,6 +144,18 @@ export async function readRuns(tx: Executor, repositoryId: string, since: number
   return rows.map(storedOf);
 }
 
+/** The runs in which something went wrong, that began between two moments, in any order. */
+export async function readTroubledRuns(
+  tx: Executor,
+  repositoryId: string,
+  { from, to }: { from: number; to: number },
+): Promise<StoredRun[]> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns}, unexpected, expected from ${judgedRuns}
+    where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} and meaning is not null`);
+  return rows.map(storedOf);
+}
+
 /** The runs that began between two moments, in order: without their tests. */
 export async function readPastRuns(
   tx: Executor,
