@@ -191,7 +191,13 @@ export function readQuery<Q extends QueryShape>(shape: Q, query: string): Read<Q
   const values: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(shape)) {
     if (errors.some((error) => error.loc[1] === name)) continue;
-    const read = parameter.read.safeParse(sent.get(name));
+    const texts = sent.get(name);
+    // Most are absent, and asking the schema of each would take longer than reading those that are there.
+    if (texts === undefined && !parameter.required && !parameter.isRepeated) {
+      values[name] = undefined;
+      continue;
+    }
+    const read = parameter.read.safeParse(texts);
     if (read.success) values[name] = read.data;
     else
       for (const issue of read.error.issues)
