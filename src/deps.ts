@@ -188,7 +188,8 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   const { shared } = overrides;
   const databaseUrl =
     shared?.databaseUrl ?? config.databaseUrl ?? (await embeddedUrl(config.dataDir, attach, log, closers));
-  const postgres = openPostgres(databaseUrl, (error) => log.warn({ err: error }, 'a PostgreSQL connection broke'));
+  const onBroken = (error: Error): void => log.warn({ err: error }, 'a PostgreSQL connection broke');
+  const postgres = openPostgres(databaseUrl, onBroken, { isEmbedded: !config.databaseUrl });
   closers.add(() => postgres.close());
   if (!config.databaseUrl && !shared && config.role === 'all') yieldBackends(postgres);
   if (!shared) await migratePostgres(postgres);

@@ -6,10 +6,9 @@ import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { countedIdentities, healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { pullRequestsMergedAs } from '../postgres/pull-requests.ts';
-import { RepositoryBatches } from './batches.ts';
+import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
-import { type KnownTest, latest } from './known-tests.ts';
+import { latest } from './known-tests.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
 
 const ratio = z.number().min(0).max(1);
@@ -47,7 +46,6 @@ export type TestDetails = z.output<typeof response>;
 const detailsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id';
 
 export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
-  const pulls = RepositoryBatches.byKey((id, commits) => pullRequestsMergedAs(deps.db, id, commits));
   mount(app, http, 'GET', detailsAddress, {
     operationId: 'getTest',
     tag: common.TAG,
@@ -61,8 +59,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
     handle: async ({ params: path }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const test = await deps.knownTests.get(repository, path.test_id);
-      const { firstFailure } = test;
-      const pull = firstFailure?.commit ? await pulls.get(repository, firstFailure.commit) : undefined;
+      const { firstFailure, firstFailurePull: pull } = test;
       const now = deps.clock.now();
       const summaries = test.identities.map(({ summary }) => summary);
       const { passed, failed } = recentCounts(summaries, now);

@@ -6,12 +6,12 @@ import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
 import { type CommitResult, type CommitRun, runKey } from '../evaluation/commit-record.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
+import type { KnownTest } from '../postgres/known-tests.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { type FailureEvidence, groupKey } from './failure-evidence.ts';
-import type { KnownTest } from './known-tests.ts';
 import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
 
 export interface CommitFilters {

@@ -11,7 +11,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement takes long, and waiting for a lock must not hold a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-export type Database = NodePgDatabase<typeof tables> & { $client: pg.Pool };
+export type Database = NodePgDatabase<typeof tables> & {
+  $client: pg.Pool;
+  /** Whether statements may be named: a pooler in transaction mode gives the next one another session. */
+  keepsPlans: boolean;
+};
 /** Runs statements: the database, or one of its transactions. */
 export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
 
@@ -29,8 +33,16 @@ export interface Postgres {
   close(): Promise<void>;
 }
 
-/** Does not connect yet: the first statement does. `onError` is called when an idle connection breaks. */
-export function openPostgres(url: string, onError: (error: Error) => void): Postgres {
+/**
+ * Does not connect yet: the first statement does. `onError` is called when an idle connection breaks.
+ *
+ * @param options `isEmbedded`: no pooler is in between
+ */
+export function openPostgres(
+  url: string,
+  onError: (error: Error) => void,
+  { isEmbedded = false }: { isEmbedded?: boolean } = {},
+): Postgres {
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_CONNECTIONS,
@@ -42,7 +54,7 @@ export function openPostgres(url: string, onError: (error: Error) => void): Post
   // The pool listens to idle connections only. Of one in use, the statement that fails tells; without a listener, the
   // process would end.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const db = drizzle(pool, { schema: tables, casing: 'snake_case' });
+  const db = Object.assign(drizzle(pool, { schema: tables, casing: 'snake_case' }), { keepsPlans: isEmbedded });
   return {
     db,
     pool,

@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { FailureGroup } from '../domain/failure-group.ts';
-import type { Executor } from './client.ts';
+import type { Database, Executor } from './client.ts';
+import { definePrepared } from './prepared.ts';
 import { failureGroups } from './schema.ts';
 import { triplesOf } from './test-states.ts';
 
@@ -71,22 +72,27 @@ export async function findFailureGroups(
   return rows.map((found) => row.parse(found));
 }
 
+const newest = definePrepared(
+  'newest_failure_groups',
+  sql`
+    select newest.* from unnest(${sql.placeholder('tests')}::uuid[]) as asked (test_id)
+    cross join lateral (
+      select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
+        exception_message
+      from ${failureGroups} where repository_id = ${sql.placeholder('repository')} and test_id = asked.test_id
+      order by last_ms desc, failure_id limit ${sql.placeholder('limit')}) as newest`,
+);
+
 /** The groups of some tests, by test: up to `limit` of each, those with the newest failures first. */
 export async function newestFailureGroups(
-  tx: Executor,
+  db: Database,
   repositoryId: string,
   testIds: readonly string[],
   limit: number,
 ): Promise<Map<string, FailureGroupRecord[]>> {
-  const { rows } = await tx.execute(sql`
-    select newest.* from unnest(${sql.param(testIds)}::uuid[]) as asked (test_id)
-    cross join lateral (
-      select test_id, failure_id, months, last_ms::float8 as last_ms, last_execution, last_attempt, exception_type,
-        exception_message
-      from ${failureGroups} where repository_id = ${repositoryId} and test_id = asked.test_id
-      order by last_ms desc, failure_id limit ${limit}) as newest`);
+  const found = await newest(db, { repository: repositoryId, tests: `{${testIds.join()}}`, limit });
   return Map.groupBy(
-    rows.map((found) => row.parse(found)),
+    found.map((one) => row.parse(one)),
     ({ testId }) => testId,
   );
 }

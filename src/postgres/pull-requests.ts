@@ -20,22 +20,6 @@ export async function findPullRequest(
   return row;
 }
 
-/** The pull requests that were merged as these commits, by commit; of several the newest. */
-export async function pullRequestsMergedAs(
-  db: Database,
-  repositoryId: string,
-  commits: readonly string[],
-): Promise<Map<string, PullRequest>> {
-  const rows = await onPostgres(() =>
-    db
-      .select()
-      .from(pullRequests)
-      .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.mergeCommit, [...commits])))
-      .orderBy(pullRequests.number),
-  );
-  return new Map(rows.flatMap((row) => (row.mergeCommit === null ? [] : [[row.mergeCommit, row] as const])));
-}
-
 /** Keeps the latest version of each pull request, in whatever order versions arrive. */
 export async function keepPullRequests(tx: Executor, versions: readonly PullRequest[]): Promise<void> {
   // One statement cannot change a row twice, and all processes must lock rows in the same order.

@@ -59,7 +59,7 @@ export interface ShownIdentity extends Identity {
 export interface IdentityRecord extends ShownIdentity, StoredSummary {}
 
 const moment = z.number().nullable();
-const identityRow = z.object({
+export const identityRow = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
@@ -67,7 +67,7 @@ const identityRow = z.object({
   summary: z.string(),
   belief: z.string(),
 });
-const testRow = z.object({
+export const testRow = z.object({
   test_id: z.string(),
   name: z.string(),
   failed_ms: moment,
@@ -78,25 +78,24 @@ const testRow = z.object({
 });
 
 /** Milliseconds since the epoch, as a number that JSON carries exactly. */
-const ms = (column: unknown) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+export const ms = (column: unknown) => sql`(extract(epoch from ${column}) * 1000)::float8`;
 
 export async function readTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<TestState[]> {
   const { rows } = await tx.execute(sql`
     select test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
       first_failed_commit as commit, flaky_days, first_executions
     from ${tests} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
-  return rows.map((row) => {
-    const { test_id, name, failed_ms, execution, commit, flaky_days, first_executions } = testRow.parse(row);
-    return {
-      testId: test_id,
-      name,
-      firstFailure:
-        failed_ms === null ? null : { failedAt: failed_ms, executionId: BigInt(execution ?? 0), commit: commit ?? '' },
-      flakyDays: flaky_days,
-      firstExecutions: first_executions,
-    };
-  });
+  return rows.map((row) => testOf(testRow.parse(row)));
 }
+
+export const testOf = ({ failed_ms, execution, commit, ...row }: z.infer<typeof testRow>): TestState => ({
+  testId: row.test_id,
+  name: row.name,
+  firstFailure:
+    failed_ms === null ? null : { failedAt: failed_ms, executionId: BigInt(execution ?? 0), commit: commit ?? '' },
+  flakyDays: row.flaky_days,
+  firstExecutions: row.first_executions,
+});
 
 export async function readIdentities(
   tx: Executor,
@@ -128,7 +127,7 @@ export async function readHealths(
 
 const healthRow = z.object({ name: z.string(), is_healthy: z.boolean() });
 
-const identityOf = (row: z.infer<typeof identityRow>): IdentityRecord => ({
+export const identityOf = (row: z.infer<typeof identityRow>): IdentityRecord => ({
   testId: row.test_id,
   pipelineName: row.pipeline_name,
   jobName: row.job_name,

@@ -22,7 +22,7 @@ import { openTestStores } from '../support/stores.ts';
 const P99_MS_MAX = 500;
 const TIMES_SLOWER_MAX = 4;
 const MEASURED_MS = 10_000;
-/** The machine may be slow in one of them for a reason of its own. A read that waits behind searches is slow in all. */
+/** Something else may slow the machine down in one of them. A read that waits behind searches is slow in all. */
 const WINDOWS = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-hostile-'));
