@@ -12,8 +12,14 @@ export class TtlCache<V> {
   /**
    * @param ttlMs how old a value may be, counted from when its loading began. lru-cache's `fetchMethod` would count from
    *   its end, and let a caller join a load of any age
+   * @param options `loadShareMax`: a value may be older if it takes so long to load that loading it whenever it is too old
+   *   would take more than this share of the time
    */
-  constructor(ttlMs: number, entriesMax: number) {
+  constructor(
+    private readonly ttlMs: number,
+    entriesMax: number,
+    private readonly options: { loadShareMax?: number } = {},
+  ) {
     this.#entries = new LRUCache({ ttl: ttlMs, max: entriesMax });
   }
 
@@ -21,17 +27,26 @@ export class TtlCache<V> {
   get(key: string, load: () => Promise<V>): Promise<V> {
     const known = this.#entries.get(key);
     if (known) return known.loading;
+    const start = performance.now();
     const entry: Entry<V> = { loading: load(), loaded: undefined };
-    this.#entries.set(key, entry);
+    this.#entries.set(key, entry, { start });
     entry.loading.then(
       (value) => {
         entry.loaded = { value };
+        this.#keepForLonger(key, entry, start);
       },
       () => {
         if (this.#entries.peek(key) === entry) this.#entries.delete(key);
       },
     );
     return entry.loading;
+  }
+
+  #keepForLonger(key: string, entry: Entry<V>, start: number): void {
+    const { loadShareMax } = this.options;
+    if (loadShareMax === undefined || this.#entries.peek(key, { allowStale: true }) !== entry) return;
+    const ttl = Math.max(this.ttlMs, (performance.now() - start) / loadShareMax);
+    this.#entries.set(key, entry, { start, ttl });
   }
 
   /** The value of a key if it is in memory now. */

@@ -7,6 +7,7 @@ import { KNOWN_TESTS_MAX, rerunPlan } from '../domain/rerun-plan.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
+import { type EncodedBody, encodeBody } from '../http/reply.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { readHealths } from '../postgres/test-states.ts';
@@ -17,8 +18,12 @@ const MEAN_DAYS = 14;
 /** The mean hardly moves, and reads the whole repository. */
 const MEAN_KEPT_MS = 10 * 60_000;
 /** Every CI job asks for the names. */
-const TESTS_KEPT_MS = 2_000;
-const REPOSITORIES_MAX = 1_000;
+const ANSWER_KEPT_MS = 2_000;
+/** Reading those of 20,000 tests takes some tenths of a second, so such an answer is kept for some seconds. */
+const LOAD_SHARE_MAX = 0.05;
+const MEANS_MAX = 1_000;
+/** That of 100,000 tests has ten megabytes. */
+const ANSWERS_MAX = 50;
 
 const meanDuration = defineQuery(
   'insights/mean_duration',
@@ -49,12 +54,22 @@ const OFF =
 const address = '/v1/ci/:owner/repositories/:repository/flaky-detection-context';
 
 export function mountFlakyDetectionContext(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
-  const means = new TtlCache<number>(MEAN_KEPT_MS, REPOSITORIES_MAX);
-  const suites = new TtlCache<{ name: string; isHealthy: boolean }[]>(TESTS_KEPT_MS, REPOSITORIES_MAX);
+  const means = new TtlCache<number>(MEAN_KEPT_MS, MEANS_MAX);
+  /** By repository and setting. Null if there are too many tests. */
+  const answers = new TtlCache<EncodedBody | null>(ANSWER_KEPT_MS, ANSWERS_MAX, { loadShareMax: LOAD_SHARE_MAX });
   const meanOf = async ({ id, owner }: Repository): Promise<number> => {
     const since = deps.clock.now() - MEAN_DAYS * DAY_MS;
     const [row] = await deps.clickhouse.select(meanDuration, { repository_id: id, since_ms: since }, { owner });
     return row?.mean_s ?? 0;
+  };
+  const answerOf = async (repository: Repository, rerunPercent: number): Promise<EncodedBody | null> => {
+    const { id } = repository;
+    const [tests, meanSeconds] = await Promise.all([
+      onPostgres(() => readHealths(deps.db, id, KNOWN_TESTS_MAX + 1)),
+      means.get(id, () => meanOf(repository)),
+    ]);
+    if (tests.length > KNOWN_TESTS_MAX) return null;
+    return encodeBody(response, rerunPlan({ tests, meanSeconds }, rerunPercent, TEST_NAME_LENGTH_MAX));
   };
   mount(app, http, 'GET', address, {
     operationId: 'getFlakyDetectionContext',
@@ -70,13 +85,9 @@ export function mountFlakyDetectionContext(app: AnyElysia, http: Http, deps: com
       const repository = await deps.repositories.find(path.owner, path.repository);
       if (!repository || repository.rerunPercent === null) throw notFound(OFF);
       const { id, rerunPercent } = repository;
-      const [tests, meanSeconds] = await Promise.all([
-        suites.get(id, () => onPostgres(() => readHealths(deps.db, id, KNOWN_TESTS_MAX + 1))),
-        means.get(id, () => meanOf(repository)),
-      ]);
-      if (tests.length > KNOWN_TESTS_MAX)
-        throw notFound(`Tests are not run again in repositories of more than ${KNOWN_TESTS_MAX} tests.`);
-      return { body: rerunPlan({ tests, meanSeconds }, rerunPercent, TEST_NAME_LENGTH_MAX) };
+      const encoded = await answers.get(`${id} ${rerunPercent}`, () => answerOf(repository, rerunPercent));
+      if (!encoded) throw notFound(`Tests are not run again in repositories of more than ${KNOWN_TESTS_MAX} tests.`);
+      return { encoded };
     },
   });
 }

@@ -77,4 +77,17 @@ describe('values that are served from memory for a short time', () => {
     for (const key of ['a', 'b', 'a', 'c']) await cache.get(key, async () => key);
     expect([cache.recall('a'), cache.recall('b'), cache.recall('c')]).toEqual(['a', undefined, 'c']);
   });
+
+  test('that take long to load are kept for so much longer', async () => {
+    const cache = new TtlCache<number>(10, 10, { loadShareMax: 0.001 });
+    let loads = 0;
+    const load = async (): Promise<number> => {
+      await Bun.sleep(30);
+      return ++loads;
+    };
+    expect(await cache.get('a', load)).toBe(1);
+    await Bun.sleep(50);
+    expect(cache.recall('a')).toBe(1);
+    expect(await cache.get('a', load)).toBe(1);
+  });
 });
