@@ -16,7 +16,7 @@ import { onPostgres } from '../postgres/client.ts';
 import { readIdentityDays } from '../postgres/identity-days.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { readDaysSince } from '../postgres/repository-totals.ts';
-import type { TestSelection } from '../postgres/test-search.ts';
+import type { TestSelection } from '../postgres/test-selection.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 import { checkCost, isHeavy } from './search.ts';

@@ -12,7 +12,8 @@ import {
   type QueryOf,
   textsParameter,
 } from '../http/parameters.ts';
-import { SEARCH_SORTS, type TestSelection } from '../postgres/test-search.ts';
+import { SEARCH_SORTS } from '../postgres/test-search.ts';
+import type { TestSelection } from '../postgres/test-selection.ts';
 import * as common from './common.ts';
 import { directionParameter } from './order.ts';
 

@@ -21,6 +21,7 @@ import {
   isNumberSort,
   keyOf,
   type SearchKey,
+  searchAndCount,
   searchTests,
   type TestSearch,
 } from '../postgres/test-search.ts';
@@ -143,15 +144,18 @@ async function searchByPatterns(
 ): Promise<Found> {
   const { key, rows: rowsMax, isBackward, sort: _sort, isDescending: _isDescending, ...selection } = search;
   const name = JSON.stringify([id, selection]);
+  const isFirst = key === null && !isBackward;
+  const keep = (total: number): Promise<number> => totals.get(name, () => Promise.resolve(total));
   const totalOf = async (rows: readonly FoundIdentity[]): Promise<number> => {
-    if (key === null && !isBackward && rows.length < rowsMax) return rows.length;
+    if (isFirst && rows.length < rowsMax) return rows.length;
     const known = totals.recall(name);
     if (known !== undefined) return known;
-    const counted = await countTests(db, id, search, signal);
-    return totals.get(name, () => Promise.resolve(counted));
+    return keep(await countTests(db, id, search, signal));
   };
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
+    const counted = isFirst && totals.recall(name) === undefined && (await searchAndCount(db, id, search, signal));
+    if (counted) return { rows: counted.rows, total: await keep(counted.total) };
     const rows = await searchTests(db, id, search, signal);
     return { rows, total: await totalOf(rows) };
   } finally {

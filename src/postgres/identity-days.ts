@@ -8,7 +8,7 @@ import type { Database, Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { readDays } from './identity-summary.ts';
 import { healthChanges, identities } from './schema.ts';
-import { matching, type TestSelection } from './test-search.ts';
+import { matching, type TestSelection } from './test-selection.ts';
 
 /** Fetched at a time: they take some 2 MB, and decoding them about 20 ms. */
 const PAGE_ROWS = 5_000;

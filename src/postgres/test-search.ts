@@ -1,7 +1,6 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Level } from '../domain/health-confidence.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { DayCounts } from '../domain/test-state.ts';
@@ -9,8 +8,10 @@ import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
+import { plainColumn } from './columns.ts';
 import { readSummary } from './identity-summary.ts';
-import { identities, NAME_START_LENGTH, quarantines, startOfName, tests } from './schema.ts';
+import { identities, NAME_START_LENGTH, startOfName, tests } from './schema.ts';
+import { matching, namedTests, type TestSelection } from './test-selection.ts';
 
 /** By a name, or by a number, the greatest first. */
 const NAME_SORTS = ['test_name', 'pipeline_name', 'job_name'] as const;
@@ -37,28 +38,6 @@ const healthRank = (health: Health): number => HEALTHS.indexOf(health) + 1;
  * order. Of the same number, names ascend.
  */
 export type SearchKey = [count: number, text1: string, text2: string, text3: string];
-
-/** Which identities are meant. */
-export interface TestSelection {
-  /** Tests by their whole names. */
-  testIds: readonly string[];
-  /** Patterns of LIKE; every test if one of them is `%`. */
-  patterns: readonly string[];
-  pipelines: readonly string[];
-  pipelinesExcluded: readonly string[];
-  jobs: readonly string[];
-  jobsExcluded: readonly string[];
-  /** Without these tests, and those whose names match one of these patterns. */
-  testIdsExcluded: readonly string[];
-  patternsExcluded: readonly string[];
-  /** Only these; null: any. */
-  healths: readonly Health[] | null;
-  confidences: readonly Level[] | null;
-  /** Healthy tests have the impact null. */
-  impacts: readonly (Level | null)[] | null;
-  /** Whether a quarantine of the test is open; null: either. */
-  isQuarantined: boolean | null;
-}
 
 export interface TestSearch extends TestSelection {
   sort: SearchSort;
@@ -199,70 +178,69 @@ export async function countTests(
   search: TestSearch,
   signal?: AbortSignal,
 ): Promise<number> {
-  const statement = sql`
-    select count(*)::float8 as total from ${identities}
-    where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matching(repositoryId, search)}`;
+  const statement = countStatement(repositoryId, matching(repositoryId, search));
   const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
   return total.parse(rows[0]).total;
 }
 
 const total = z.object({ total: z.number() });
 
+/** Names are looked at for each statement that needs them. Of a few tests, it is better to know which they are. */
+const FEW_TESTS = 500;
+
+/**
+ * The first page of a search, and how many identities it finds on all pages. Undefined if many tests have such names: then
+ * it is quicker to go through an index until a page is full, and to count separately.
+ *
+ * @param signal aborted when the answer is no longer waited for: the search then ends
+ */
+export function searchAndCount(
+  db: Database,
+  repositoryId: string,
+  { sort, ...search }: TestSearch,
+  signal?: AbortSignal,
+): Promise<{ rows: FoundIdentity[]; total: number } | undefined> {
+  const named = namedTests(repositoryId, search);
+  if (!named || sort === 'health_status') return Promise.resolve(undefined);
+  return abandonable(
+    db,
+    async (session) => {
+      const tests = (await session.execute(sql`${named} limit ${FEW_TESTS + 1}`)).rows.map((one) => testRow.parse(one));
+      if (tests.length > FEW_TESTS) return undefined;
+      const testIds = tests.map(({ test_id }) => test_id);
+      const { rows } = await session.execute(countedStatement(repositoryId, { ...search, sort }, testIds));
+      return { rows: rows.map((one) => foundOf(row.parse(one))), total: rows[0] ? total.parse(rows[0]).total : 0 };
+    },
+    { signal },
+  );
+}
+
+const testRow = z.object({ test_id: z.string() });
+
 /**
  * Names by their letters (`tests_name`), then the identities of those; or, until a page is full, names in order
  * (`tests_start`) or identities with the most executions first (`identities_executions`).
  */
-export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
+export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL =>
+  pageStatement(repositoryId, search, matching(repositoryId, search));
+
+const pageStatement = (repositoryId: string, search: TestSearchPart, matches: SQL, more = sql``): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as executions, identities.health, identities.summary, identities.belief
+    identities.executions::float8 as executions, identities.health, identities.summary, identities.belief${more}
   from ${identities} join ${tests} using (repository_id, test_id)
-  where identities.repository_id = ${repositoryId} and identities.executions > 0
-    and ${matching(repositoryId, search)} and ${beyond(search)}
+  where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matches} and ${beyond(search)}
   order by ${orderOf(search)}
   limit ${search.rows}`;
 
-/** A condition on `identities`. */
-export function matching(repositoryId: string, selection: TestSelection): SQL {
-  const { testIds, patterns, pipelines, pipelinesExcluded, jobs, jobsExcluded } = selection;
-  const conditions: SQL[] = [];
-  if (!patterns.includes('%')) {
-    // Both conditions are on one table, so that each can use its index.
-    const either = patterns.map((pattern) => sql`found.name like ${pattern}`);
-    if (testIds.length > 0) either.push(sql`found.test_id = any(${sql.param(testIds)}::uuid[])`);
-    conditions.push(sql`identities.test_id in (
-      select found.test_id from ${tests} as found
-      where found.repository_id = ${repositoryId} and (${sql.join(either, sql` or `)}))`);
-  }
-  const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = selection;
-  if (testIdsExcluded.length > 0)
-    conditions.push(sql`not identities.test_id = any(${sql.param(testIdsExcluded)}::uuid[])`);
-  if (patternsExcluded.length > 0)
-    conditions.push(sql`identities.test_id not in (
-      select found.test_id from ${tests} as found
-      where found.repository_id = ${repositoryId}
-        and (${sql.join(
-          patternsExcluded.map((pattern) => sql`found.name like ${pattern}`),
-          sql` or `,
-        )}))`);
-  if (healths) {
-    conditions.push(sql`identities.health = any(${sql.param(healths)}::text[])`);
-    // As the index of unhealthy tests has it.
-    if (!healths.includes('healthy')) conditions.push(sql`identities.health <> 'healthy'`);
-  }
-  const ranked = (column: SQL, levels: readonly (Level | null)[]) =>
-    sql`${column} = any(${sql.param(levels.map(levelRank))}::smallint[])`;
-  if (confidences) conditions.push(ranked(sql`identities.confidence`, confidences));
-  if (impacts) conditions.push(ranked(sql`identities.impact`, impacts));
-  if (isQuarantined !== null)
-    conditions.push(sql`${isQuarantined ? sql`` : sql`not `}exists (
-      select from ${quarantines} where quarantines.repository_id = ${repositoryId}
-        and quarantines.test_id = identities.test_id and quarantines.removed_at is null)`);
-  const one = (column: SQL, names: readonly string[]) => sql`${column} = any(${sql.param(names)}::text[])`;
-  if (pipelines.length > 0) conditions.push(one(sql`identities.pipeline_name`, pipelines));
-  if (pipelinesExcluded.length > 0) conditions.push(sql`not ${one(sql`identities.pipeline_name`, pipelinesExcluded)}`);
-  if (jobs.length > 0) conditions.push(one(sql`identities.job_name`, jobs));
-  if (jobsExcluded.length > 0) conditions.push(sql`not ${one(sql`identities.job_name`, jobsExcluded)}`);
-  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+const countStatement = (repositoryId: string, matches: SQL): SQL => sql`
+  select count(*)::float8 as total from ${identities}
+  where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matches}`;
+
+/** A page of these tests, with how many identities there are on all pages. */
+function countedStatement(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
+  const matches = matching(repositoryId, search, sql`select unnest(${plainColumn(testIds)}::uuid[])`);
+  const counted = countStatement(repositoryId, matches);
+  return pageStatement(repositoryId, search, matches, sql`, (${counted}) as total`);
 }
 
 /** Names are in one direction; a count has its own, while names of the same count always go up. */

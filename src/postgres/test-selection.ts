@@ -1,0 +1,82 @@
+/** Which identities are meant, by the names of their tests and by what is known of them. */
+import { type SQL, sql } from 'drizzle-orm';
+import type { Level } from '../domain/health-confidence.ts';
+import type { Health } from '../domain/status.ts';
+import { levelRank } from '../domain/test-metrics.ts';
+import { quarantines, tests } from './schema.ts';
+
+export interface TestSelection {
+  /** Tests by their whole names. */
+  testIds: readonly string[];
+  /** Patterns of LIKE; every test if one of them is `%`. */
+  patterns: readonly string[];
+  pipelines: readonly string[];
+  pipelinesExcluded: readonly string[];
+  jobs: readonly string[];
+  jobsExcluded: readonly string[];
+  /** Without these tests, and those whose names match one of these patterns. */
+  testIdsExcluded: readonly string[];
+  patternsExcluded: readonly string[];
+  /** Only these; null: any. */
+  healths: readonly Health[] | null;
+  confidences: readonly Level[] | null;
+  /** Healthy tests have the impact null. */
+  impacts: readonly (Level | null)[] | null;
+  /** Whether a quarantine of the test is open; null: either. */
+  isQuarantined: boolean | null;
+}
+
+/** The tests whose names are meant; undefined: every one. */
+export function namedTests(repositoryId: string, { testIds, patterns }: TestSelection): SQL | undefined {
+  if (patterns.includes('%')) return undefined;
+  // Both conditions are on one table, so that each can use its index.
+  const either = patterns.map((pattern) => sql`found.name like ${pattern}`);
+  if (testIds.length > 0) either.push(sql`found.test_id = any(${sql.param(testIds)}::uuid[])`);
+  return sql`select found.test_id from ${tests} as found
+      where found.repository_id = ${repositoryId} and (${sql.join(either, sql` or `)})`;
+}
+
+/**
+ * A condition on `identities`.
+ *
+ * @param named the tests whose names are meant, if the statement has found them already
+ */
+export function matching(
+  repositoryId: string,
+  selection: TestSelection,
+  named = namedTests(repositoryId, selection),
+): SQL {
+  const { pipelines, pipelinesExcluded, jobs, jobsExcluded } = selection;
+  const conditions: SQL[] = [];
+  if (named) conditions.push(sql`identities.test_id in (${named})`);
+  const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = selection;
+  if (testIdsExcluded.length > 0)
+    conditions.push(sql`not identities.test_id = any(${sql.param(testIdsExcluded)}::uuid[])`);
+  if (patternsExcluded.length > 0)
+    conditions.push(sql`identities.test_id not in (
+      select found.test_id from ${tests} as found
+      where found.repository_id = ${repositoryId}
+        and (${sql.join(
+          patternsExcluded.map((pattern) => sql`found.name like ${pattern}`),
+          sql` or `,
+        )}))`);
+  if (healths) {
+    conditions.push(sql`identities.health = any(${sql.param(healths)}::text[])`);
+    // As the index of unhealthy tests has it.
+    if (!healths.includes('healthy')) conditions.push(sql`identities.health <> 'healthy'`);
+  }
+  const ranked = (column: SQL, levels: readonly (Level | null)[]) =>
+    sql`${column} = any(${sql.param(levels.map(levelRank))}::smallint[])`;
+  if (confidences) conditions.push(ranked(sql`identities.confidence`, confidences));
+  if (impacts) conditions.push(ranked(sql`identities.impact`, impacts));
+  if (isQuarantined !== null)
+    conditions.push(sql`${isQuarantined ? sql`` : sql`not `}exists (
+      select from ${quarantines} where quarantines.repository_id = ${repositoryId}
+        and quarantines.test_id = identities.test_id and quarantines.removed_at is null)`);
+  const one = (column: SQL, names: readonly string[]) => sql`${column} = any(${sql.param(names)}::text[])`;
+  if (pipelines.length > 0) conditions.push(one(sql`identities.pipeline_name`, pipelines));
+  if (pipelinesExcluded.length > 0) conditions.push(sql`not ${one(sql`identities.pipeline_name`, pipelinesExcluded)}`);
+  if (jobs.length > 0) conditions.push(one(sql`identities.job_name`, jobs));
+  if (jobsExcluded.length > 0) conditions.push(sql`not ${one(sql`identities.job_name`, jobsExcluded)}`);
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
