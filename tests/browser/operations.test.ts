@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
       const later = page.waitForResponse(/\/v1\/service$/);
       expect((await later).status()).toBe(200);
     });
-  }, 30_000);
+  });
 
   test('find the uploads in which rows were rejected, with the reasons, by a link', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
       expect(await page.locator('main img, main b').count()).toBe(0);
       expect(await violationsOn(page)).toEqual([]);
     });
-  }, 30_000);
+  });
 
   test('change settings of a repository, and are told what that needs', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
       quarantine_limit: 20,
       default_branch: 'trunk',
     });
-  }, 30_000);
+  });
 });
 
 describe.skipIf(!hasBrowser)('the list of repositories', () => {
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the list of repositories', () => {
       await row.getByRole('link').click();
       await page.waitForURL(new RegExp(`/app/${name}/tests`));
     });
-  }, 30_000);
+  });
 
   test(`of ${REPOSITORIES} repositories has only those in view, and finds one by its name in the address`, async () => {
     const key = await pages.service.makeKey({ owner: OWNER, scope: 'view' });
@@ -127,5 +127,5 @@ describe.skipIf(!hasBrowser)('the list of repositories', () => {
       await page.getByRole('link', { name: `${OWNER}/repository-09999` }).waitFor();
       expect(await page.locator('[data-index]').count()).toBe(1);
     });
-  }, 30_000);
+  });
 });

@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByRole('button', { name: 'Release 1' }).press('Enter');
       await page.getByText('Nothing is quarantined').waitFor();
     });
-  }, 60_000);
+  });
 
   test('leads from an event to its pull request, the newest commit, a run and the test that failed', async () => {
     const { fixture } = insights;
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByText('Nothing has arrived of pull request #4711').waitFor();
       fixture.stores.clock.set(TEST_NOW);
     });
-  }, 60_000);
+  });
 
   test('says in words how sure a health is, and shows the pull requests that contradict themselves', async () => {
     const another = insights.fixture.another();
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByRole('link', { name: 'only skipped' }).press('Enter');
       await page.getByText('It has not been judged yet.').waitFor();
     });
-  }, 60_000);
+  });
 
   test('keeps what one looks at in the address: it survives a reload and Back', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -245,5 +245,5 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByLabel('Find tests').waitFor();
       expect(await page.getByLabel('Find tests').inputValue()).toBe('*flaky*');
     });
-  }, 30_000);
+  });
 });

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await section.getByText('slow mail server').waitFor({ state: 'detached' });
     });
     await releaseAll();
-  }, 60_000);
+  });
 
   test('are on a board by owner and end, recovered ones first, with what each has excused', async () => {
     const { fixture } = insights;
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       ]);
       expect(await violationsOn(page)).toEqual([]);
     });
-  }, 60_000);
+  });
 
   test('are extended and released together; those that were refused stay chosen, with the reason', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await page.getByText('Nothing is quarantined').waitFor();
     });
     expect(await listed()).toEqual([]);
-  }, 60_000);
+  });
 
   test('begin at a failed test of a commit, for its failure group and CI job', async () => {
     const { fixture } = insights;
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       expect(await page.getByRole('button', { name: /Quarantine/ }).count()).toBe(0);
     });
     await releaseAll();
-  }, 60_000);
+  });
 
   test('are shown to those who may only look, without what would change them', async () => {
     await store.create(

@@ -72,5 +72,5 @@ describe.skipIf(!hasRedis)('while Redis is frozen', () => {
     // What Redis took although its upload was refused counts once.
     expect(await stores.producers.of(testRuns).depth()).toBe(0);
     await driver.verify();
-  }, 60_000);
+  });
 });

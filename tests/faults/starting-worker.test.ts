@@ -73,5 +73,5 @@ describe.skipIf(!hasRedis)('a worker that starts while Redis closes its connecti
       await queues.close();
       gate.close();
     }
-  }, 30_000);
+  });
 });

@@ -164,7 +164,7 @@ describe('the effects of quarantines', () => {
     );
     // Else the property would have compared zeros.
     expect(spared).toBeGreaterThan(0);
-  }, 30_000);
+  });
 
   test('count a run as spared only if every test that failed in it is excused', async () => {
     const fixture = insights.fixture.another();

@@ -223,6 +223,5 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
       }
       expect(passed(await ask(await key(), 3 * LIMIT))).toBe(LIMIT);
     },
-    40_000,
   );
 });

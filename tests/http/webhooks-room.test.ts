@@ -90,7 +90,7 @@ test('deliveries beyond what can be handled get 503 and Retry-After, and are tak
   for (const answer of await Promise.all(first)) expect([202, 503]).toContain(answer.status);
   for (const one of refused) expect((await send(one)).status).toBe(202);
   expect(queued.sort()).toEqual(deliveries.map(({ delivery: id }) => `github-${id}`).sort());
-}, 30_000);
+});
 
 test('the metric of the wait of uploads rises with what is admitted, and falls back to nothing', async () => {
   const wait = async () => (await readMetrics(stores)).value('ci_insights_upload_wait_seconds');

@@ -127,7 +127,7 @@ test('a block of thousands of uploads is stored, each with its receipt', async (
       status: 'stored',
       accepted: 1,
     });
-}, 20_000);
+});
 
 describe('what a crash leaves behind', () => {
   /** A ClickHouse that does what a process that dies would: nothing, or the insert without its acknowledgement. */

@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
         expect(await isWithinWidth(page)).toBe(true);
       }
     });
-  }, 60_000);
+  });
 
   test.each(['light', 'dark'] as const)(
     'has nothing that axe objects to in what one opens on the page of a test, %s',
@@ -42,7 +42,6 @@ describe.skipIf(!hasBrowser)('the web application', () => {
         expect(await violationsOn(page)).toEqual([]);
       });
     },
-    60_000,
   );
 
   test('needs no more than fingers', async () => {
@@ -56,7 +55,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
         expect(await isWithinWidth(page)).toBe(true);
       },
     );
-  }, 60_000);
+  });
 
   test('says what is wrong when the service is slow, refuses or is away, and recovers', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -90,7 +89,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.locator('[data-index="0"]').waitFor();
     });
-  }, 60_000);
+  });
 
   test('shows operators keys and sessions, which they make and end', async () => {
     await pages.on({}, async ({ page, open }) => {
@@ -110,7 +109,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await open('');
       expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
     });
-  }, 30_000);
+  });
 
   test('changes without a reload when the first report arrives', async () => {
     const another = insights.fixture.another();
@@ -123,5 +122,5 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await another.ingest(another.run([{ name: 'the first test' }]));
       await page.getByRole('link', { name: 'the first test' }).waitFor();
     });
-  }, 30_000);
+  });
 });

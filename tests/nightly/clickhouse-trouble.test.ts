@@ -63,50 +63,44 @@ const TROUBLES: [string, FaultInput[]][] = [
   ],
 ];
 
-test.each(TROUBLES)(
-  'a ClickHouse that %s loses nothing and doubles nothing',
-  async (_, faults) => {
-    for (const fault of faults) await server.fault(fault);
-    const first = uploads;
-    const jobs = Array.from({ length: JOBS }, () => {
-      const executions = Array.from({ length: EXECUTIONS }, (_, n) => ({
-        name: `t${n}`,
-        status: n % 9 === 0 ? ('failed' as const) : ('passed' as const),
-      }));
-      const run = { run_id: `${uploads}`, commit: `c${uploads++ % 7}` };
-      return makeJob({ repository: REPOSITORY, executions, run, receivedAt: Date.now() });
-    });
-    for (const [i, job] of jobs.entries()) {
-      await deps.producers.of(testRuns).add(job);
-      await deps.producers.of(prEvents).add(makeEventsJob(REPOSITORY, [labelled(`event ${first + i}`)]));
-      // So that there are many blocks.
-      await Bun.sleep(20);
-    }
-    // Sent again while it is in trouble, split differently.
-    await deps.producers.of(testRuns).addMany(jobs.slice(0, JOBS / 2));
-    const depth = async () => (await deps.producers.of(testRuns).depth()) + (await deps.producers.of(prEvents).depth());
-    const deadline = performance.now() + 50_000;
-    // Half of the time in trouble; then it recovers, as no job may need that for longer than its retries.
-    while (performance.now() < deadline - 25_000 && (await depth()) > 0) await Bun.sleep(50);
-    const { requests } = await server.seen();
-    expect(requests).toBeGreaterThan(10);
-    while (performance.now() < deadline && (await depth()) > 0) await Bun.sleep(50);
-    await workers.evaluator.loop.idle();
-    let report = await verify(deps);
-    while (report.pendingBlocks > 0 && performance.now() < deadline) {
-      await Bun.sleep(100);
-      report = await verify(deps);
-    }
-    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-    expect(report.executions).toBe(uploads * EXECUTIONS);
-    const countOfEvents = async () =>
-      (
-        await deps.clickhouse.rows('SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(id)) AS ids FROM ci.events')
-      )[0];
-    while (performance.now() < deadline && ((await countOfEvents()) as { ids: number }).ids < uploads)
-      await Bun.sleep(100);
-    expect(await countOfEvents()).toEqual({ rows: uploads, ids: uploads });
-    expect(await deps.deadLetters.list()).toEqual([]);
-  },
-  60_000,
-);
+test.each(TROUBLES)('a ClickHouse that %s loses nothing and doubles nothing', async (_, faults) => {
+  for (const fault of faults) await server.fault(fault);
+  const first = uploads;
+  const jobs = Array.from({ length: JOBS }, () => {
+    const executions = Array.from({ length: EXECUTIONS }, (_, n) => ({
+      name: `t${n}`,
+      status: n % 9 === 0 ? ('failed' as const) : ('passed' as const),
+    }));
+    const run = { run_id: `${uploads}`, commit: `c${uploads++ % 7}` };
+    return makeJob({ repository: REPOSITORY, executions, run, receivedAt: Date.now() });
+  });
+  for (const [i, job] of jobs.entries()) {
+    await deps.producers.of(testRuns).add(job);
+    await deps.producers.of(prEvents).add(makeEventsJob(REPOSITORY, [labelled(`event ${first + i}`)]));
+    // So that there are many blocks.
+    await Bun.sleep(20);
+  }
+  // Sent again while it is in trouble, split differently.
+  await deps.producers.of(testRuns).addMany(jobs.slice(0, JOBS / 2));
+  const depth = async () => (await deps.producers.of(testRuns).depth()) + (await deps.producers.of(prEvents).depth());
+  const deadline = performance.now() + 50_000;
+  // Half of the time in trouble; then it recovers, as no job may need that for longer than its retries.
+  while (performance.now() < deadline - 25_000 && (await depth()) > 0) await Bun.sleep(50);
+  const { requests } = await server.seen();
+  expect(requests).toBeGreaterThan(10);
+  while (performance.now() < deadline && (await depth()) > 0) await Bun.sleep(50);
+  await workers.evaluator.loop.idle();
+  let report = await verify(deps);
+  while (report.pendingBlocks > 0 && performance.now() < deadline) {
+    await Bun.sleep(100);
+    report = await verify(deps);
+  }
+  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+  expect(report.executions).toBe(uploads * EXECUTIONS);
+  const countOfEvents = async () =>
+    (await deps.clickhouse.rows('SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(id)) AS ids FROM ci.events'))[0];
+  while (performance.now() < deadline && ((await countOfEvents()) as { ids: number }).ids < uploads)
+    await Bun.sleep(100);
+  expect(await countOfEvents()).toEqual({ rows: uploads, ids: uploads });
+  expect(await deps.deadLetters.list()).toEqual([]);
+});

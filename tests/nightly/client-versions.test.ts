@@ -24,7 +24,7 @@ let tree: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'ci-insights-client-versions-'));
   if (hasReleased) tree = installReleased(folder);
-}, 120_000);
+}, 180_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const base = (repository: string) => `/v1/ci/acme/repositories/${repository}`;
@@ -96,7 +96,7 @@ describe.skipIf(!hasReleased)('this client with the released service', () => {
       token: released.adminToken,
       request: (path, init) => released.request(path, init),
     };
-  }, 60_000);
+  }, 180_000);
   afterAll(() => released?.stop());
 
   test.each(RUNTIMES)('on %s: push stores the executions, and the same again counts nothing', async (runtime) => {

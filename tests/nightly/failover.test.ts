@@ -88,7 +88,6 @@ test.skipIf(!hasPooler)(
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  150_000,
 );
 
 describe.skipIf(!hasRedis)('a Redis whose replica takes over', () => {

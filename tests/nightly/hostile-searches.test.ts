@@ -37,7 +37,7 @@ beforeAll(async () => {
   const calm = await searches.measure('greedy', [], ['modest'], MEASURED_MS);
   console.log('without searches', calm);
   p99Max = Math.max(P99_MS_MAX, TIMES_SLOWER_MAX * calm.p99);
-}, 120_000);
+}, 180_000);
 /** The first window in which reads were fast enough, otherwise the last. */
 async function measure(patterns: readonly string[], readers: readonly string[]): Promise<Measured> {
   for (let window = 1; ; window++) {
@@ -62,13 +62,12 @@ test.each([
     expect(measured.hostile[200]).toBeUndefined();
     expect(measured.p99).toBeLessThan(p99Max);
   },
-  60_000,
 );
 
 test('ten clients that search with all that is allowed slow down neither other owners nor other reads of theirs', async () => {
   const measured = await measure(asAllowed, ['modest', 'greedy']);
   expect(measured.p99).toBeLessThan(p99Max);
-}, 60_000);
+});
 
 test('a read that takes too long is stopped, and its client is told what to do', async () => {
   const { clickhouse } = await openTestStores();
@@ -84,4 +83,4 @@ test('a read that takes too long is stopped, and its client is told what to do',
   expect(error).toBeInstanceOf(ReadRefused);
   expect(error).toMatchObject({ reason: 'time', message: expect.stringContaining('Ask for less') });
   expect(performance.now() - startedAt).toBeLessThan(13_000);
-}, 30_000);
+});

@@ -128,27 +128,22 @@ describe.each(BACKENDS)('the released version and this one, with the queue in $q
   const expectExact = (options = {}): Promise<void> =>
     expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX, options);
 
-  test.skipIf(!isHere)(
-    'this version migrates while the released one ingests, and both work side by side',
-    async () => {
-      for (const [queue, jobs] of Object.entries(RECORDED))
-        for (const [i, data] of jobs.entries())
-          await producers.ofQueue(queue)?.addAgain(`recorded-${queue}-${i}`, data);
-      sent.executions += 3;
-      sent.events += 2;
-      await released.start();
-      await expectBundlesTaken(false);
-      const load = send(25);
-      await current.start();
-      await load;
-      deps = await openCurrent();
-      await expectBundlesTaken(true);
-      await send(10);
-      await sendBundle();
-      await expectExact();
-    },
-    120_000,
-  );
+  test.skipIf(!isHere)('this version migrates while the released one ingests, and both work side by side', async () => {
+    for (const [queue, jobs] of Object.entries(RECORDED))
+      for (const [i, data] of jobs.entries()) await producers.ofQueue(queue)?.addAgain(`recorded-${queue}-${i}`, data);
+    sent.executions += 3;
+    sent.events += 2;
+    await released.start();
+    await expectBundlesTaken(false);
+    const load = send(25);
+    await current.start();
+    await load;
+    deps = await openCurrent();
+    await expectBundlesTaken(true);
+    await send(10);
+    await sendBundle();
+    await expectExact();
+  });
 
   test.skipIf(!isHere)(
     'the released version stores alone after the migrations, nothing twice, and its blocks wait for this one',
@@ -157,24 +152,19 @@ describe.each(BACKENDS)('the released version and this one, with the queue in $q
       await send(10);
       await expectExact({ isEvaluated: false });
     },
-    120_000,
   );
 
-  test.skipIf(!isHere)(
-    'the released version starts again on the migrated stores, and this one after it',
-    async () => {
-      await released.stop();
-      await send(5);
-      await released.start();
-      await send(5);
-      await expectExact({ isEvaluated: false });
-      await released.stop();
-      await send(5);
-      await current.start();
-      await expectExact();
-    },
-    120_000,
-  );
+  test.skipIf(!isHere)('the released version starts again on the migrated stores, and this one after it', async () => {
+    await released.stop();
+    await send(5);
+    await released.start();
+    await send(5);
+    await expectExact({ isEvaluated: false });
+    await released.stop();
+    await send(5);
+    await current.start();
+    await expectExact();
+  });
 
   test.skipIf(!isHere)(
     'jobs that the released version does not know wait for this one, and the gateway makes none meanwhile',
@@ -191,6 +181,5 @@ describe.each(BACKENDS)('the released version and this one, with the queue in $q
       await current.start();
       await expectExact();
     },
-    120_000,
   );
 });
