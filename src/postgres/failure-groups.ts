@@ -72,7 +72,7 @@ export async function findFailureGroups(
   return rows.map((found) => row.parse(found));
 }
 
-const newest = definePrepared(
+const newest = definePrepared<{ repository: string; tests: string; limit: number }>(
   'newest_failure_groups',
   sql`
     select newest.* from unnest(${sql.placeholder('tests')}::uuid[]) as asked (test_id)

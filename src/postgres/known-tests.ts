@@ -24,7 +24,7 @@ const pull = z
 const testAndPull = testRow.extend({ pull: pull.nullable() });
 
 /** The columns of a test come with each of its identities, which takes less than a second statement. */
-const read = definePrepared(
+const read = definePrepared<{ repository: string; tests: string }>(
   'known_tests',
   sql`
     select tests.test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
