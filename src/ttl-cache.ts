@@ -12,8 +12,8 @@ export class TtlCache<V> {
   /**
    * @param ttlMs how old a value may be, counted from when its loading began. lru-cache's `fetchMethod` would count from
    *   its end, and let a caller join a load of any age
-   * @param options `loadShareMax`: a value may be older if it takes so long to load that loading it whenever it is too old
-   *   would take more than this share of the time
+   * @param options `loadShareMax`: the share of the time that loading a value again and again may take. One that is slow to
+   *   load is kept for longer
    */
   constructor(
     private readonly ttlMs: number,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
 import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
-import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { judgedRuns } from './schema.ts';
@@ -195,17 +195,10 @@ const recentRuns = z.object({
   ),
 });
 
-const ALWAYS = { from: 0, to: END_OF_TIME };
-
-/** What the runs mean in which something went wrong, by the key of `JudgedRun`: of those that began between two moments. */
-export async function readMeanings(
-  tx: Executor,
-  repositoryId: string,
-  { from, to }: { from: number; to: number } = ALWAYS,
-): Promise<KnownRuns> {
+/** What all runs mean in which something went wrong, by the key of `JudgedRun`. */
+export async function readMeanings(tx: Executor, repositoryId: string): Promise<KnownRuns> {
   const { rows } = await tx.execute(sql`
-    select ${pastColumns} from ${judgedRuns}
-    where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} and meaning is not null`);
+    select ${pastColumns} from ${judgedRuns} where repository_id = ${repositoryId} and meaning is not null`);
   return new Map(
     rows.map((row) => {
       const found = pastRow.parse(row);

@@ -11,6 +11,7 @@ import {
   readPastRuns,
   readRecentRuns,
   readRuns,
+  readTroubledRuns,
   readUsualHours,
   type StoredRun,
   writeMeanings,
@@ -70,8 +71,10 @@ test('what a run means is read as it was written', async () => {
   ]);
   const known = new Map([[nameOfRun(run(1)), { meaning }]]);
   expect(await readMeanings(db, repositoryId)).toEqual(known);
-  expect(await readMeanings(db, repositoryId, { from: run(1).startedAt, to: run(2).startedAt })).toEqual(known);
-  expect(await readMeanings(db, repositoryId, { from: 0, to: run(1).startedAt })).toEqual(new Map());
+  const later = run(3).startedAt;
+  expect(await readTroubledRuns(db, repositoryId, { from: run(1).startedAt, to: run(2).startedAt })).toEqual([judged]);
+  expect(await readTroubledRuns(db, repositoryId, { from: 0, to: later })).toEqual([judged]);
+  expect(await readTroubledRuns(db, repositoryId, { from: 0, to: run(1).startedAt })).toEqual([]);
   await writeMeanings(db, repositoryId, [calm(run(1))]);
   expect(await readRuns(db, repositoryId, 0)).toEqual([calm(run(1)), calm(run(2))]);
 });
