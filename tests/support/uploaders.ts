@@ -1,4 +1,5 @@
 /** Load on a running service: uploaders that send and retry, while others read. */
+import { z } from 'zod';
 import { type ProcessKind, totalOf, watchMemory } from '../bench/memory.ts';
 import { packedReport } from './packed-report.ts';
 import type { ServiceProcess } from './service-process.ts';
@@ -36,14 +37,24 @@ export interface OverloadFigures {
   mebibytes: { together: number } & Partial<Record<ProcessKind, number>>;
   /** From the last acceptance until every accepted report was stored. */
   drainSeconds: number;
-  /** Executions that were not stored in the end. */
-  missing: number;
+  /** Accepted reports whose receipts did not say in the end that all their tests are stored. */
+  notStored: number;
+  /** Executions of a test that is in every report: counted by the service, less the accepted reports. */
+  countedTooMany: number;
 }
+
+const receiptSchema = z.object({
+  status: z.string(),
+  accepted: z.number().nullable(),
+  duplicate: z.number().nullable(),
+});
+const foundSchema = z.object({ tests: z.array(z.object({ metrics: z.object({ executions: z.number() }) })) });
 
 const READS_PER_SECOND = { quarantines: 20, liveness: 20, reads: 4 };
 /** A client that waits longer than this for a list has given up. */
 const READ_MS_MAX = 30_000;
 const RECEIPTS_AT_ONCE = 16;
+const REPOSITORIES = 10;
 
 const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -55,7 +66,7 @@ export async function overload(
   { uploaders, tests, seconds, drainSecondsMax }: Overload,
 ): Promise<OverloadFigures> {
   const body = packedReport(tests, 100);
-  const base = (index: number): string => `/v1/ci/acme/repositories/shop-${index % 10}`;
+  const base = (index: number): string => `/v1/ci/acme/repositories/shop-${index % REPOSITORIES}`;
   const report = (path: string, run: number): Promise<Response> =>
     service.request(`${path}/junit?pipeline_name=CI&job_name=unit&branch=main&run_id=${run}`, {
       method: 'POST',
@@ -63,7 +74,7 @@ export async function overload(
       body,
     });
   const calm = '/v1/ci/calm/repositories/shop';
-  await stored(service, Number.POSITIVE_INFINITY, ((await (await report(calm, 0)).json()) as { url: string }).url);
+  await testsStored(service, Number.POSITIVE_INFINITY, ((await (await report(calm, 0)).json()) as { url: string }).url);
 
   let isLoaded = true;
   const stopWatching = watchMemory(service.pid);
@@ -102,15 +113,16 @@ export async function overload(
   isLoaded = false;
   const [quarantines, liveness, reads] = await readers;
   const drainFrom = performance.now();
-  let accepted = 0;
+  let notStored = 0;
   const left = [...receipts];
   const check = async (): Promise<void> => {
-    for (let url = left.pop(); url; url = left.pop()) {
-      const executions = await stored(service, drainFrom + drainSecondsMax * 1_000, url);
-      accepted += executions;
-    }
+    for (let url = left.pop(); url; url = left.pop())
+      if ((await testsStored(service, drainFrom + drainSecondsMax * 1_000, url)) !== tests) notStored++;
   };
   await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, check));
+  const drainSeconds = (performance.now() - drainFrom) / 1_000;
+  const bases = Array.from({ length: Math.min(REPOSITORIES, uploaders) }, (_, i) => base(i));
+  const counted = await Promise.all(bases.map((path) => executionsOf(service, path, 'does thing 7 of the cart')));
   const most = stopWatching();
   const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
   return {
@@ -125,8 +137,9 @@ export async function overload(
       together: mebibytes(totalOf(most)),
       ...Object.fromEntries(Object.entries(most).map(([kind, bytes]) => [kind, mebibytes(bytes)])),
     },
-    drainSeconds: (performance.now() - drainFrom) / 1_000,
-    missing: receipts.length * tests - accepted,
+    drainSeconds,
+    notStored,
+    countedTooMany: counted.reduce((sum, executions) => sum + executions, 0) - receipts.length,
   };
 }
 
@@ -160,13 +173,22 @@ export async function felt(
   return { requests: times.length, failed, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Waits until the upload is stored; how many executions were new. */
-async function stored(service: ServiceProcess, until: number, url: string): Promise<number> {
+/**
+ * Waits until the upload is stored; of how many tests its receipt says that they are. Duplicates are among them: a client
+ * that was told to come back may find that its report had been queued after all.
+ */
+async function testsStored(service: ServiceProcess, until: number, url: string): Promise<number> {
   do {
-    const receipt = (await (await service.request(url)).json()) as { status: string; accepted: number | null };
-    if (receipt.status === 'stored') return receipt.accepted ?? 0;
+    const receipt = receiptSchema.parse(await (await service.request(url)).json());
+    if (receipt.status === 'stored') return (receipt.accepted ?? 0) + (receipt.duplicate ?? 0);
     if (receipt.status === 'failed') return 0;
     await Bun.sleep(200);
   } while (performance.now() < until);
   return 0;
+}
+
+async function executionsOf(service: ServiceProcess, base: string, test: string): Promise<number> {
+  const response = await service.request(`${base}/search/tests?test_name=${encodeURIComponent(`*${test}`)}`);
+  const { tests } = foundSchema.parse(await response.json());
+  return tests.reduce((sum, { metrics }) => sum + metrics.executions, 0);
 }
