@@ -10,7 +10,7 @@ export async function fill(service: BenchService, source: DataOptions, to: numbe
   const feed = service.feed(source, { from: 0, to, isPackedFirst: false });
   const memory: Memory[] = [];
   for (let line = await feed.next(); line !== undefined; line = await feed.next())
-    if (Number(line) >= ((memory.length + 1) * to * source.chunk) / 10) memory.push(memoryOf(service.pid));
+    if (Number(line) >= ((memory.length + 1) * to * source.chunk) / 10) memory.push(await memoryOf(service.pid));
   await feed.ended;
   await service.untilEvaluated();
   return memory;
@@ -31,14 +31,14 @@ export async function measureIngest(
 ): Promise<Ingested> {
   const feed = service.feed(source, { from, to, isPackedFirst: true });
   await feed.next();
-  const before = memoryOf(service.pid);
+  const before = await memoryOf(service.pid);
   const stopWatching = watchMemory(service.pid);
   const started = performance.now();
   await feed.ended;
   await service.untilEvaluated();
   const seconds = (performance.now() - started) / 1_000;
   const executions = Math.min(to * source.chunk, source.executions) - from * source.chunk;
-  return { perSecond: executions / seconds, before, most: stopWatching() };
+  return { perSecond: executions / seconds, before, most: await stopWatching() };
 }
 
 /** Longer than any measurement. */

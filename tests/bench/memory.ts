@@ -1,5 +1,5 @@
 /** What the processes of a service take in memory together, and each kind of them: from /proc. */
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { processTree } from '../support/process-tree.ts';
 
 const KINDS = {
@@ -17,36 +17,40 @@ const SAMPLE_MS = 500;
 export const kindOf = (command: string): ProcessKind =>
   (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind].test(command)) ?? 'other';
 
-/** Bytes of each kind of process. Memory that several processes share is counted once, in parts. */
-export function memoryOf(root: number): Memory {
+/**
+ * Bytes of each kind of process. Memory that several processes share is counted once, in parts. The kernel takes up to
+ * 200 ms to add them up: not on the event loop of who measures how long answers take.
+ */
+export async function memoryOf(root: number): Promise<Memory> {
   const memory: Memory = {};
   for (const { pid, command, residentBytes } of processTree(root)) {
     const kind = kindOf(command);
-    memory[kind] = (memory[kind] ?? 0) + (proportionalBytes(pid) ?? residentBytes);
+    memory[kind] = (memory[kind] ?? 0) + ((await proportionalBytes(pid)) ?? residentBytes);
   }
   return memory;
 }
 
-function proportionalBytes(pid: number): number | undefined {
-  try {
-    const kilobytes = /^Pss: +(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
-  } catch {
-    return undefined;
-  }
+async function proportionalBytes(pid: number): Promise<number | undefined> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '');
+  const kilobytes = /^Pss: +(\d+) kB/m.exec(rollup)?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
 }
 
 export const totalOf = (memory: Memory): number => Object.values(memory).reduce((sum, bytes) => sum + bytes, 0);
 
 /** Watches until it is stopped; returns the moment at which the service took most. */
-export function watchMemory(root: number): () => Memory {
-  let most = memoryOf(root);
-  const timer = setInterval(() => {
-    const now = memoryOf(root);
-    if (totalOf(now) > totalOf(most)) most = now;
-  }, SAMPLE_MS);
-  return () => {
-    clearInterval(timer);
+export function watchMemory(root: number): () => Promise<Memory> {
+  let isWatching = true;
+  const watched = (async () => {
+    let most: Memory = {};
+    for (; isWatching; await Bun.sleep(SAMPLE_MS)) {
+      const now = await memoryOf(root);
+      if (totalOf(now) > totalOf(most)) most = now;
+    }
     return most;
+  })();
+  return () => {
+    isWatching = false;
+    return watched;
   };
 }

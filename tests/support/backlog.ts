@@ -178,7 +178,7 @@ async function drain(service: ServiceProcess, { folder, redisUrl, chunks, second
     const text = await (await service.request('/metrics')).text();
     const waiting = chunks - (figureOf(text, 'ci_insights_jobs_total{queue="test-runs",outcome="done"}') ?? 0);
     const said = figureOf(text, 'ci_insights_queue_drain_seconds{queue="test-runs"}');
-    samples.push({ seconds, waiting, drainSeconds: said, memory: memoryOf(service.pid) });
+    samples.push({ seconds, waiting, drainSeconds: said, memory: await memoryOf(service.pid) });
     isEmpty = waiting === 0;
     if (!isEmpty) await Bun.sleep(SAMPLE_MS);
   }

@@ -123,7 +123,7 @@ export async function overload(
   const drainSeconds = (performance.now() - drainFrom) / 1_000;
   const bases = Array.from({ length: Math.min(REPOSITORIES, uploaders) }, (_, i) => base(i));
   const counted = await Promise.all(bases.map((path) => executionsOf(service, path, 'does thing 7 of the cart')));
-  const most = stopWatching();
+  const most = await stopWatching();
   const mebibytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
   return {
     accepted: receipts.length,
