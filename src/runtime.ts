@@ -14,9 +14,10 @@ const PLANNED_BYTES = 512 * 1024 * 1024;
 
 /**
  * The same for workers, which keep more in memory. Planned for 512 MiB, they looked through it so often that a quarter of
- * their processor time went there (docs/performance.md).
+ * their processor time went there; planned for 1 GiB, they took 200 MiB more under load and were no faster
+ * (docs/performance.md).
  */
-const PLANNED_BYTES_OF_WORKERS = 1_024 * 1024 * 1024;
+const PLANNED_BYTES_OF_WORKERS = 768 * 1024 * 1024;
 
 /**
  * On the threads of the runtime, the embedded ClickHouse runs its statements. By default they are as many as cores: two long
