@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
-import { quarantines, tests } from './schema.ts';
+import { NAME_START_LENGTH, quarantines, tests } from './schema.ts';
 
 export interface TestSelection {
   /** Tests by their whole names. */
@@ -30,10 +30,24 @@ export interface TestSelection {
 export function namedTests(repositoryId: string, { testIds, patterns }: TestSelection): SQL | undefined {
   if (patterns.includes('%')) return undefined;
   // Both conditions are on one table, so that each can use its index.
-  const either = patterns.map((pattern) => sql`found.name like ${pattern}`);
+  const either = patterns.map(isNamedLike);
   if (testIds.length > 0) either.push(sql`found.test_id = any(${sql.param(testIds)}::uuid[])`);
   return sql`select found.test_id from ${tests} as found
       where found.repository_id = ${repositoryId} and (${sql.join(either, sql` or `)})`;
+}
+
+/** What a pattern of LIKE begins with, as far as `tests_start` holds it: characters and escapes, but no wildcard. */
+const LITERAL_START = new RegExp(`^(?:\\\\.|[^%_\\\\]){1,${NAME_START_LENGTH}}`, 'su');
+
+/**
+ * A condition on `found`. A name that begins with a text is found by that (`tests_start`): 0.05 ms among 20,000 names,
+ * where the index of letters takes 10 to intersect those that most names have.
+ */
+function isNamedLike(pattern: string): SQL {
+  const [start] = LITERAL_START.exec(pattern) ?? [];
+  if (start === undefined) return sql`found.name like ${pattern}`;
+  const begins = sql`left(found.name, ${sql.raw(String(NAME_START_LENGTH))}) collate "C" like ${`${start}%`}`;
+  return sql`(found.name like ${pattern} and ${begins})`;
 }
 
 /**
@@ -56,10 +70,7 @@ export function matching(
     conditions.push(sql`identities.test_id not in (
       select found.test_id from ${tests} as found
       where found.repository_id = ${repositoryId}
-        and (${sql.join(
-          patternsExcluded.map((pattern) => sql`found.name like ${pattern}`),
-          sql` or `,
-        )}))`);
+        and (${sql.join(patternsExcluded.map(isNamedLike), sql` or `)}))`);
   if (healths) {
     conditions.push(sql`identities.health = any(${sql.param(healths)}::text[])`);
     // As the index of unhealthy tests has it.

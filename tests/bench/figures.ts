@@ -23,6 +23,7 @@ const ONE_CLIENT_MAX: Record<Read, { median?: number; p99?: number }> = {
   failures: { median: 2, p99: 10 },
   exact: { median: 2, p99: 10 },
   pattern: { median: 8 },
+  part: { median: 8 },
   all: { median: 15 },
   stats: { p99: 60 },
   executions: { p99: 60 },

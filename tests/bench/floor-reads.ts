@@ -21,6 +21,8 @@ const search = (matches: string): string => `
   where tests.repository_id = $1
   order by executions desc, name, pipeline_name, job_name limit ${PAGE}`;
 
+const NAMED_LIKE = 'test_id in (select test_id from tests where repository_id = $1 and name like $2)';
+
 export const STATEMENTS: Record<Read, string> = {
   details: `
     select name as test_name, newest.status as last_conclusion,
@@ -51,7 +53,8 @@ export const STATEMENTS: Record<Read, string> = {
     from failures where ${OF_TEST}
     group by failure_id order by max(failed_at) desc, failure_id limit 1000`,
   exact: search('test_id in (select test_id from tests where repository_id = $1 and name = $2)'),
-  pattern: search('test_id in (select test_id from tests where repository_id = $1 and name like $2)'),
+  pattern: search(NAMED_LIKE),
+  part: search(NAMED_LIKE),
   all: search('true'),
   stats: `
     select (floor(extract(epoch from finished_at) * 1000 / ${BUCKET_MS}) * ${BUCKET_MS})::float8 as start_ms,
@@ -64,7 +67,9 @@ export const STATEMENTS: Record<Read, string> = {
 
 /** The parameters of a read, in the order of its addresses. */
 export function valuesOf(read: Read, targets: Targets, askedAt: number): (string | number)[][] {
-  const { tests, failing, patterns, window } = targets;
+  const { tests, failing, patterns, parts, window } = targets;
+  const likes = (of: typeof patterns) =>
+    of.map(({ repositoryId, pattern }) => [repositoryId, pattern.replaceAll('*', '%')]);
   switch (read) {
     case 'details': {
       const firstDay = (Math.floor(askedAt / DAY_MS) - 29) * DAY_MS;
@@ -75,7 +80,9 @@ export function valuesOf(read: Read, targets: Targets, askedAt: number): (string
     case 'exact':
       return tests.map(({ repositoryId, name }) => [repositoryId, name]);
     case 'pattern':
-      return patterns.map(({ repositoryId, pattern }) => [repositoryId, pattern.replaceAll('*', '%')]);
+      return likes(patterns);
+    case 'part':
+      return likes(parts);
     case 'all':
       return [...new Set(tests.map(({ repositoryId }) => repositoryId))].map((id) => [id]);
     case 'stats':

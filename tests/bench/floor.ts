@@ -35,7 +35,7 @@ create unique index executions_once on executions (source_key, execution_id);
 create index executions_test on executions (repository_id, test_id, finished_at) where on_default;
 create index executions_conclusion on executions (repository_id, test_id, status, finished_at) where on_default;
 create index failures_test on failures (repository_id, test_id, failed_at) where on_default;
-create index tests_exact on tests (repository_id, name);
+create index tests_exact on tests (repository_id, name text_pattern_ops);
 create index tests_pattern on tests using gin (name gin_trgm_ops);
 analyze;`;
 

@@ -9,7 +9,7 @@ import type { BenchService } from './service.ts';
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
 
-export const READS = ['details', 'failures', 'exact', 'pattern', 'all', 'stats', 'executions'] as const;
+export const READS = ['details', 'failures', 'exact', 'pattern', 'part', 'all', 'stats', 'executions'] as const;
 export type Read = (typeof READS)[number];
 /** Those that are asked about one test each, and over 64 connections, too. */
 export const PER_TEST = ['details', 'failures', 'exact', 'stats', 'executions'] as const satisfies Read[];
@@ -18,6 +18,7 @@ export type PerTest = (typeof PER_TEST)[number];
 export const CONNECTIONS = 64;
 /** No more addresses than this go round. */
 const TESTS_MAX = 20_000;
+const PATTERNS = 500;
 /** Of a hundred runs, in each repository. */
 const RUN_PAGES_MAX = 10;
 
@@ -29,11 +30,20 @@ interface BenchTest {
   name: string;
 }
 
+interface TestPattern {
+  repository: string;
+  repositoryId: string;
+  pattern: string;
+}
+
 export interface Targets {
   tests: BenchTest[];
   /** Those with failures. */
   failing: BenchTest[];
-  patterns: { repository: string; repositoryId: string; pattern: string }[];
+  /** Of how names begin. */
+  patterns: TestPattern[];
+  /** Of what stands in the middle of names. */
+  parts: TestPattern[];
   /** With failures. */
   commits: { repository: string; commit: string }[];
   /** The newest of each repository. */
@@ -56,11 +66,13 @@ export async function targetsOf(service: BenchService, seed: number, now: number
        where f.repository_id = t.repository_id and f.test_id = t.test_id)`,
   );
   const random = randomFrom(seed);
-  const patterns = tests.slice(0, 500).map(({ repository, repositoryId }) => ({
-    repository,
-    repositoryId,
-    pattern: `suite ${Math.floor(random() * 97)} > feature ${Math.floor(random() * 10)}* > *`,
-  }));
+  const inRepositories = (patternOf: () => string): TestPattern[] =>
+    tests
+      .slice(0, PATTERNS)
+      .map(({ repository, repositoryId }) => ({ repository, repositoryId, pattern: patternOf() }));
+  const below = (max: number): number => Math.floor(random() * max);
+  const patterns = inRepositories(() => `suite ${below(97)} > feature ${below(10)}* > *`);
+  const parts = inRepositories(() => `*does thing ${100 + below(900)}*`);
   const commits = await service.rows<Targets['commits'][number] & Record<string, unknown>>(
     `select distinct r.name as repository, t.first_failed_commit as commit
      from ci_insights.tests t join ci_insights.repositories r on r.id = t.repository_id
@@ -68,7 +80,7 @@ export async function targetsOf(service: BenchService, seed: number, now: number
     [],
   );
   const window = { start: now - WINDOW_DAYS * DAY_MS, end: now };
-  return { tests, failing, patterns, commits, runs: await newestRuns(service, tests), window };
+  return { tests, failing, patterns, parts, commits, runs: await newestRuns(service, tests), window };
 }
 
 async function newestRuns(service: BenchService, tests: readonly BenchTest[]): Promise<Targets['runs']> {
@@ -96,7 +108,7 @@ export const during = ({ start, end }: Targets['window']): string =>
   `start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`;
 
 /** The addresses of a read. */
-export function pathsOf(read: Read, { tests, failing, patterns, window }: Targets): string[] {
+export function pathsOf(read: Read, { tests, failing, patterns, parts, window }: Targets): string[] {
   const search = (repository: string, name: string): string =>
     `${base(repository)}/search/tests?test_name=${encodeURIComponent(name)}`;
   switch (read) {
@@ -108,6 +120,8 @@ export function pathsOf(read: Read, { tests, failing, patterns, window }: Target
       return tests.map(({ repository, name }) => search(repository, name));
     case 'pattern':
       return patterns.map(({ repository, pattern }) => search(repository, pattern));
+    case 'part':
+      return parts.map(({ repository, pattern }) => search(repository, pattern));
     case 'all':
       return [...new Set(tests.map(({ repository }) => search(repository, '*')))];
     case 'stats':

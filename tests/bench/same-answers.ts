@@ -83,6 +83,7 @@ function ofService(read: Read, answer: Json): unknown {
       }));
     case 'exact':
     case 'pattern':
+    case 'part':
     case 'all':
       return listIn(answer, 'tests').map((one) => only(one, FOUND));
     case 'stats':
@@ -105,6 +106,7 @@ function ofFloor(read: Read, rows: readonly Json[]): unknown {
       return rows.map((row) => ({ ...only(row, FAILURE), times: [row.first_ms, row.last_ms] }));
     case 'exact':
     case 'pattern':
+    case 'part':
     case 'all':
       return rows.map((row) => only(row, FOUND));
     case 'stats':

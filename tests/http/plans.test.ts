@@ -108,6 +108,7 @@ const SEARCH: TestSearch = {
 const ALL: TestSearch = { ...SEARCH, patterns: ['%'] };
 const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly string[] }[] = [
   { title: 'by a pattern', search: { ...SEARCH, patterns: ['%test 1234%'] }, indexes: ['tests_name'] },
+  { title: 'by how names begin', search: { ...SEARCH, patterns: ['test 123%'] }, indexes: ['tests_start'] },
   { title: 'by several patterns', search: { ...SEARCH, patterns: ['test 77%', '%st 1234'] }, indexes: ['tests_name'] },
   {
     title: 'of flaky and broken tests',

@@ -13,8 +13,16 @@ const texts = (maxLength: number, count: number) =>
   fc.array(fc.string({ unit: globCharacter, minLength: 1, maxLength }), { minLength: 1, maxLength: count });
 const [sampled = []] = fc.sample(texts(8, 60), { numRuns: 1, seed: 7 });
 const LONG = '😀😀'.repeat(5_000);
+const ESCAPED = '100*%_\\ of them';
 const NAMES = [
-  ...new Set([...sampled, ...sampled.map((name) => name.replace(/[*?\\]/g, 'a')), LONG, 'a'.repeat(9_000)]),
+  ...new Set([
+    ...sampled,
+    ...sampled.map((name) => name.replace(/[*?\\]/g, 'a')),
+    LONG,
+    'a'.repeat(9_000),
+    ESCAPED,
+    '100 of them',
+  ]),
 ];
 
 const insights = setUpInsights((fixture) => fixture.ingest(fixture.run(NAMES.map((name) => ({ name })))));
@@ -38,6 +46,15 @@ test('several patterns of any characters find the names that the rule says', asy
 test('a pattern with thousands of wildcards is matched', async () => {
   expect(await found(['?'.repeat(10_000)])).toEqual([LONG]);
   expect(await found(['*a'.repeat(4_999)])).toEqual(['a'.repeat(9_000)]);
+});
+
+test('a pattern may begin with more characters than the index of names holds, and with escapes', async () => {
+  expect(await found([`${'😀'.repeat(70)}*`])).toEqual([LONG]);
+  expect(await found([`${'😀'.repeat(64)}?${'😀'.repeat(60)}*`])).toEqual([LONG]);
+  expect(await found([`${'a'.repeat(80)}*`])).toEqual(['a'.repeat(9_000)]);
+  expect(await found([`${'a'.repeat(80)}b*`])).toEqual([]);
+  expect(await found(['100\\*%_\\\\*'])).toEqual([ESCAPED]);
+  expect(await found(['100*'])).toEqual(['100 of them', ESCAPED]);
 });
 
 test('255 ordinary patterns are matched', async () => {
