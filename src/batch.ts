@@ -16,18 +16,32 @@ interface Caller<K, V> {
  */
 export type Load<K, V> = (take: () => K[], signal: AbortSignal) => Promise<readonly (V | undefined)[]>;
 
+export interface BatchLimits {
+  /** Keys of one read. */
+  sizeMax?: number;
+  /** Reads at the same time, which share what waits: for a store that answers two as quickly as one. */
+  atOnce?: number;
+}
+
+/** A read that has begun. */
+interface Run<K, V> {
+  abort: AbortController;
+  /** Those who still wait for it; undefined before it has taken their keys. */
+  taken: Set<Caller<K, V>> | undefined;
+}
+
 export class Batch<K, V> {
   readonly #load: Load<K, V>;
   readonly #sizeMax: number;
+  readonly #atOnce: number;
   /** Of the next run. */
   #waiting: Caller<K, V>[] = [];
-  /** Of the one that runs. */
-  #taken = new Set<Caller<K, V>>();
-  #running: AbortController | undefined;
+  readonly #runs = new Set<Run<K, V>>();
 
-  constructor(load: Load<K, V>, { sizeMax = 256 }: { sizeMax?: number } = {}) {
+  constructor(load: Load<K, V>, { sizeMax = 256, atOnce = 1 }: BatchLimits = {}) {
     this.#load = load;
     this.#sizeMax = sizeMax;
+    this.#atOnce = atOnce;
   }
 
   /** @param signal aborted when the caller waits no more */
@@ -37,37 +51,55 @@ export class Batch<K, V> {
       const caller: Caller<K, V> = { key, resolve, reject };
       signal?.addEventListener('abort', () => this.#leave(caller, signal.reason), { once: true });
       this.#waiting.push(caller);
-      if (!this.#running) void this.#run();
+      this.#begin();
     });
   }
 
+  /** Begins a read if there is room, and something waits that none of those that have begun will take. */
+  #begin(): void {
+    if (this.#runs.size < this.#atOnce && this.#waiting.length > this.#untaken.length) void this.#run();
+  }
+
+  /** Those that will still take keys. */
+  get #untaken(): Run<K, V>[] {
+    return [...this.#runs].filter(({ taken, abort }) => taken === undefined && !abort.signal.aborted);
+  }
+
+  /** An equal share of all that waits and is being read, so that no read is left with a few keys. */
+  #takeShare(): Caller<K, V>[] {
+    const reading = [...this.#runs].reduce((sum, { taken }) => sum + (taken?.size ?? 0), 0);
+    const share = Math.ceil((this.#waiting.length + reading) / this.#atOnce);
+    return this.#waiting.splice(0, Math.min(share, this.#sizeMax));
+  }
+
   async #run(): Promise<void> {
-    const running = new AbortController();
-    this.#running = running;
+    const run: Run<K, V> = { abort: new AbortController(), taken: undefined };
+    this.#runs.add(run);
     let callers: Caller<K, V>[] | undefined;
     let hasEnded = false;
     const take = (): K[] => {
-      if (hasEnded) return [];
-      callers = this.#waiting.splice(0, this.#sizeMax);
-      this.#taken = new Set(callers);
+      if (hasEnded || run.abort.signal.aborted) return [];
+      callers = this.#takeShare();
+      run.taken = new Set(callers);
       return callers.map(({ key }) => key);
     };
     try {
-      const values = await this.#load(take, running.signal);
+      const values = await this.#load(take, run.abort.signal);
       for (const [i, { resolve }] of (callers ?? []).entries()) resolve(values[i]);
     } catch (error) {
       hasEnded = true;
-      for (const { reject } of callers ?? this.#waiting.splice(0, this.#sizeMax)) reject(error);
+      // Nobody waited for a read that was aborted.
+      if (!run.abort.signal.aborted) for (const { reject } of callers ?? this.#takeShare()) reject(error);
     }
-    this.#taken.clear();
-    this.#running = undefined;
-    if (this.#waiting.length > 0) void this.#run();
+    this.#runs.delete(run);
+    this.#begin();
   }
 
   #leave(caller: Caller<K, V>, reason: unknown): void {
     caller.reject(reason);
     this.#waiting = this.#waiting.filter((other) => other !== caller);
-    const wasTaken = this.#taken.delete(caller);
-    if (this.#taken.size === 0 && (wasTaken || this.#waiting.length === 0)) this.#running?.abort(reason);
+    for (const { taken, abort } of this.#runs) if (taken?.delete(caller) && taken.size === 0) abort.abort(reason);
+    const [idle] = this.#untaken.slice(this.#waiting.length);
+    idle?.abort.abort(reason);
   }
 }

@@ -68,6 +68,8 @@ export interface ClickHouse {
   insert(table: string, lines: string, token: string): Promise<void>;
   ping(): Promise<boolean>;
   close(): Promise<void>;
+  /** Whether repositories are on several servers. */
+  readonly isSharded: boolean;
 }
 
 export interface ClickHouseOptions {
@@ -157,6 +159,10 @@ class Client implements ClickHouse {
     private readonly stores: Stores,
     private readonly topology: Topology,
   ) {}
+
+  get isSharded(): boolean {
+    return this.topology.isSharded;
+  }
 
   async select<P extends ParameterTypes, R>(
     query: Query<P, R>,

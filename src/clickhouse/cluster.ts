@@ -3,7 +3,7 @@
  * plus a `Distributed` table of the original name in `ci`, so that reads and inserts are sent as written.
  *
  * Rows are sharded by repository. Every read that serves a request names one repository, so one shard can answer it,
- * subqueries and joins included. A block is split by repository, and each piece is deduplicated on its shard under the
+ * subqueries and joins included (requests for several repositories share a statement only without a cluster). A block is split by repository, and each piece is deduplicated on its shard under the
  * block's token, however often and from wherever the block is sent. docs/operations.md explains why, and what happens
  * when a host is lost.
  *
@@ -54,6 +54,7 @@ const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
 const COLUMN_CHANGES = new Set(['ADD COLUMN', 'DROP COLUMN', 'MODIFY COLUMN', 'RENAME COLUMN']);
 
 export class Cluster implements Topology {
+  readonly isSharded = true;
   readonly settings = SETTINGS;
 
   /**

@@ -12,6 +12,7 @@ export function observed(clickhouse: ClickHouse): ClickHouse {
       observe('insert', () => clickhouse.insert(table, lines, token), { 'db.collection.name': table }),
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
+    isSharded: clickhouse.isSharded,
   };
 }
 

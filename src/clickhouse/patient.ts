@@ -14,4 +14,5 @@ export const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
   insert: (table, lines, token) => clickhouse.insert(table, lines, token),
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
+  isSharded: clickhouse.isSharded,
 });

@@ -8,6 +8,8 @@ export interface Topology {
   read(sql: string): string;
   /** The statement to run after an insert into that table was acknowledged, if any. */
   afterInsert(table: string): string | undefined;
+  /** Whether repositories are on several servers. */
+  readonly isSharded: boolean;
   /** Settings sent with every statement. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
@@ -16,5 +18,6 @@ export const singleServer: Topology = {
   commands: (sql) => [sql],
   read: (sql) => sql,
   afterInsert: () => undefined,
+  isSharded: false,
   settings: {},
 };

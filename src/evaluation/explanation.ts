@@ -60,6 +60,7 @@ const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   insert: (table, lines, token) => clickhouse.insert(table, lines, token),
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
+  isSharded: clickhouse.isSharded,
 });
 
 interface Explained extends Pick<ExplanationInput, 'test' | 'asOf'> {

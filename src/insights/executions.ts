@@ -6,7 +6,7 @@ import type { Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
-import { RepositoryBatches } from './batches.ts';
+import { type InRepository, OwnerBatches } from './batches.ts';
 import { byPlace } from './by-place.ts';
 import * as common from './common.ts';
 import { directionParameter, type Order, orderOf, readingOf } from './order.ts';
@@ -22,7 +22,7 @@ interface Asked {
 }
 
 const parameters = {
-  repository_id: 'UUID',
+  repository_ids: 'Array(UUID)',
   test_ids: 'Array(UUID)',
   starts_ms: 'Array(Int64)',
   ends_ms: 'Array(Int64)',
@@ -38,14 +38,14 @@ const counts = defineQuery('insights/executions', parameters, rowSchema);
 
 /** Reads how often tests ran, those that wait at the same time in one statement. */
 const countReads = ({ clickhouse }: common.InsightsDeps) =>
-  new RepositoryBatches<Asked, z.infer<typeof rowSchema>[]>(({ id, owner }) => async (take, signal) => {
-    const valuesOf = (asked: readonly Asked[]) => ({
-      repository_id: id,
+  new OwnerBatches<Asked, z.infer<typeof rowSchema>[]>(clickhouse, async (take, turn) => {
+    const valuesOf = (asked: readonly InRepository<Asked>[]) => ({
+      repository_ids: asked.map(({ repositoryId }) => repositoryId),
       test_ids: asked.map(({ testId }) => testId),
       starts_ms: asked.map(({ window }) => window.start),
       ends_ms: asked.map(({ window }) => window.end),
     });
-    return byPlace(await clickhouse.select(counts, () => valuesOf(take()), { owner, signal }));
+    return byPlace(await clickhouse.select(counts, () => valuesOf(take()), turn));
   });
 
 interface Row {

@@ -8,7 +8,7 @@ import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { RepositoryBatches } from './batches.ts';
+import { type InRepository, OwnerBatches } from './batches.ts';
 import { byPlace } from './by-place.ts';
 import * as common from './common.ts';
 import { checkedWindow, windowParameters } from './window.ts';
@@ -32,7 +32,7 @@ interface Bucket {
 }
 
 const parameters = {
-  repository_id: 'UUID',
+  repository_ids: 'Array(UUID)',
   test_ids: 'Array(UUID)',
   starts_ms: 'Array(Int64)',
   ends_ms: 'Array(Int64)',
@@ -53,8 +53,8 @@ const flakyRow = z.object({ place: z.int(), bucket_ms: z.int(), flaky: z.int() }
 const stats = defineQuery('insights/stats', parameters, statsRow);
 const flakyStats = defineQuery('insights/flaky_stats', parameters, flakyRow);
 
-const valuesOf = (repositoryId: string, asked: readonly Asked[]): ValuesOf<typeof parameters> => ({
-  repository_id: repositoryId,
+const valuesOf = (asked: readonly InRepository<Asked>[]): ValuesOf<typeof parameters> => ({
+  repository_ids: asked.map(({ repositoryId }) => repositoryId),
   test_ids: asked.map(({ testId }) => testId),
   starts_ms: asked.map(({ window }) => window.start),
   ends_ms: asked.map(({ window }) => window.end),
@@ -131,14 +131,12 @@ export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps
 
 /** Reads the buckets of tests, those that wait at the same time in one statement. */
 function bucketReads({ clickhouse }: common.InsightsDeps) {
-  const executions = new RepositoryBatches<Asked, StatsRow[]>(({ id, owner }) => async (take, signal) => {
-    const rows = await clickhouse.select(stats, () => valuesOf(id, take()), { owner, signal });
-    return byPlace(rows);
-  });
-  const flaky = new RepositoryBatches<Asked, z.infer<typeof flakyRow>[]>(({ id, owner }) => async (take, signal) => {
-    const rows = await clickhouse.select(flakyStats, () => valuesOf(id, take()), { owner, signal });
-    return byPlace(rows);
-  });
+  const executions = new OwnerBatches<Asked, StatsRow[]>(clickhouse, async (take, turn) =>
+    byPlace(await clickhouse.select(stats, () => valuesOf(take()), turn)),
+  );
+  const flaky = new OwnerBatches<Asked, z.infer<typeof flakyRow>[]>(clickhouse, async (take, turn) =>
+    byPlace(await clickhouse.select(flakyStats, () => valuesOf(take()), turn)),
+  );
   return async (repository: Repository, stat: Stat, asked: Asked, signal?: AbortSignal): Promise<Bucket[]> => {
     if (stat === 'flaky_count') {
       const rows = (await flaky.get(repository, asked, signal)) ?? [];

@@ -31,6 +31,7 @@ function breakingAt(clickhouse: ClickHouse, nth: number): ClickHouse & { hasBrok
     command: clickhouse.command.bind(clickhouse),
     ping: clickhouse.ping.bind(clickhouse),
     close: clickhouse.close.bind(clickhouse),
+    isSharded: clickhouse.isSharded,
     insert: async (...insert) => {
       if (++inserts === nth) throw new Error('the connection broke');
       await clickhouse.insert(...insert);

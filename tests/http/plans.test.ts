@@ -26,6 +26,7 @@ function statementOf(name: string, overrides: Record<string, string> = {}): stri
   const id = testIdOf(insights.fixture.id, 'test 7');
   const literals = {
     repository_id: `'${insights.fixture.id}'`,
+    repository_ids: `['${insights.fixture.id}']`,
     test_id: `'${id}'`,
     test_ids: `['${id}']`,
     is_all: 'false',

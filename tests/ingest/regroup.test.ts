@@ -210,5 +210,6 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
     insert: step((table, lines, token) => clickhouse.insert(table, lines, token)),
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
+    isSharded: clickhouse.isSharded,
   };
 }

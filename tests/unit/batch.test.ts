@@ -57,6 +57,49 @@ describe('a batch', () => {
     expect(runs[1]?.signal.aborted).toBe(true);
   });
 
+  test('a caller that comes after the last one has left is read for anew', async () => {
+    const turns: PromiseWithResolvers<void>[] = [];
+    const batch = new Batch<number, number>(async (take, signal) => {
+      const turn = Promise.withResolvers<void>();
+      turns.push(turn);
+      signal.addEventListener('abort', () => setTimeout(() => turn.reject(signal.reason)));
+      await turn.promise;
+      return take();
+    });
+    const first = new AbortController();
+    const left = batch.get(1, first.signal);
+    first.abort();
+    const next = batch.get(2);
+    await expect(left).rejects.toThrow();
+    while (turns.length < 2) await Bun.sleep(0);
+    turns[1]?.resolve();
+    expect(await next).toBe(2);
+  });
+
+  test('two reads at once share what waits', async () => {
+    const runs: { keys: number[]; answer(): void }[] = [];
+    const batch = new Batch<number, number>(
+      (take) => {
+        const keys = take();
+        const { promise, resolve } = Promise.withResolvers<number[]>();
+        runs.push({ keys, answer: () => resolve(keys) });
+        return promise;
+      },
+      { atOnce: 2 },
+    );
+    const reads = Array.from({ length: 12 }, (_, i) => batch.get(i));
+    expect(runs.map(({ keys }) => keys)).toEqual([[0], [1]]);
+    runs[0]?.answer();
+    await Bun.sleep(0);
+    // Eleven wait or are being read.
+    expect(runs[2]?.keys).toEqual([2, 3, 4, 5, 6, 7]);
+    runs[1]?.answer();
+    await Bun.sleep(0);
+    expect(runs[3]?.keys).toEqual([8, 9, 10, 11]);
+    for (const { answer } of runs) answer();
+    expect(await Promise.all(reads)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+  });
+
   test('reads what arrives before its keys are taken', async () => {
     const turn = Promise.withResolvers<void>();
     const taken: number[][] = [];
@@ -77,16 +120,21 @@ describe('a batch', () => {
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.nat(5), wait: fc.nat(3), leaves: fc.boolean() }), { maxLength: 40 }),
         fc.integer({ min: 1, max: 4 }),
-        async (reads, sizeMax) => {
+        fc.integer({ min: 1, max: 3 }),
+        async (reads, sizeMax, atOnce) => {
+          let running = 0;
           const batch = new Batch<number, number>(
-            async (take) => {
+            async (take, signal) => {
+              expect(++running).toBeLessThanOrEqual(atOnce);
               await Promise.resolve();
               const keys = take();
               expect(keys.length).toBeLessThanOrEqual(sizeMax);
+              if (!signal.aborted) expect(keys).not.toEqual([]);
               await Promise.resolve();
+              running--;
               return keys.map((key) => key * 10);
             },
-            { sizeMax },
+            { sizeMax, atOnce },
           );
           await Promise.all(
             reads.map(async ({ key, wait, leaves }) => {
