@@ -11,7 +11,7 @@ import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
-import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
+import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type IdentifiedContradiction, readContradictions } from '../postgres/contradictions.ts';
@@ -20,14 +20,12 @@ import {
   nameOfRun,
   readRecentRuns,
   readRuns,
-  readTroubledRuns,
   readUsualHours,
   type StoredRun,
   writeMeanings,
 } from '../postgres/judged-runs.ts';
 import { placeOf, runNameOfExecution } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
-import { splitByRecency } from './recency.ts';
 import { isSameRun, RunInHand } from './run-in-hand.ts';
 import {
   type EvaluationStore,
@@ -37,6 +35,7 @@ import {
   identityKey,
   testIdIn,
 } from './store.ts';
+import { StoredHistory } from './stored-history.ts';
 
 /** Where a belief can start over: the baseline first, later ones after it. */
 export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
@@ -68,7 +67,7 @@ export interface Arrivals {
 export interface ArrivalStores {
   tx: Executor;
   repositoryId: string;
-  executions: Pick<EvaluationStore, 'history'>;
+  executions: Pick<EvaluationStore, 'history' | 'newestHistory'>;
   /** Ids of executions that may be stored, and are neither counted nor among the arrivals. */
   readUncounted(): Promise<ReadonlySet<bigint>>;
   /** By `identityKey`, of every identity of these tests. */
@@ -112,16 +111,14 @@ class Judgement {
   /** Identities to start over, and the moment before which they must start. */
   readonly #behind = new Map<string, number>();
   readonly #runs: ReadonlyMap<string, RunInHand>;
-  /** Identities with news. */
-  readonly #arrived = new Set<string>();
+  /** Identities with news: the ids of their new executions. */
+  readonly #arrived = new Map<string, ReadonlySet<bigint>>();
   /** Those that have never run on the default branch: what is believed of them counts in runs, and is not stored. */
   readonly #strangers = new Set<string>();
   /** By identity; of those that start over, are new, or have moved ones. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
   #moved: MovedEvidence['moved'] = new Map();
-  /** By name: runs in which something went wrong, that began before the first that is judged and since `#knownSince`. */
-  #known: ReadonlyMap<string, RunInHand> = new Map();
-  #knownSince = Number.POSITIVE_INFINITY;
+  readonly #stored: StoredHistory;
 
   constructor(
     private readonly stores: ArrivalStores,
@@ -129,6 +126,7 @@ class Judgement {
     runs: readonly RunInHand[],
   ) {
     this.#runs = new Map(runs.map((run) => [run.name, run]));
+    this.#stored = new StoredHistory(stores, since, this.#runs);
   }
 
   add({ identities, runs, pulls, againSince }: Arrivals): void {
@@ -156,7 +154,7 @@ class Judgement {
   }
 
   #addArrival(key: string, { end, executions, ...identity }: Arrival): void {
-    this.#arrived.add(key);
+    this.#arrived.set(key, new Set(executions.map(({ executionId }) => executionId)));
     const start = end ?? unknownBelief();
     let before = Number.POSITIVE_INFINITY;
     for (const execution of executions) {
@@ -200,7 +198,7 @@ class Judgement {
       const { runs, courses } = judgeRuns({
         recent,
         usual,
-        known: this.#known,
+        known: this.#stored.runs,
         runs: this.#toJudge(),
         identities: this.#all(),
       });
@@ -249,22 +247,32 @@ class Judgement {
   async #readBehind(): Promise<void> {
     if (this.#behind.size === 0) return;
     const known = await this.stores.readBeliefs([...new Set([...this.#behind.keys()].map(testIdIn))]);
+    const near = await this.#stored.near(
+      [...this.#behind].flatMap(([key, moment]) => {
+        const end = known.get(key)?.end;
+        return end ? [{ key, end, moment, news: this.#arrived.get(key) }] : [];
+      }),
+    );
     const from = new Map<string, number>();
+    const read: string[] = [];
     for (const [key, before] of this.#behind) {
       const found = known.get(key);
       const { testId, pipelineName, jobName } = identityIn(key);
       const { start, restart } = startBefore(found ?? NOTHING_KNOWN, before);
-      this.#identities.set(key, { testId, pipelineName, jobName, start, restart, executions: [] });
+      const identity = { testId, pipelineName, jobName, start, restart, executions: [] };
+      this.#identities.set(key, { ...identity, ...near.get(key) });
+      if (near.has(key)) continue;
       if (!found && !this.#arrived.has(key)) {
         this.#strangers.add(key);
         continue;
       }
+      read.push(key);
       const at = start.at?.finishedAt ?? 0;
       from.set(testId, Math.min(at, from.get(testId) ?? at));
     }
-    const read = [...this.#behind.keys()];
     this.#behind.clear();
-    const histories = Map.groupBy(await this.#history(from), identityKey);
+    if (read.length === 0) return;
+    const histories = Map.groupBy(await this.#stored.since(from), identityKey);
     for (const key of read) {
       const identity = this.#identities.get(key);
       if (identity) this.#identities.set(key, { ...identity, executions: histories.get(key) ?? [] });
@@ -288,46 +296,7 @@ class Judgement {
       for (const { at, failure } of found)
         if (!start || comparePositions(at, start) > 0) oldest = Math.min(oldest, failure.finishedAt);
     }
-    await this.#readRunsOf(oldest);
-  }
-
-  /** What is stored but not counted yet is left to the evaluation that counts it. */
-  async #history(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
-    const { executions } = this.stores;
-    const { recent, older } = splitByRecency(from);
-    const read: IdentifiedExecution[] = [];
-    for (const tests of [recent, older])
-      if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
-    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), END_OF_TIME);
-    await this.#readRunsOf(oldest);
-    const runOf = (execution: IdentifiedExecution): RunInHand | undefined => {
-      const name = runNameOfExecution(execution);
-      return this.#runs.get(name) ?? this.#known.get(name);
-    };
-    return this.#withoutUncounted(
-      read.filter((execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution))),
-    );
-  }
-
-  /**
-   * Passes of an identity that has only passed are counted in any order, so each must be counted once. Of others, what comes
-   * late makes them start over.
-   */
-  async #withoutUncounted(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
-    const troubled = new Set(read.filter(isTrouble).map(identityKey));
-    if (read.every((execution) => troubled.has(identityKey(execution)))) return [...read];
-    const uncounted = await this.stores.readUncounted();
-    return read.filter(({ executionId }) => !uncounted.has(executionId));
-  }
-
-  /** Reads the runs of all failures since `oldest`: a run lasts for a day at most. */
-  async #readRunsOf(oldest: number): Promise<void> {
-    const from = oldest - DAY_MS;
-    if (from >= Math.min(this.since, this.#knownSince)) return;
-    const { tx, repositoryId } = this.stores;
-    const runs = await readTroubledRuns(tx, repositoryId, { from, to: this.since });
-    this.#known = new Map(runs.map((run) => new RunInHand(run)).map((run) => [run.name, run]));
-    this.#knownSince = from;
+    await this.#stored.readRunsOf(oldest);
   }
 
   async #write(runs: readonly RunJudgement[]): Promise<void> {

@@ -73,6 +73,11 @@ const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 const testsSince = { ...tests, since_ms: 'Int64' } as const;
 
 const history = defineQuery('evaluation/history', testsSince, executionRow);
+const newestHistory = defineQuery(
+  'evaluation/newest_history',
+  { ...tests, sinces_ms: 'Array(Int64)' } as const,
+  executionRow,
+);
 const verdicts = defineQuery(
   'evaluation/verdicts',
   testsSince,
@@ -114,6 +119,12 @@ export class EvaluationStore {
   /** What passed or failed since a moment. */
   history(testIds: string[], since: number): Promise<IdentifiedExecution[]> {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
+  }
+
+  /** What passed or failed since a moment of each test, and of each identity the last few of the day before. */
+  newestHistory(since: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
+    const values = { repository_id: this.repositoryId, test_ids: [...since.keys()], sinces_ms: [...since.values()] };
+    return this.clickhouse.select(newestHistory, values);
   }
 
   /** The executions since then that are flaky. */

@@ -1,7 +1,8 @@
 /** Arrivals judged one after another (src/evaluation/judge-arrivals.ts), with their runs in PostgreSQL. */
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
-import { dayOf, HOUR_MS } from '../../src/domain/time.ts';
+import { comparePositions } from '../../src/domain/execution.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../src/domain/time.ts';
 import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
 import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
 import { unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
@@ -53,6 +54,13 @@ class Kept {
       executions: {
         history: async (testIds: string[], since: number) =>
           this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since),
+        newestHistory: async (since: ReadonlyMap<string, number>) =>
+          [...Map.groupBy(this.#arrived, identityKey).values()].flatMap((of) => {
+            const from = since.get(of[0]?.testId ?? '') ?? Number.POSITIVE_INFINITY;
+            const before = of.filter(({ finishedAt }) => finishedAt < from && finishedAt >= from - DAY_MS);
+            const newest = before.sort(comparePositions).slice(-4);
+            return from === Number.POSITIVE_INFINITY ? [] : [...newest, ...of.filter((one) => one.finishedAt >= from)];
+          }),
       },
       // Everything in ClickHouse is counted.
       readUncounted: async () => new Set<bigint>(),

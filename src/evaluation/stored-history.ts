@@ -1,0 +1,113 @@
+/** What is stored of identities that start over: their executions, and the runs in which something went wrong. */
+import { isTrouble } from '../domain/execution.ts';
+import { DAY_MS, END_OF_TIME } from '../domain/time.ts';
+import type { StoredBelief } from '../postgres/belief-text.ts';
+import { readTroubledRuns } from '../postgres/judged-runs.ts';
+import type { ArrivalStores } from './judge-arrivals.ts';
+import { mayStartNear, nearStart } from './near-start.ts';
+import { runNameOfExecution } from './news.ts';
+import { splitByRecency } from './recency.ts';
+import { RunInHand } from './run-in-hand.ts';
+import { type IdentifiedExecution, identityKey, testIdIn } from './store.ts';
+
+/** An identity that must start before a moment. */
+interface BehindIdentity {
+  /** `identityKey`. */
+  key: string;
+  end: StoredBelief;
+  moment: number;
+  /** Ids of executions that the end does not know. */
+  news: ReadonlySet<bigint> | undefined;
+}
+
+interface NearHistory {
+  start: StoredBelief;
+  /** At least those after the start. */
+  executions: readonly IdentifiedExecution[];
+}
+
+export class StoredHistory {
+  #runs: ReadonlyMap<string, RunInHand> = new Map();
+  #runsSince = Number.POSITIVE_INFINITY;
+
+  /**
+   * @param before when the first run begins that is judged
+   * @param judged runs from then on, by name
+   */
+  constructor(
+    private readonly stores: Omit<ArrivalStores, 'readBeliefs'>,
+    private readonly before: number,
+    private readonly judged: ReadonlyMap<string, RunInHand>,
+  ) {}
+
+  /** By name: runs in which something went wrong, from before those that are judged, as far back as was asked. */
+  get runs(): ReadonlyMap<string, RunInHand> {
+    return this.#runs;
+  }
+
+  /** Reads the runs of all failures since `oldest`: a run lasts for a day at most. */
+  async readRunsOf(oldest: number): Promise<void> {
+    const from = oldest - DAY_MS;
+    if (from >= Math.min(this.before, this.#runsSince)) return;
+    const { tx, repositoryId } = this.stores;
+    const runs = await readTroubledRuns(tx, repositoryId, { from, to: this.before });
+    this.#runs = new Map(runs.map((run) => new RunInHand(run)).map((run) => [run.name, run]));
+    this.#runsSince = from;
+  }
+
+  /**
+   * What passed or failed since a moment of each test. What is stored but not counted yet is left to the evaluation that counts
+   * it: passes of an identity that has only passed are counted in any order, so each must be counted once. Of others, what
+   * comes late makes them start over.
+   */
+  async since(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
+    const { executions, readUncounted } = this.stores;
+    const { recent, older } = splitByRecency(from);
+    const all: IdentifiedExecution[] = [];
+    for (const tests of [recent, older])
+      if (tests.size > 0) all.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
+    const read = await this.#ofKnownRuns(all);
+    const troubled = new Set(read.filter(isTrouble).map(identityKey));
+    if (read.every((execution) => troubled.has(identityKey(execution)))) return read;
+    const uncounted = await readUncounted();
+    return read.filter(({ executionId }) => !uncounted.has(executionId));
+  }
+
+  /**
+   * Most tests that fail while they run in several runs at once have passed for long. Of those that are behind by nothing but
+   * passes, what they were before follows from what they are, and little of their history is read. Others are left out.
+   */
+  async near(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, NearHistory>> {
+    const asked = behind.filter(({ end, moment }) => mayStartNear(end, moment));
+    if (asked.length === 0) return new Map();
+    const since = new Map<string, number>();
+    for (const { key, moment } of asked) {
+      const testId = testIdIn(key);
+      since.set(testId, Math.min(moment, since.get(testId) ?? moment));
+    }
+    const read = await this.#ofKnownRuns(await this.stores.executions.newestHistory(since));
+    // After the executions: what was uncounted when they were read still is.
+    const uncounted = await this.stores.readUncounted();
+    const counted = read.filter(({ executionId }) => !uncounted.has(executionId));
+    const histories = Map.groupBy(counted, identityKey);
+    return new Map(
+      asked.flatMap(({ key, end, moment, news }): [string, NearHistory][] => {
+        const executions = histories.get(key) ?? [];
+        const known = executions.filter(({ executionId }) => !news?.has(executionId));
+        const start = nearStart(end, known, moment);
+        return start ? [[key, { start, executions }]] : [];
+      }),
+    );
+  }
+
+  /** Without what went wrong in runs that are not known to have it: it is not counted yet. */
+  async #ofKnownRuns(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
+    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), END_OF_TIME);
+    await this.readRunsOf(oldest);
+    const runOf = (execution: IdentifiedExecution): RunInHand | undefined => {
+      const name = runNameOfExecution(execution);
+      return this.judged.get(name) ?? this.#runs.get(name);
+    };
+    return read.filter((execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution)));
+  }
+}
