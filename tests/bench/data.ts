@@ -2,22 +2,27 @@
  * Generated history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most rarely), most runs on
  * the default branch, a few per cent failing with messages that group.
  */
+import { z } from 'zod';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { randomFrom } from '../support/random.ts';
 
-export interface DataOptions {
-  seed: number;
-  executions: number;
-  tests: number;
-  repositories: number;
+export const sourceSchema = z.object({
+  seed: z.number(),
+  executions: z.number(),
+  /** Of each repository. */
+  tests: z.number(),
+  repositories: z.number(),
   /** Executions of one job. */
-  chunk: number;
+  chunk: z.number(),
   /** The newest execution; milliseconds since the epoch. */
-  now: number;
-  days: number;
+  now: z.number(),
+  days: z.number(),
   /** Every job has every test once; without, tests are drawn. */
-  isEachTest: boolean;
-}
+  isEachTest: z.boolean(),
+  /** How much more often the first tests are drawn: with a probability of 1 / rank ^ skew. */
+  skew: z.number().default(1),
+});
+export type DataOptions = z.input<typeof sourceSchema>;
 
 export const ownerOf = 'bench';
 export const repositoryName = (index: number): string => `repo-${index}`;
@@ -27,7 +32,7 @@ const testName = (index: number): string =>
 /** Jobs in order of time, each with executions of different tests. */
 export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
   const random = randomFrom(options.seed);
-  const pickTest = zipf(options.tests, random);
+  const pickTest = zipf(options.tests, options.skew ?? 1, random);
   const jobs = Math.ceil(options.executions / options.chunk);
   const start = options.now - options.days * 86_400_000;
   const hex = (): string =>
@@ -50,9 +55,10 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
       run: {
         pipeline_name: 'CI',
         job_name: `job ${index % 4}`,
-        run_id: String(1_000 + Math.floor(index / 4)),
+        // What is fed in later, from another seed, has runs and commits of its own.
+        run_id: String(options.seed * 1_000_000 + Math.floor(index / 4)),
         run_attempt: 1,
-        commit: (Math.floor(index / 8) + 1).toString(16).padStart(40, '0'),
+        commit: (options.seed * 2 ** 32 + Math.floor(index / 8)).toString(16).padStart(40, '0'),
         branch: isPullRequest ? `feature-${index % 300}` : 'main',
         base_ref: isPullRequest ? 'main' : null,
         pull_request: isPullRequest ? 1 + (index % 5_000) : null,
@@ -89,12 +95,12 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
   }
 }
 
-/** Draws from 0 (most frequent) to n − 1, with probability ∝ 1 / (rank + 1). */
-function zipf(n: number, random: () => number): () => number {
+/** Draws from 0 (most frequent) to n − 1, with probability ∝ 1 / (rank + 1) ^ skew. */
+function zipf(n: number, skew: number, random: () => number): () => number {
   const cumulative = new Float64Array(n);
   let sum = 0;
   for (let rank = 0; rank < n; rank++) {
-    sum += 1 / (rank + 1);
+    sum += 1 / (rank + 1) ** skew;
     cumulative[rank] = sum;
   }
   return () => {

@@ -7,21 +7,12 @@ import { z } from 'zod';
 import { openQueues } from '../../src/queue/open.ts';
 import { type PackedJob, Producer, packJob } from '../../src/queue/producer.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
-import { makeJobs } from './data.ts';
+import { makeJobs, sourceSchema } from './data.ts';
 
 const feedSchema = z.object({
   databaseUrl: z.string(),
   redisUrl: z.string().optional(),
-  source: z.object({
-    seed: z.number(),
-    executions: z.number(),
-    tests: z.number(),
-    repositories: z.number(),
-    chunk: z.number(),
-    now: z.number(),
-    days: z.number(),
-    isEachTest: z.boolean(),
-  }),
+  source: sourceSchema,
   /** Jobs of the source from here on, and before there. */
   from: z.number(),
   to: z.number(),
@@ -30,7 +21,7 @@ const feedSchema = z.object({
   /** Packs all of them before the first is queued. */
   isPackedFirst: z.boolean(),
 });
-export type Feed = z.infer<typeof feedSchema>;
+export type Feed = z.input<typeof feedSchema>;
 
 /** What waits in the queue at most while it is filled without a rate, in jobs. */
 const DEPTH_MAX = 200;

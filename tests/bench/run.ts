@@ -19,7 +19,7 @@ import {
 import { joined, measureBares, measurePostgres } from './floors.ts';
 import { fill, measureIngest, measureVisibility, startSteadyFeed } from './ingest.ts';
 import { allowReruns, JUDGED, JUDGED_AT_ONCE, type Judged, judgedPathsOf } from './judged-reads.ts';
-import { measureMaintenance } from './maintenance.ts';
+import { fillDirectly, measureMaintenance } from './maintenance.ts';
 import {
   CONNECTIONS,
   measureReads,
@@ -40,6 +40,8 @@ const FLOOR_TIMED_JOBS = 300;
 
 export interface RunOptions {
   source: DataOptions;
+  /** Whether those before the timed ones go through the queue, or are stored directly and rebuilt. */
+  isFilledByQueue: boolean;
   /** Of the executions, those that arrive last and are timed. */
   timed: number;
   pace: Pace;
@@ -67,7 +69,8 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const jobs = Math.ceil(source.executions / source.chunk);
     const from = jobs - Math.ceil(timed / source.chunk);
     say(`fills with ${source.executions - timed} executions`);
-    figures.push(...fillFigures(await fill(service, source, from)));
+    if (options.isFilledByQueue) figures.push(...fillFigures(await fill(service, source, from)));
+    else figures.push(...(await fillDirectly(service, source, from, say)));
     say(`ingests ${timed}`);
     const ingested = await measureIngest(service, source, { from, to: jobs });
     figures.push(...ingestFigures(ingested, timed));
@@ -95,7 +98,10 @@ export async function runService(folder: string, options: RunOptions, say: (what
     } finally {
       feed.stop();
     }
-    if (options.hasMaintenance) figures.push(...(await measureMaintenance(service, say)));
+    if (options.hasMaintenance)
+      figures.push(
+        ...(await measureMaintenance(service, options.isFilledByQueue ? ['verify', 'rebuild'] : ['verify'], say)),
+      );
     if (!options.hasFloors) return figures;
     const bares = await measureBares(service, targets, pace);
     // PostgreSQL has the machine to itself, as the service had.
