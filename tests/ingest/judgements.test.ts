@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { mixedRunsAgree } from '../support/random-histories.ts';
+import { mixedRunsAgree, overlappingRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthsOf, PASSING, runOf } from '../support/verdicts.ts';
 
@@ -61,3 +61,6 @@ test('flaky executions count for the days up to the newest of the same test, wha
 
 test('in any order, one by one or together, what is derived agrees with the executions', () =>
   mixedRunsAgree(ingest, 2));
+
+test('in runs that go on at the same time, what is derived agrees with the executions', () =>
+  overlappingRunsAgree(ingest, 4));

@@ -4,7 +4,7 @@ import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { backtestsAgree } from '../support/backtests.ts';
 import { explanationsAgree } from '../support/explanations.ts';
 import { setUpIngest } from '../support/ingest.ts';
-import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+import { mixedRunsAgree, overlappingRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 
@@ -13,6 +13,9 @@ test('in any order, one by one or together, what is derived from mixed runs agre
 
 test('in any order and any split, verdicts on troubled runs agree with the executions', () =>
   troubledRunsAgree(ingest, 25));
+
+test('in runs that go on at the same time, what is derived agrees with the executions', () =>
+  overlappingRunsAgree(ingest, 25));
 
 test('in any order and any split, what commits of pull requests contradict agrees with the executions', () =>
   pullRunsAgree(ingest, 25));
