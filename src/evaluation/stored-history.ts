@@ -55,22 +55,14 @@ export class StoredHistory {
     this.#runsSince = from;
   }
 
-  /**
-   * What passed or failed since a moment of each test. What is stored but not counted yet is left to the evaluation that counts
-   * it: passes of an identity that has only passed are counted in any order, so each must be counted once. Of others, what
-   * comes late makes them start over.
-   */
+  /** What passed or failed since a moment of each test. */
   async since(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
-    const { executions, readUncounted } = this.stores;
+    const { executions } = this.stores;
     const { recent, older } = splitByRecency(from);
-    const all: IdentifiedExecution[] = [];
+    const read: IdentifiedExecution[] = [];
     for (const tests of [recent, older])
-      if (tests.size > 0) all.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
-    const read = await this.#ofKnownRuns(all);
-    const troubled = new Set(read.filter(isTrouble).map(identityKey));
-    if (read.every((execution) => troubled.has(identityKey(execution)))) return read;
-    const uncounted = await readUncounted();
-    return read.filter(({ executionId }) => !uncounted.has(executionId));
+      if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
+    return this.#counted(read);
   }
 
   /**
@@ -85,10 +77,7 @@ export class StoredHistory {
       const testId = testIdIn(key);
       since.set(testId, Math.min(moment, since.get(testId) ?? moment));
     }
-    const read = await this.#ofKnownRuns(await this.stores.executions.newestHistory(since));
-    // After the executions: what was uncounted when they were read still is.
-    const uncounted = await this.stores.readUncounted();
-    const counted = read.filter(({ executionId }) => !uncounted.has(executionId));
+    const counted = await this.#counted(await this.stores.executions.newestHistory(since));
     const histories = Map.groupBy(counted, identityKey);
     return new Map(
       asked.flatMap(({ key, end, moment, news }): [string, NearHistory][] => {
@@ -100,14 +89,25 @@ export class StoredHistory {
     );
   }
 
-  /** Without what went wrong in runs that are not known to have it: it is not counted yet. */
-  async #ofKnownRuns(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
-    const oldest = read.reduce((least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least), END_OF_TIME);
+  /**
+   * What is stored and not counted yet is left to the evaluation that counts it: what is believed in the end must follow from
+   * what is counted, and from nothing else. What went wrong in a run that is no longer known is left out as well.
+   */
+  async #counted(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
+    // After the executions: what was uncounted when they were read still is.
+    const uncounted = await this.stores.readUncounted();
+    const counted = read.filter(({ executionId }) => !uncounted.has(executionId));
+    const oldest = counted.reduce(
+      (least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least),
+      END_OF_TIME,
+    );
     await this.readRunsOf(oldest);
     const runOf = (execution: IdentifiedExecution): RunInHand | undefined => {
       const name = runNameOfExecution(execution);
       return this.judged.get(name) ?? this.#runs.get(name);
     };
-    return read.filter((execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution)));
+    return counted.filter(
+      (execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution)),
+    );
   }
 }

@@ -150,41 +150,49 @@ test('what pull requests show is found again when the verdicts that follow from 
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
 });
 
-test('a pass counts once that is stored, but not counted, when its test starts over', async () => {
-  const { postgres, clickhouse, clock, quarantines, log } = stores;
-  const repository = uniqueRepository();
-  const { id } = await stores.repositories.record(repository);
-  const stored: StoredBlock[] = [];
-  const blocks = new BlockStore(postgres.db);
-  const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
-  const evaluator = new Evaluator({ db: postgres.db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
-  const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
-  const start = TEST_NOW - 12 * 24 * HOUR;
-  const run = (hours: number, results: RunOf['results'], pull?: string, attempt = 1) => ({
-    ...runOf({
-      ...{ repository, runId: pull ?? `m${hours}`, attempt, results: { ...PASSING, ...results } },
-      ...{ at: start + hours * HOUR, receivedAt: start + hours * HOUR },
-      run: { branch: pull ?? 'main', default_branch: 'main' },
-    }),
-    sources: [`${hours} ${pull} ${attempt}`],
-  });
-  const store = async (...jobs: ReturnType<typeof run>[]) => {
-    await ledger.write(jobs.map((job) => prepareChunk(job, options)));
-    return stored.slice(-1).map(({ blockId }) => blockId);
-  };
-  await evaluator.evaluate(await store(run(0, { sums: 'passed' }), run(30, { sums: 'passed' })));
-  const late = await store(run(10, { sums: 'passed' }), run(20, { sums: 'passed' }));
-  // A commit contradicts itself about one test, in a run in which the other failed as well.
-  const pulls = await store(
-    run(15, { others: 'failed', sums: 'failed' }, 'one'),
-    run(16, { others: 'passed', sums: 'failed' }, 'one', 2),
-  );
-  await evaluator.evaluate(pulls);
-  await evaluator.evaluate(late);
-  const report = await verify(stores, id);
-  expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-  expect(report.pendingBlocks).toBe(0);
-});
+test.each([
+  ['has only passed', 'passed', [30]],
+  ['has failed', 'failed', [1, 2, 3, 4, 30]],
+] as const)(
+  'a pass counts once that is stored, but not counted, when its test starts over that %s',
+  async (_, first, hoursOfPasses) => {
+    const { postgres, clickhouse, clock, quarantines, log } = stores;
+    const repository = uniqueRepository();
+    const { id } = await stores.repositories.record(repository);
+    const stored: StoredBlock[] = [];
+    const blocks = new BlockStore(postgres.db);
+    const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
+    const evaluator = new Evaluator({ db: postgres.db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
+    const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+    const start = TEST_NOW - 12 * 24 * HOUR;
+    const run = (hours: number, results: RunOf['results'], pull?: string, attempt = 1) => ({
+      ...runOf({
+        ...{ repository, runId: pull ?? `m${hours}`, attempt, results: { ...PASSING, ...results } },
+        ...{ at: start + hours * HOUR, receivedAt: start + hours * HOUR },
+        run: { branch: pull ?? 'main', default_branch: 'main' },
+      }),
+      sources: [`${hours} ${pull} ${attempt}`],
+    });
+    const store = async (...jobs: ReturnType<typeof run>[]) => {
+      await ledger.write(jobs.map((job) => prepareChunk(job, options)));
+      return stored.slice(-1).map(({ blockId }) => blockId);
+    };
+    const passed = hoursOfPasses.map((hours) => run(hours, { sums: 'passed' }));
+    await evaluator.evaluate(await store(run(0, { sums: first }), ...passed));
+    const late = await store(run(10, { sums: 'passed' }), run(20, { sums: 'passed' }));
+    // A commit contradicts itself about one test, in a run in which the other failed as well.
+    const pulls = await store(
+      run(15, { others: 'failed', sums: 'failed' }, 'one'),
+      run(16, { others: 'passed', sums: 'failed' }, 'one', 2),
+    );
+    await evaluator.evaluate(pulls);
+    await evaluator.evaluate(await store(run(-1, { sums: 'passed' })));
+    await evaluator.evaluate(late);
+    const report = await verify(stores, id);
+    expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+    expect(report.pendingBlocks).toBe(0);
+  },
+);
 
 test('what several repositories show that are evaluated together is all stored', async () => {
   const { postgres, clickhouse, clock, quarantines, log } = stores;

@@ -4,7 +4,8 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { mixedRunsAgree, overlappingRunsAgree } from '../support/random-histories.ts';
+import { overlappingRunsAgree, storedAheadAgrees } from '../support/overlapping-runs.ts';
+import { mixedRunsAgree } from '../support/random-histories.ts';
 import { uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthsOf, PASSING, runOf } from '../support/verdicts.ts';
 
@@ -64,3 +65,5 @@ test('in any order, one by one or together, what is derived agrees with the exec
 
 test('in runs that go on at the same time, what is derived agrees with the executions', () =>
   overlappingRunsAgree(ingest, 4));
+
+test('what is stored and not counted yet when runs are judged again counts once', () => storedAheadAgrees(ingest, 4));

@@ -4,7 +4,8 @@ import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { backtestsAgree } from '../support/backtests.ts';
 import { explanationsAgree } from '../support/explanations.ts';
 import { setUpIngest } from '../support/ingest.ts';
-import { mixedRunsAgree, overlappingRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
+import { overlappingRunsAgree, storedAheadAgrees } from '../support/overlapping-runs.ts';
+import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
 
 const ingest = setUpIngest({ isAlone: true });
 
@@ -16,6 +17,8 @@ test('in any order and any split, verdicts on troubled runs agree with the execu
 
 test('in runs that go on at the same time, what is derived agrees with the executions', () =>
   overlappingRunsAgree(ingest, 25));
+
+test('what is stored and not counted yet when runs are judged again counts once', () => storedAheadAgrees(ingest, 40));
 
 test('in any order and any split, what commits of pull requests contradict agrees with the executions', () =>
   pullRunsAgree(ingest, 25));

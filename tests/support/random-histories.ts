@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { Status } from '../../src/domain/status.ts';
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
@@ -61,22 +61,8 @@ const pullRuns = fc.array(
   { minLength: 4, maxLength: 24 },
 );
 
-/** Parts of runs of one CI job that run at the same time, in nearly the order in which they finish. Few tests fail. */
-const overlappingRuns = fc.array(
-  fc.record({
-    runId: fc.integer({ min: 1, max: 4 }).map(String),
-    attempt: fc.constantFrom(1, 1, 1, 2),
-    minutes: fc.constantFrom(0, 1, 1, 7, 20, 90),
-    isLate: fc.constantFrom(false, false, false, false, true),
-    failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 11),
-    from: fc.nat(2),
-    retried: fc.constantFrom(0, 0, 0, 0, 1),
-  }),
-  { minLength: 3, maxLength: 18 },
-);
-
 /** Makes each run a separate upload, even if two have the same attempt. */
-const asUploads = (jobs: readonly TestRunsJob[]): TestRunsJob[] =>
+export const asUploads = (jobs: readonly TestRunsJob[]): TestRunsJob[] =>
   jobs.map((job, i) => ({ ...job, sources: [`upload ${i}`] }));
 
 /** In any order, alone or together, what is derived from mixed runs agrees with the executions. */
@@ -115,45 +101,6 @@ export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number
           return runOf({ repository, runId, attempt, at, results, message, receivedAt: TEST_NOW });
         }),
       );
-      const size = Math.ceil(jobs.length / (cuts + 1));
-      for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
-      await driver.verify();
-    }),
-    { numRuns },
-  );
-}
-
-/** What belongs before the last passes of a test agrees with the executions, however many runs went on at that time. */
-export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
-  await fc.assert(
-    fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), fc.nat(6), async (parts, before, cuts) => {
-      const repository = uniqueRepository();
-      const begun = TEST_NOW - 60 * HOUR_MS;
-      const passed = Array.from({ length: before }, (_, i) => {
-        const results = Object.fromEntries(
-          [...TESTS, ...Object.keys(PASSING)].map((name) => [name, 'passed' as const]),
-        );
-        return runOf({ repository, runId: `before ${i}`, at: begun + i * HOUR_MS, results, receivedAt: TEST_NOW });
-      });
-      await driver.ingest(...asUploads(passed));
-      let now = begun + before * HOUR_MS;
-      const jobs = parts.map(({ runId, attempt, minutes, isLate, failing, from, retried }, i) => {
-        now += minutes * MINUTE_MS;
-        const at = isLate ? now - 50 * MINUTE_MS : now;
-        const isWithin = (place: number, first: number, many: number) => place >= first && place < first + many;
-        return makeJob({
-          repository,
-          receivedAt: TEST_NOW,
-          source: `part ${i}`,
-          run: { run_id: runId, run_attempt: attempt, commit: `commit of ${runId}` },
-          executions: TESTS.map((name, place) => ({
-            ...{ name, key: name, at },
-            ...(isWithin(place, from, failing)
-              ? { status: 'failed' as const, failures: [{ type: 'Error', message: 'no' }] }
-              : { isFlaky: isWithin(place, 5, retried), isRetried: isWithin(place, 5, retried) }),
-          })),
-        });
-      });
       const size = Math.ceil(jobs.length / (cuts + 1));
       for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
       await driver.verify();

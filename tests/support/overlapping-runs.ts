@@ -1,0 +1,126 @@
+/** Properties of evaluation on real stores, for runs of one CI job that overlap. */
+import { expect } from 'bun:test';
+import fc from 'fast-check';
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { BlockStore } from '../../src/ledger/blocks.ts';
+import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { Evaluator } from '../../workers/evaluator.ts';
+import { TEST_NOW } from './clock.ts';
+import type { IngestSetUp } from './ingest.ts';
+import { makeJob } from './jobs.ts';
+import { asUploads, TESTS } from './random-histories.ts';
+import { uniqueRepository } from './stores.ts';
+import { PASSING, runOf } from './verdicts.ts';
+
+/** Parts of runs of one CI job that run at the same time, in nearly the order in which they finish. Few tests fail. */
+const overlappingRuns = fc.array(
+  fc.record({
+    runId: fc.integer({ min: 1, max: 4 }).map(String),
+    attempt: fc.constantFrom(1, 1, 1, 2),
+    minutes: fc.constantFrom(0, 1, 1, 7, 20, 90),
+    isLate: fc.constantFrom(false, false, false, false, true),
+    failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 11),
+    from: fc.nat(2),
+    retried: fc.constantFrom(0, 0, 0, 0, 1),
+  }),
+  { minLength: 3, maxLength: 18 },
+);
+
+interface Part {
+  runId: string;
+  attempt: number;
+  minutes: number;
+  isLate: boolean;
+  failing: number;
+  from: number;
+  retried: number;
+}
+
+/** Runs in which all passed, an hour apart, and the parts after them. */
+function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: readonly Part[]) {
+  const begun = TEST_NOW - 60 * HOUR_MS;
+  const passed = Array.from({ length: passes }, (_, i) => {
+    const results = Object.fromEntries([...TESTS, ...Object.keys(PASSING)].map((name) => [name, 'passed' as const]));
+    return runOf({ repository, runId: `before ${i}`, at: begun + i * HOUR_MS, results, receivedAt: TEST_NOW });
+  });
+  let now = begun + passes * HOUR_MS;
+  const overlapping = parts.map(({ runId, attempt, minutes, isLate, failing, from, retried }, i) => {
+    now += minutes * MINUTE_MS;
+    const at = isLate ? now - 50 * MINUTE_MS : now;
+    const isWithin = (place: number, first: number, many: number) => place >= first && place < first + many;
+    return makeJob({
+      repository,
+      receivedAt: TEST_NOW,
+      source: `part ${i}`,
+      run: { run_id: runId, run_attempt: attempt, commit: `commit of ${runId}` },
+      executions: TESTS.map((name, place) => ({
+        ...{ name, key: name, at },
+        ...(isWithin(place, from, failing)
+          ? { status: 'failed' as const, failures: [{ type: 'Error', message: 'no' }] }
+          : { isFlaky: isWithin(place, 5, retried), isRetried: isWithin(place, 5, retried) }),
+      })),
+    });
+  });
+  return { passed: asUploads(passed), overlapping };
+}
+
+/** What belongs before the last passes of a test agrees with the executions, however many runs overlap there. */
+export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), fc.nat(6), async (parts, passes, cuts) => {
+      const { passed, overlapping } = jobsOf(uniqueRepository(), passes, parts);
+      await driver.ingest(...passed);
+      const size = Math.ceil(overlapping.length / (cuts + 1));
+      for (let at = 0; at < overlapping.length; at += size) await driver.ingest(...overlapping.slice(at, at + size));
+      await driver.verify();
+    }),
+    { numRuns },
+  );
+}
+
+/** The same if some of it is stored long before it is counted, as on a service that is behind or was killed. */
+export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number): Promise<void> {
+  const { postgres, clickhouse, clock, quarantines, log } = stores;
+  const blocks = new BlockStore(postgres.db);
+  const stored: StoredBlock[] = [];
+  const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
+  const evaluator = new Evaluator({ db: postgres.db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
+  const turns = fc.array(
+    fc.record({ isEvaluated: fc.boolean(), place: fc.nat(5), many: fc.integer({ min: 1, max: 3 }) }),
+    {
+      minLength: 18,
+      maxLength: 18,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), turns, async (parts, passes, inTurn) => {
+      const repository = uniqueRepository();
+      const { id } = await stores.repositories.record(repository);
+      const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+      const { passed, overlapping } = jobsOf(repository, passes, parts);
+      const [all, waiting]: [number[], number[]] = [[], []];
+      const store = async (...jobs: readonly TestRunsJob[]) => {
+        await ledger.write(jobs.map((job) => prepareChunk(job, options)));
+        const blockIds = stored.splice(0).map(({ blockId }) => blockId);
+        all.push(...blockIds);
+        waiting.push(...blockIds);
+      };
+      await store(...passed);
+      await evaluator.evaluate(waiting.splice(0));
+      for (const [i, job] of overlapping.entries()) {
+        await store(job);
+        const turn = inTurn[i];
+        if (turn?.isEvaluated) await evaluator.evaluate(waiting.splice(turn.place % waiting.length, turn.many));
+      }
+      await evaluator.evaluate(waiting);
+      const report = await verify(stores, id);
+      expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+      // The lines of evaluated blocks have been deleted.
+      for (const blockId of all) expect(await blocks.lines(blockId)).toBeUndefined();
+    }),
+    { numRuns },
+  );
+}
