@@ -88,7 +88,7 @@ export class Batch<K, V> {
       for (const [i, { resolve }] of (callers ?? []).entries()) resolve(values[i]);
     } catch (error) {
       hasEnded = true;
-      // Nobody waited for a read that was aborted.
+      // No caller waited for a read that was aborted.
       if (!run.abort.signal.aborted) for (const { reject } of callers ?? this.#takeShare()) reject(error);
     }
     this.#runs.delete(run);

@@ -55,7 +55,7 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
       run: {
         pipeline_name: 'CI',
         job_name: `job ${index % 4}`,
-        // What is fed in later, from another seed, has runs and commits of its own.
+        // What is fed in later, from another seed, has its own runs and commits.
         run_id: String(options.seed * 1_000_000 + Math.floor(index / 4)),
         run_attempt: 1,
         commit: (options.seed * 2 ** 32 + Math.floor(index / 8)).toString(16).padStart(40, '0'),

@@ -142,7 +142,11 @@ describe('a comparison while the service runs', () => {
       return rows;
     };
     const busy = new Proxy(stores.clickhouse, {
-      get: (clickhouse, name) => (name === 'select' ? select : Reflect.get(clickhouse, name).bind(clickhouse)),
+      get: (clickhouse, name) => {
+        const member = Reflect.get(clickhouse, name);
+        if (name === 'select') return select;
+        return typeof member === 'function' ? member.bind(clickhouse) : member;
+      },
     });
     const options = { onProgress: async () => {}, isStopped: () => false, betweenLooksMs: 1 };
     const report = await verifyOnline({ ...stores, clickhouse: busy }, options);

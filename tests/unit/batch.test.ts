@@ -57,7 +57,7 @@ describe('a batch', () => {
     expect(runs[1]?.signal.aborted).toBe(true);
   });
 
-  test('a caller that comes after the last one has left is read for anew', async () => {
+  test('a caller that comes after the last one has left is read for again', async () => {
     const turns: PromiseWithResolvers<void>[] = [];
     const batch = new Batch<number, number>(async (take, signal) => {
       const turn = Promise.withResolvers<void>();
