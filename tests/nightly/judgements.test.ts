@@ -18,7 +18,7 @@ test('in any order and any split, verdicts on troubled runs agree with the execu
 test('in runs that go on at the same time, what is derived agrees with the executions', () =>
   overlappingRunsAgree(ingest, 25));
 
-test('what is stored and not counted yet when runs are judged again counts once', () => storedAheadAgrees(ingest, 40));
+test('what is stored and not counted yet when runs are judged again counts once', () => storedAheadAgrees(ingest, 15));
 
 test('in any order and any split, what commits of pull requests contradict agrees with the executions', () =>
   pullRunsAgree(ingest, 25));

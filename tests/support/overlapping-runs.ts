@@ -15,32 +15,25 @@ import { asUploads, TESTS } from './random-histories.ts';
 import { uniqueRepository } from './stores.ts';
 import { PASSING, runOf } from './verdicts.ts';
 
-/** Parts of runs of one CI job that run at the same time, in nearly the order in which they finish. Few tests fail. */
-const overlappingRuns = fc.array(
-  fc.record({
-    runId: fc.integer({ min: 1, max: 4 }).map(String),
-    attempt: fc.constantFrom(1, 1, 1, 2),
-    minutes: fc.constantFrom(0, 1, 1, 7, 20, 90),
-    isLate: fc.constantFrom(false, false, false, false, true),
-    failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 11),
-    from: fc.nat(2),
-    retried: fc.constantFrom(0, 0, 0, 0, 1),
-  }),
-  { minLength: 3, maxLength: 18 },
-);
+/** A part of a run of one CI job; others run at the same time. Few tests fail. */
+const overlappingPart = fc.record({
+  runId: fc.integer({ min: 1, max: 4 }).map(String),
+  attempt: fc.constantFrom(1, 1, 1, 2),
+  /** After the part before it. */
+  minutes: fc.constantFrom(0, 1, 1, 7, 20, 90),
+  /** Whether it finished long before it arrives. */
+  isLate: fc.constantFrom(false, false, false, false, true),
+  failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 11),
+  from: fc.nat(2),
+  retried: fc.constantFrom(0, 0, 0, 0, 1),
+});
+type OverlappingPart = typeof overlappingPart extends fc.Arbitrary<infer Part> ? Part : never;
 
-interface Part {
-  runId: string;
-  attempt: number;
-  minutes: number;
-  isLate: boolean;
-  failing: number;
-  from: number;
-  retried: number;
-}
+/** In nearly the order in which they finish. */
+const overlappingRuns = fc.array(overlappingPart, { minLength: 3, maxLength: 18 });
 
 /** Runs in which all passed, an hour apart, and the parts after them. */
-function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: readonly Part[]) {
+function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: readonly OverlappingPart[]) {
   const begun = TEST_NOW - 60 * HOUR_MS;
   const passed = Array.from({ length: passes }, (_, i) => {
     const results = Object.fromEntries([...TESTS, ...Object.keys(PASSING)].map((name) => [name, 'passed' as const]));
@@ -98,8 +91,9 @@ export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number
   await fc.assert(
     fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), turns, async (parts, passes, inTurn) => {
       const repository = uniqueRepository();
-      const { id } = await stores.repositories.record(repository);
-      const options = { repositoryId: id, defaultBranch: 'main', now: clock.now(), retentionDays: 90 };
+      const recorded = await stores.repositories.record(repository);
+      const { id, defaultBranch } = await stores.repositories.learnDefaultBranch(recorded, 'main', 'payload');
+      const options = { repositoryId: id, defaultBranch, now: clock.now(), retentionDays: 90 };
       const { passed, overlapping } = jobsOf(repository, passes, parts);
       const [all, waiting]: [number[], number[]] = [[], []];
       const store = async (...jobs: readonly TestRunsJob[]) => {
