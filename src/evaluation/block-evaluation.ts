@@ -124,7 +124,7 @@ export class BlockEvaluation {
     if (blockIds.some((blockId) => counted.get(blockId) !== isCounted.get(blockId))) return undefined;
     await noteRuns(tx, newest);
     const judged = new Map<string, Judgements>();
-    const readUncounted = () => blocks.uncountedExecutions(tx, blockIds);
+    const readUncounted = blocks.uncountedExecutions(tx, blockIds);
     for (const [repositoryId, of] of touched)
       judged.set(repositoryId, await this.#judge({ tx, repositoryId, readUncounted }, of));
     await blocks.markCounted(tx, blockIds);

@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { and, eq, inArray, isNotNull, isNull, notInArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { unpackIds } from './claims.ts';
@@ -84,22 +84,29 @@ export class BlockStore {
     return new Map(rows.map(({ blockId, countedAt }) => [blockId, countedAt !== null]));
   }
 
-  /** The ids of all executions in blocks that are not counted yet, but for these blocks: some are in ClickHouse. */
-  async uncountedExecutions(tx: Executor, except: readonly number[]): Promise<ReadonlySet<bigint>> {
-    const rows = await tx
-      .select({ ids: ingestClaims.ids })
-      .from(ingestBlocks)
-      .innerJoin(ingestClaims, eq(ingestClaims.blockId, ingestBlocks.blockId))
-      .where(
-        and(
-          isNull(ingestBlocks.evaluatedAt),
-          isNull(ingestBlocks.countedAt),
-          notInArray(ingestBlocks.blockId, [...except]),
-        ),
-      );
+  /**
+   * Reads the ids of all executions in blocks that are not counted yet, but for these blocks: some are in ClickHouse. Every
+   * call adds what was stored since the last one. What others counted meanwhile stays among them: it is not of repositories
+   * whose evaluation lock the caller holds.
+   */
+  uncountedExecutions(tx: Executor, except: readonly number[]): () => Promise<ReadonlySet<bigint>> {
+    const known = new Set(except);
     const uncounted = new Set<bigint>();
-    for (const { ids } of rows) for (const id of unpackIds(ids)) uncounted.add(id);
-    return uncounted;
+    return async () => {
+      const waiting = await tx
+        .select({ blockId: ingestBlocks.blockId })
+        .from(ingestBlocks)
+        .where(and(isNull(ingestBlocks.evaluatedAt), isNull(ingestBlocks.countedAt)));
+      const added = waiting.flatMap(({ blockId }) => (known.has(blockId) ? [] : [blockId]));
+      if (added.length === 0) return uncounted;
+      const rows = await tx
+        .select({ ids: ingestClaims.ids })
+        .from(ingestClaims)
+        .where(inArray(ingestClaims.blockId, added));
+      for (const { ids } of rows) for (const id of unpackIds(ids)) uncounted.add(id);
+      for (const blockId of added) known.add(blockId);
+      return uncounted;
+    };
   }
 
   /** In the transaction that counts their executions. */
