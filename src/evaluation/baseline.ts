@@ -77,14 +77,16 @@ async function moved(
   monthStart: number,
 ): Promise<Checkpoints[]> {
   const monthEnd = endOfMonth(monthStart);
+  const asked = new Set(testIds);
   const known = new Map((await states.readCheckpoints(testIds)).map((row) => [identityKey(row), row]));
   const executions = (await store.history(testIds, monthStart)).filter((execution) => execution.finishedAt < monthEnd);
   const byIdentity = Map.groupBy(executions, identityKey);
-  const identities = new Map<string, Identity>([...byIdentity].flatMap(([key, [one]]) => (one ? [[key, one]] : [])));
-  // What has never run on the default branch has no state.
+  const identities = new Map<string, Identity>();
+  for (const [key, [one]] of [...contradictions, ...byIdentity])
+    if (one && asked.has(one.testId)) identities.set(key, one);
+  const stateless = new Set(identities.keys());
   for (const { records } of (await states.readStates(testIds)).values())
-    for (const record of records)
-      if (contradictions.has(identityKey(record))) identities.set(identityKey(record), record);
+    for (const record of records) stateless.delete(identityKey(record));
   return [...identities].map(([key, identity]) => {
     const { testId, pipelineName, jobName } = identity;
     const of = { executions: byIdentity.get(key) ?? [], contradictions: contradictions.get(key) ?? [] };
@@ -92,6 +94,11 @@ async function moved(
     const start = row?.baseline ?? unknownBelief();
     const { at, belief } = followCourse({ ...start, place: placeOf(identity), ...of }, runs);
     const end = { at, belief };
+    // It has never run on the default branch: only what pull requests showed of it is known.
+    if (stateless.has(key)) {
+      const unknown = unknownBelief();
+      return { testId, pipelineName, jobName, baseline: end, older: unknown, newer: unknown };
+    }
     // What a checkpoint lacks of this month leaves with it: nothing may continue from before the baseline.
     const kept = (place: StoredBelief | undefined): StoredBelief =>
       place?.at && end.at && comparePositions(place.at, end.at) > 0 ? place : end;

@@ -36,7 +36,7 @@ export interface CalmTest {
 export interface CalmContext {
   /** By `identityKey`, of the tests with identities that are `late`. */
   checkpoints: ReadonlyMap<string, Checkpoints>;
-  /** Of the tests with identities that are `first`, those about which a commit contradicts itself. */
+  /** Of the tests with identities that are `first`, those about which a commit contradicts itself, or did. */
   contradicted: ReadonlySet<string>;
 }
 

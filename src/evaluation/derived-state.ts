@@ -10,7 +10,7 @@ import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts
 import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
-import type { Checkpoints } from '../postgres/health-checkpoints.ts';
+import { type Checkpoints, hasRunOnDefaultBranch } from '../postgres/health-checkpoints.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { IdentifiedChange } from './beginnings.ts';
 import { CHECKPOINT_LAG_MS } from './checkpoints.ts';
@@ -83,14 +83,19 @@ interface KnownIdentity extends Identity {
   executions: readonly RetainedExecution[];
 }
 
-/** Those with retained executions, and those of which nothing is retained but what was believed of them. */
+/**
+ * Those with retained executions, and those of which nothing is retained but what was believed of them. What has never run on
+ * the default branch has no state, whatever pull requests showed of it.
+ */
 function identitiesOf(
   testId: string,
   { identities }: TestHistory,
   checkpoints: readonly Checkpoints[],
 ): KnownIdentity[] {
   const places = new Map(checkpoints.map((row) => [placeOf(row), row]));
-  const known = new Map([...places].map(([place, row]) => [place, { ...row, executions: [] }]));
+  const known = new Map(
+    [...places].flatMap(([place, row]) => (hasRunOnDefaultBranch(row) ? [[place, { ...row, executions: [] }]] : [])),
+  );
   return [...new Map([...known, ...identities])].map(([place, { pipelineName, jobName, executions }]) => ({
     ...{ testId, pipelineName, jobName, executions },
     baseline: places.get(place)?.baseline ?? unknownBelief(),

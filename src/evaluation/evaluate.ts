@@ -11,7 +11,7 @@ import { shownHealth } from '../domain/belief-course.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
-import { readContradictions } from '../postgres/contradictions.ts';
+import { contradictedAmong } from '../postgres/contradictions.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
 import { beginningsIn } from './beginnings.ts';
@@ -182,10 +182,9 @@ class Evaluation {
         if (follows === 'late') late.add(testId);
         else if (follows === 'first') first.add(testId);
     const rows = late.size === 0 ? [] : await this.#ahead.readCheckpoints([...late]);
-    const contradictions = await readContradictions(db, repositoryId, [...first]);
     return {
       checkpoints: new Map(rows.map((row) => [identityKey(row), row])),
-      contradicted: new Set(contradictions.map(({ testId }) => testId)),
+      contradicted: new Set(await contradictedAmong(db, repositoryId, [...first])),
     };
   }
 

@@ -41,7 +41,8 @@ import { StoredHistory } from './stored-history.ts';
 export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
 
 export interface KnownBelief extends Identity {
-  end: StoredBelief;
+  /** Undefined if it has never run on the default branch. */
+  end: StoredBelief | undefined;
   starts: Starts;
 }
 
@@ -70,7 +71,7 @@ export interface ArrivalStores {
   executions: Pick<EvaluationStore, 'history' | 'newestHistory'>;
   /** Ids of executions that may be stored, and are neither counted nor among the arrivals. */
   readUncounted(): Promise<ReadonlySet<bigint>>;
-  /** By `identityKey`, of every identity of these tests. */
+  /** By `identityKey`, of these tests: every identity, and what was believed of others when a month left. */
   readBeliefs(testIds: readonly string[]): Promise<ReadonlyMap<string, KnownBelief>>;
 }
 
@@ -113,7 +114,10 @@ class Judgement {
   readonly #runs: ReadonlyMap<string, RunInHand>;
   /** Identities with news: the ids of their new executions. */
   readonly #arrived = new Map<string, ReadonlySet<bigint>>();
-  /** Those that have never run on the default branch: what is believed of them counts in runs, and is not stored. */
+  /**
+   * Those that have never run on the default branch: what is believed of them counts in runs. Until their contradictions
+   * leave with a month, it follows from these, and is not stored.
+   */
   readonly #strangers = new Set<string>();
   /** By identity; of those that start over, are new, or have moved ones. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
@@ -192,6 +196,7 @@ class Judgement {
     const before = (from: number) => ({ from, to: this.since });
     const recent = await readRecentRuns(tx, repositoryId, before(this.since - POOLED_MS));
     const usual = await readUsualHours(tx, repositoryId, before(this.since - POOLED_MS - USUAL_MS - HOUR_MS));
+    await this.#readStarts();
     for (;;) {
       await this.#readBehind();
       await this.#readContradictions();
@@ -243,6 +248,17 @@ class Judgement {
     );
   }
 
+  /** What has never run on the default branch begins with what was believed of it when a month left. */
+  async #readStarts(): Promise<void> {
+    const first = [...this.#identities].filter(([, { start }]) => start.at === null);
+    if (first.length === 0) return;
+    const known = await this.stores.readBeliefs([...new Set(first.map(([key]) => testIdIn(key)))]);
+    for (const [key, identity] of first) {
+      const { end, starts } = known.get(key) ?? NOTHING_KNOWN;
+      if (!end && starts[0].at) this.#identities.set(key, { ...identity, start: starts[0], restart: [starts[0]] });
+    }
+  }
+
   /** Lets the identities that are behind start over. */
   async #readBehind(): Promise<void> {
     if (this.#behind.size === 0) return;
@@ -262,7 +278,7 @@ class Judgement {
       const identity = { testId, pipelineName, jobName, start, restart, executions: [] };
       this.#identities.set(key, { ...identity, ...near.get(key) });
       if (near.has(key)) continue;
-      if (!found && !this.#arrived.has(key)) {
+      if (!found?.end && !this.#arrived.has(key)) {
         this.#strangers.add(key);
         continue;
       }
@@ -310,7 +326,7 @@ class Judgement {
   }
 }
 
-const NOTHING_KNOWN = { end: unknownBelief(), starts: [unknownBelief()] } as const;
+const NOTHING_KNOWN: Pick<KnownBelief, 'end' | 'starts'> = { end: undefined, starts: [unknownBelief()] };
 
 /** The newest place before that moment. What is older than the baseline came too late. */
 function startBefore(
@@ -320,5 +336,5 @@ function startBefore(
   const isBefore = ({ at }: StoredBelief): boolean => at === null || at.finishedAt < moment;
   const [baseline, ...later] = starts;
   const kept = later.filter(isBefore);
-  return { start: isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
+  return { start: end && isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
 }

@@ -75,18 +75,19 @@ export class StateStore {
     return known;
   }
 
-  /** By `identityKey`, of every identity of some tests. */
+  /** By `identityKey`, of every identity of some tests, and of what was believed of others when a month left. */
   async readBeliefs(testIds: readonly string[]): Promise<Map<string, KnownBelief>> {
     const rows = await this.readCheckpoints(testIds);
-    const starts = new Map(rows.map((row) => [identityKey(row), startsOf(row)]));
-    const records = await readIdentities(this.tx, this.repositoryId, testIds);
-    return new Map(
-      records.map(({ belief: end, ...record }) => {
-        const key = identityKey(record);
-        // Without checkpoints, it is too young for one.
-        return [key, { ...identityOf(record), end, starts: starts.get(key) ?? [unknownBelief()] }];
-      }),
+    const known = new Map<string, KnownBelief>(
+      rows.map((row) => [identityKey(row), { ...identityOf(row), end: undefined, starts: startsOf(row) }]),
     );
+    for (const { belief: end, ...record } of await readIdentities(this.tx, this.repositoryId, testIds)) {
+      const key = identityKey(record);
+      // Without checkpoints, it is too young for one.
+      const starts = known.get(key)?.starts ?? [unknownBelief()];
+      known.set(key, { ...identityOf(record), end, starts });
+    }
+    return known;
   }
 
   async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<void> {

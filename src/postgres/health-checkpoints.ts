@@ -10,10 +10,16 @@ import type { Identity } from './test-states.ts';
 export interface Checkpoints extends Identity {
   /** At the end of the newest month that has left. */
   baseline: StoredBelief;
-  /** Later, in this order. */
+  /** Later, in this order. Unknown of an identity without {@link hasRunOnDefaultBranch}. */
   older: StoredBelief;
   newer: StoredBelief;
 }
+
+/**
+ * Whether the identity has run on the default branch. Of others, only a baseline is stored: what pull requests had shown of them
+ * when their month left.
+ */
+export const hasRunOnDefaultBranch = ({ newer }: Pick<Checkpoints, 'newer'>): boolean => newer.at !== null;
 
 const row = z
   .object({

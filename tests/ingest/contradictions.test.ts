@@ -244,6 +244,38 @@ test('what pull requests showed stays believed when their month leaves', async (
   stores.clock.set(TEST_NOW);
 });
 
+test('what pull requests showed stays believed past its month until a test first runs on the default branch', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  // Of October, but for the pull requests `late` and `later`: two tests are on none but pull requests.
+  const shift = -24 * 7;
+  await driver.ingest(
+    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
+  );
+  const added = (result: Result) => ({ added: result, 'added, too': result });
+  for (const pull of ['one', 'two', 'three', 'four'])
+    await driver.ingest(
+      ran(repository, { hours: shift + 20, pull }, added('failed')),
+      ran(repository, { hours: shift + 21, pull, attempt: 2 }, added('passed')),
+    );
+  // That they were not healthy counts in what runs mean.
+  const contradicting = (pull: string, hours: number) => [
+    ran(repository, { hours, pull }, { ...added('failed'), sums: 'failed' }),
+    ran(repository, { hours: hours + 1, pull, attempt: 2 }, { ...added('passed'), sums: 'passed' }),
+  ];
+  await driver.ingest(...contradicting('late', 100), ran(repository, { hours: 110 }, { sums: 'passed' }));
+  stores.clock.set(Date.UTC(2027, 1, 10));
+  expect(await driver.retention.run()).toContain(202610);
+  await driver.verify();
+  await rebuild(stores);
+  expect(await healthOf(stores, repository, 'added')).toEqual([]);
+  await driver.ingest(...contradicting('later', 102));
+  await driver.ingest(ran(repository, { hours: 120 }, { added: 'passed', 'added, too': 'failed' }));
+  for (const name of Object.keys(added('passed'))) expect(await healthOf(stores, repository, name)).toEqual(['flaky']);
+  await driver.verify();
+  stores.clock.set(TEST_NOW);
+});
+
 test('what pull requests show counts for a CI job of which only that is left, as long as the test runs in another', async () => {
   const { stores, driver } = ingest;
   const repository = uniqueRepository();

@@ -5,7 +5,7 @@ import { comparePositions } from '../../src/domain/execution.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/domain/time.ts';
 import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
 import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
-import { unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
+import { type StoredBelief, unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 import { type AddedRun, addToRuns, nameOfRun, readRuns } from '../../src/postgres/judged-runs.ts';
 import { randomFrom } from '../support/random.ts';
 import { openTestStores } from '../support/stores.ts';
@@ -38,7 +38,7 @@ function history(random: () => number): IdentifiedExecution[] {
 class Kept {
   readonly repositoryId = randomUUID();
   readonly #arrived: IdentifiedExecution[] = [];
-  readonly #known = new Map<string, KnownBelief>();
+  readonly #known = new Map<string, KnownBelief & { end: StoredBelief }>();
 
   async take(arrived: readonly IdentifiedExecution[]): Promise<void> {
     this.#arrived.push(...arrived);

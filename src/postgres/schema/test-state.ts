@@ -137,7 +137,10 @@ export const healthCheckpoints = schema.table(
     jobName: text('job_name').notNull(),
     /** Empty until a month has left. */
     baseline: text().notNull().default(''),
-    /** One to two days back, and up to one. Empty for the beginning. */
+    /**
+     * One to two days back, and up to one. Empty for the beginning; both with a baseline, if only pull requests have shown
+     * something of the identity.
+     */
     older: text().notNull().default(''),
     newer: text().notNull(),
   },
