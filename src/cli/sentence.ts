@@ -4,9 +4,14 @@ import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
 export function sentenceOf(error: unknown): string {
   if (error instanceof UserError) return error.message;
   if (error instanceof StoreUnavailable) return `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
+  if (isOfStatement(error)) return sentenceOf(error.cause);
   const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;
 }
+
+/** Drizzle's error names the statement; its cause says what is wrong. */
+const isOfStatement = (error: unknown): error is Error & { cause: Error } =>
+  error instanceof Error && error.message.startsWith('Failed query:') && error.cause instanceof Error;
 
 const isUnreachable = (error: unknown): boolean =>
   error instanceof Error &&

@@ -10,7 +10,7 @@ const SECONDS_MAX = 300;
 const SECONDS_MIN = 15;
 const LONGER = 4;
 /** A process that has just started grows until it is warm. What each waiting chunk kept would be ten times as much. */
-const GROWTH_MEBIBYTES_MAX = 250;
+const GROWTH_MEBIBYTES_MAX = 400;
 /** On a busy machine; docs/reliability.md has the figures of a quiet one. */
 const P50_MS_MAX = 200;
 /** The rate changes while a short backlog drains, because the service grows warm. */

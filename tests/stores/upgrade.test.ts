@@ -1,43 +1,21 @@
 /** What version 0.1.0 left in PostgreSQL is understood after the migrations that came later. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { forgetClaims, readClaims } from '../../src/ledger/claim-store.ts';
 import { packIds } from '../../src/ledger/claims.ts';
-import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
-import { makeFolder } from '../support/folder.ts';
+import { openReleasedSchema, type ReleasedSchema } from '../support/released-schema.ts';
 
-/** The migrations of version 0.1.0. */
-const RELEASED = 2;
 const SOURCE = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 const IDS = [1n, 2n ** 63n + 5n];
 
-let folder: string;
-let server: EmbeddedPostgres;
-let postgres: Postgres;
+let released: ReleasedSchema;
 beforeAll(async () => {
-  folder = makeFolder('upgrade');
-  server = await startEmbeddedPostgres(folder);
-  postgres = openPostgres(server.url, () => {});
-  const migrations = join(folder, 'migrations');
-  cpSync(fileURLToPath(new URL('../../sql/postgres/', import.meta.url)), migrations, { recursive: true });
-  const journal = join(migrations, 'meta/_journal.json');
-  const all = JSON.parse(readFileSync(journal, 'utf8')) as { entries: unknown[] };
-  expect(all.entries.length).toBeGreaterThan(RELEASED);
-  writeFileSync(journal, JSON.stringify({ ...all, entries: all.entries.slice(0, RELEASED) }));
-  await migrate(postgres.db, { migrationsFolder: migrations, migrationsSchema: 'ci_insights_migrations' });
+  released = await openReleasedSchema();
 });
-afterAll(async () => {
-  await postgres.close();
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => released.close());
 
 test('an execution that was claimed before the upgrade is known after it, until the month of its block leaves', async () => {
+  const { postgres } = released;
   const { pool, db } = postgres;
   const { rows } = await pool.query(
     `insert into ci_insights.ingest_blocks (executions, created_at, stored_at, evaluated_at)
