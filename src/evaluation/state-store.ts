@@ -81,11 +81,11 @@ export class StateStore {
     const known = new Map<string, KnownBelief>(
       rows.map((row) => [identityKey(row), { ...identityOf(row), end: undefined, starts: startsOf(row) }]),
     );
-    for (const { belief: end, ...record } of await readIdentities(this.tx, this.repositoryId, testIds)) {
+    for (const record of await readIdentities(this.tx, this.repositoryId, testIds)) {
       const key = identityKey(record);
       // Without checkpoints, it is too young for one.
       const starts = known.get(key)?.starts ?? [unknownBelief()];
-      known.set(key, { ...identityOf(record), end, starts });
+      known.set(key, { ...identityOf(record), end: record.belief, starts });
     }
     return known;
   }
