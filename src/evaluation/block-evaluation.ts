@@ -1,9 +1,9 @@
 /**
  * One pass of the evaluation: counts and judges what some stored blocks brought.
  */
-import { eq } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { quarantineSearch } from '../domain/quarantine-rules.ts';
+import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -17,7 +17,7 @@ import { News } from './news.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, TESTS_MAX } from './store.ts';
-import { type Touched, type TouchedRepository, touchedBy } from './touched.ts';
+import { type Touched, touchedBy } from './touched.ts';
 
 export interface EvaluationDeps {
   db: Database;
@@ -77,13 +77,13 @@ export class BlockEvaluation {
     const { isCounted, touched, commits, newest, left } = await this.#read(blockIds);
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
-        // In order of id: all processes lock alike.
-        const repositoryIds = [...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()])].sort();
-        for (const id of repositoryIds) await lockEvaluation(locks, id);
+        await lockEvaluation(locks, ...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()]));
         const version = await drawVersion(db);
         const judged = await db.transaction((tx) => this.#count(tx, isCounted, { touched, newest }));
         if (judged === undefined) return false;
-        for (const [repositoryId, judgements] of judged) await this.#write(repositoryId, judgements, version);
+        const settings = await settingsOf(db, judged.keys());
+        for (const [repositoryId, judgements] of judged)
+          await this.#write(repositoryId, judgements, { version, settings: settings.get(repositoryId) });
         await this.#recorder.refresh(commits);
         return true;
       }),
@@ -125,45 +125,45 @@ export class BlockEvaluation {
     await noteRuns(tx, newest);
     const judged = new Map<string, Judgements>();
     const readUncounted = blocks.uncountedExecutions(tx, blockIds);
-    for (const [repositoryId, of] of touched)
-      judged.set(repositoryId, await this.#judge({ tx, repositoryId, readUncounted }, of));
+    const settings = await settingsOf(tx, touched.keys());
+    for (const [repositoryId, of] of touched) {
+      const stores = this.#storesOf({ tx, repositoryId, readUncounted });
+      const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
+      judged.set(repositoryId, await evaluate(stores, of, { isFlakyDetectionEnabled, beforeBatch: this.#beforeBatch }));
+    }
     await blocks.markCounted(tx, blockIds);
     return judged;
   }
 
-  async #judge(
-    of: Pick<EvaluationStores, 'tx' | 'repositoryId' | 'readUncounted'>,
-    touched: TouchedRepository,
-  ): Promise<Judgements> {
-    const { tx, repositoryId } = of;
-    const stores = {
-      ...of,
-      db: this.#deps.db,
-      clickhouse: this.#deps.clickhouse,
-      executions: new EvaluationStore(this.#deps.clickhouse, repositoryId),
-      states: new StateStore(tx, repositoryId),
-    };
-    const repository = await settingsOf(tx, repositoryId);
-    return evaluate(stores, touched, {
-      isFlakyDetectionEnabled: repository?.isEnabled ?? true,
-      // Another process or the next start evaluates the blocks.
-      beforeBatch: () => {
-        if (this.isStopped()) throw new Stopped();
-      },
-    });
+  #storesOf(of: Pick<EvaluationStores, 'tx' | 'repositoryId' | 'readUncounted'>): EvaluationStores {
+    const { db, clickhouse } = this.#deps;
+    const executions = new EvaluationStore(clickhouse, of.repositoryId);
+    return { ...of, db, clickhouse, executions, states: new StateStore(of.tx, of.repositoryId) };
   }
 
-  async #write(repositoryId: string, judged: Judgements, version: number): Promise<void> {
+  /** Another process or the next start evaluates the blocks. */
+  readonly #beforeBatch = (): void => {
+    if (this.isStopped()) throw new Stopped();
+  };
+
+  async #write(
+    repositoryId: string,
+    judged: Judgements,
+    { version, settings }: { version: number; settings: Settings | undefined },
+  ): Promise<void> {
     if (judged.testIds.length === 0) return;
     const { clickhouse } = this.#deps;
     await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(judged.verdicts, version);
-    await this.#judgeQuarantines(repositoryId, judged);
+    await this.#judgeQuarantines(repositoryId, judged, settings);
   }
 
   /** Of tests that are quarantined or could be. */
-  async #judgeQuarantines(repositoryId: string, { testIds, unhealthy }: Judgements): Promise<void> {
+  async #judgeQuarantines(
+    repositoryId: string,
+    { testIds, unhealthy }: Judgements,
+    settings: Settings | undefined,
+  ): Promise<void> {
     const { db, quarantines } = this.#deps;
-    const settings = await settingsOf(db, repositoryId);
     const search = settings ? quarantineSearch(settings.mode, settings.isEnabled) : 'off';
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const quarantined = new Set(open.map(({ testId }) => testId));
@@ -200,10 +200,15 @@ export class Stopped extends Error {
   override name = 'Stopped';
 }
 
-async function settingsOf(db: Executor, repositoryId: string) {
-  const [repository] = await db
-    .select({ isEnabled: repositories.flakyDetectionEnabled, mode: repositories.autoQuarantine })
+interface Settings {
+  isEnabled: boolean;
+  mode: AutoQuarantineMode;
+}
+
+async function settingsOf(db: Executor, repositoryIds: Iterable<string>): Promise<ReadonlyMap<string, Settings>> {
+  const found = await db
+    .select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled, mode: repositories.autoQuarantine })
     .from(repositories)
-    .where(eq(repositories.id, repositoryId));
-  return repository;
+    .where(sql`${repositories.id} = any(${sql.param([...repositoryIds])}::uuid[])`);
+  return new Map(found.map(({ id, ...settings }) => [id, settings]));
 }

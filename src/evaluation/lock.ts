@@ -7,9 +7,12 @@ import { readInstallation } from '../postgres/installation.ts';
 import { EVALUATION_LOCK } from '../postgres/locks.ts';
 import { evaluationVersion, nextValueOf } from '../postgres/schema.ts';
 
-/** Held until the end of the transaction. */
-export async function lockEvaluation(tx: Executor, repositoryId: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${EVALUATION_LOCK}, hashtext(${repositoryId}))`);
+/** Held until the end of the transaction. In order of id: all processes lock alike. */
+export async function lockEvaluation(tx: Executor, ...repositoryIds: readonly string[]): Promise<void> {
+  const inOrder = sql.param([...repositoryIds].sort());
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(${EVALUATION_LOCK}, hashtext(id)) from unnest(${inOrder}::text[]) as id`,
+  );
   // A session keeps the snapshot of its last statement with parameters until the next one. While it waits under the
   // lock, PostgreSQL could clean up nothing that others delete, and every fetch of a job would step over it.
   await tx.execute(sql`select 1`);
