@@ -16,9 +16,11 @@ interface Caller<K, V> {
  */
 export type Load<K, V> = (take: () => K[], signal: AbortSignal) => Promise<readonly (V | undefined)[]>;
 
-export interface BatchLimits {
+export interface BatchLimits<K> {
   /** Keys of one read. */
   sizeMax?: number;
+  /** Names what a key is about: a read takes one key about each thing, and others wait for the next read. */
+  thingOf?: (key: K) => string;
   /** Reads at the same time, which share what waits: for a store that answers two as quickly as one. */
   atOnce?: number;
 }
@@ -34,12 +36,14 @@ export class Batch<K, V> {
   readonly #load: Load<K, V>;
   readonly #sizeMax: number;
   readonly #atOnce: number;
+  readonly #thingOf: ((key: K) => string) | undefined;
   /** Of the next run. */
   #waiting: Caller<K, V>[] = [];
   readonly #runs = new Set<Run<K, V>>();
 
-  constructor(load: Load<K, V>, { sizeMax = 256, atOnce = 1 }: BatchLimits = {}) {
+  constructor(load: Load<K, V>, { sizeMax = 256, atOnce = 1, thingOf }: BatchLimits<K> = {}) {
     this.#load = load;
+    this.#thingOf = thingOf;
     this.#sizeMax = sizeMax;
     this.#atOnce = atOnce;
   }
@@ -69,7 +73,17 @@ export class Batch<K, V> {
   #takeShare(): Caller<K, V>[] {
     const reading = [...this.#runs].reduce((sum, { taken }) => sum + (taken?.size ?? 0), 0);
     const share = Math.ceil((this.#waiting.length + reading) / this.#atOnce);
-    return this.#waiting.splice(0, Math.min(share, this.#sizeMax));
+    const count = Math.min(share, this.#sizeMax);
+    if (!this.#thingOf) return this.#waiting.splice(0, count);
+    const taken = new Map<string, Caller<K, V>>();
+    const left: Caller<K, V>[] = [];
+    for (const caller of this.#waiting) {
+      const thing = this.#thingOf(caller.key);
+      if (taken.size < count && !taken.has(thing)) taken.set(thing, caller);
+      else left.push(caller);
+    }
+    this.#waiting = left;
+    return [...taken.values()];
   }
 
   async #run(): Promise<void> {

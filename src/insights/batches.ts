@@ -58,6 +58,11 @@ export class RepositoryBatches<K, V> {
 /** What is asked about a test of a repository. */
 export type InRepository<A> = A & { repositoryId: string };
 
+/** A test, and what is asked about it. */
+interface AboutTest {
+  testId: string;
+}
+
 /** Two statements keep two cores busy. */
 const STATEMENTS_AT_ONCE = 2;
 
@@ -65,10 +70,10 @@ const STATEMENTS_AT_ONCE = 2;
  * One batch for all repositories of an owner: most of a small statement is planning, so one for 64 tests takes ClickHouse 1.4
  * times as long as one for 12. In a cluster one for each repository, so that a shard that is down holds up no other.
  */
-export class OwnerBatches<A, V> {
+export class OwnerBatches<A extends AboutTest, V> {
   readonly #batches = new NamedBatches<InRepository<A>, V>();
 
-  /** @param load gives the values in the order of what it takes */
+  /** @param load gives the values in the order of what it takes: different tests, whose ids differ in all repositories */
   constructor(
     private readonly clickhouse: Pick<ClickHouse, 'isSharded'>,
     private readonly load: (take: () => InRepository<A>[], turn: Turn) => Promise<readonly V[]>,
@@ -78,7 +83,7 @@ export class OwnerBatches<A, V> {
     const { isSharded } = this.clickhouse;
     const batch = this.#batches.of(isSharded ? id : owner, () => {
       const load: Load<InRepository<A>, V> = (take, ended) => this.load(take, { owner, signal: ended });
-      return new Batch(load, { atOnce: isSharded ? 1 : STATEMENTS_AT_ONCE });
+      return new Batch(load, { atOnce: isSharded ? 1 : STATEMENTS_AT_ONCE, thingOf: ({ testId }) => testId });
     });
     return batch.get({ ...asked, repositoryId: id }, signal);
   }

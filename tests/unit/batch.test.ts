@@ -76,6 +76,20 @@ describe('a batch', () => {
     expect(await next).toBe(2);
   });
 
+  test('asks about a thing once in each read', async () => {
+    const runs: string[][] = [];
+    const load = async (take: () => string[]) => {
+      const keys = take();
+      runs.push(keys);
+      await Bun.sleep(0);
+      return keys;
+    };
+    const batch = new Batch<string, string>(load, { thingOf: (key) => key[0] ?? '' });
+    const keys = ['a1', 'b1', 'a2', 'a2', 'c1', 'b2'];
+    expect(await Promise.all(keys.map((key) => batch.get(key)))).toEqual(keys);
+    expect(runs).toEqual([['a1'], ['b1', 'a2', 'c1'], ['a2', 'b2']]);
+  });
+
   test('two reads at once share what waits', async () => {
     const runs: { keys: number[]; answer(): void }[] = [];
     const batch = new Batch<number, number>(
