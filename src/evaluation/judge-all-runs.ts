@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import { appendAll } from '../domain/append.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
@@ -100,7 +101,7 @@ export async function* judgeAllRuns(
   const contradicted = await contradictedTests(tx, repositoryId, evidence);
   const counts = await clickhouse.select(hours, of);
   for (const test_ids of chunksOf(contradicted))
-    counts.push(...(await clickhouse.select(hoursOfTests, { ...of, test_ids })));
+    appendAll(counts, await clickhouse.select(hoursOfTests, { ...of, test_ids }));
   const windows = windowsOf(
     edge,
     counts.sort((one, other) => one.hour_ms - other.hour_ms),
@@ -114,7 +115,7 @@ export async function* judgeAllRuns(
     const bounds = { repository_id: repositoryId, from_ms: from, to_ms: to };
     const executions = await clickhouse.select(history, bounds);
     for (const test_ids of chunksOf(contradicted))
-      executions.push(...(await clickhouse.select(historyOfTests, { ...bounds, test_ids })));
+      appendAll(executions, await clickhouse.select(historyOfTests, { ...bounds, test_ids }));
     // A run that begins in the window may go on for a day.
     const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END_OF_TIME) });
     const isWithin = (at: number): boolean => at >= from && at < to;

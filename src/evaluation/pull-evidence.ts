@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery, defineQuery } from '../clickhouse/query.ts';
+import { appendAll } from '../domain/append.ts';
 import {
   CONTRADICTED_RUNS_MAX,
   CONTRADICTED_TESTS_MAX,
@@ -123,7 +124,7 @@ async function readExecutions(
   };
   const read: IdentifiedExecution[] = [];
   for (let from = 0; from < testIds.length; from += TESTS_MAX)
-    read.push(...(await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) })));
+    appendAll(read, await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) }));
   const wanted = new Map(due.map((one) => [one.commit, one.testIds]));
   return read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId));
 }
