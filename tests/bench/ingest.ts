@@ -23,12 +23,15 @@ export interface Ingested {
   most: Memory;
 }
 
+/** Jobs of a source: from one on, and before another. */
+export interface TimedJobs {
+  source: DataOptions;
+  from: number;
+  to: number;
+}
+
 /** Jobs that are ready made, from the first in the queue to the last evaluated. */
-export async function measureIngest(
-  service: BenchService,
-  source: DataOptions,
-  { from, to }: { from: number; to: number },
-): Promise<Ingested> {
+export async function measureIngest(service: BenchService, { source, from, to }: TimedJobs): Promise<Ingested> {
   const feed = service.feed(source, { from, to, isPackedFirst: true });
   await feed.next();
   const before = await memoryOf(service.pid);

@@ -2,11 +2,12 @@
  * `bun run bench`: docs/performance.md has its options and says what it measures. Data come from a seed.
  */
 import { parseArgs } from 'node:util';
+import type { DataOptions } from './data.ts';
 import { EVENTS } from './events.ts';
-import { closeOnSignals, inFolder, isInUse } from './folder.ts';
+import { closeOnSignals, filledWith, inFolder, noteFilled } from './folder.ts';
 import { Machine, narrator } from './machine.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
-import { type RunOptions, runService } from './run.ts';
+import { fillService, type RunOptions, runService } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,10 +20,11 @@ const { values } = parseArgs({
     growth: { type: 'boolean', default: false },
     reads: { type: 'boolean', default: false },
     folder: { type: 'string' },
+    fill: { type: 'boolean', default: false },
   },
 });
-if (values.folder !== undefined && (values.growth || isInUse(values.folder)))
-  throw new Error('--folder takes a new folder, and the data of one run');
+if (values.folder !== undefined && values.growth) throw new Error('--folder takes the data of one run');
+if (values.fill && values.folder === undefined) throw new Error('--fill needs --folder');
 
 const GROWTH = [1_000_000, 10_000_000];
 /** More are stored without the queue, and judged by `rebuild`, which takes a third of the time. */
@@ -51,6 +53,7 @@ function optionsOf(executions: number | undefined): RunOptions {
       ...common,
       source: { ...source, executions: all, tests: TESTS_EACH, repositories, chunk: TESTS_EACH, isEachTest: true },
       timed: timedOf(all),
+      isFilled: false,
       isFilledByQueue: true,
       hasFloors: false,
       hasMaintenance: true,
@@ -73,23 +76,38 @@ function optionsOf(executions: number | undefined): RunOptions {
       skew: isLarge ? 0.5 : 1,
     },
     timed: timedOf(all),
+    isFilled: false,
     isFilledByQueue: all <= FILLED_BY_QUEUE_MAX,
     hasFloors: !values.growth && !values.reads,
     hasMaintenance: values.growth,
   };
 }
 
+/** The same of a folder that is filled already. PostgreSQL alone would have to be filled as well. */
+const ofFilled = (options: RunOptions, source: DataOptions): RunOptions => ({
+  ...options,
+  source,
+  timed: timedOf(source.executions),
+  isFilled: true,
+  hasFloors: false,
+  hasMaintenance: !values.reads,
+});
+
 const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(executions / 3));
 
 const say = narrator();
+const filled = filledWith(values.folder);
 
-/** Each run has its own folder. */
+/** Each run has its own folder, or the one that is given. */
 async function run(options: RunOptions): Promise<Figure[]> {
   const { seed, executions, tests, repositories } = options.source;
   const during = new Machine();
   say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories`);
   try {
-    const figures = await inFolder(values.folder, (folder) => runService(folder, options, say));
+    const figures = await inFolder(values.folder, (folder) =>
+      values.fill ? fillService(folder, options, say) : runService(folder, options, say),
+    );
+    if (values.fill && values.folder !== undefined) noteFilled(values.folder, options.source);
     return values.reads ? figures : [...during.figures(), ...figures];
   } finally {
     say('done');
@@ -107,7 +125,8 @@ if (values.growth) {
   }
   if (!values.json) process.stdout.write(`${growthTableOf(runs)}\n`);
 } else {
-  const figures = await run(optionsOf(sizes[0]));
+  const options = optionsOf(sizes[0]);
+  const figures = await run(filled ? ofFilled(options, filled) : options);
   if (!values.json) process.stdout.write(`${values.reads ? readsTableOf(figures) : tableOf(figures)}\n`);
   process.stdout.write(`${linesOf(figures)}\n`);
 }

@@ -17,7 +17,7 @@ import {
   visibleFigures,
 } from './figures.ts';
 import { joined, measureBares, measurePostgres } from './floors.ts';
-import { fill, measureIngest, measureVisibility, startSteadyFeed } from './ingest.ts';
+import { fill, measureIngest, measureVisibility, startSteadyFeed, type TimedJobs } from './ingest.ts';
 import { allowReruns, JUDGED, JUDGED_AT_ONCE, type Judged, judgedPathsOf } from './judged-reads.ts';
 import { fillDirectly, measureMaintenance } from './maintenance.ts';
 import {
@@ -40,6 +40,8 @@ const FLOOR_TIMED_JOBS = 300;
 
 export interface RunOptions {
   source: DataOptions;
+  /** Whether the folder has all but the timed executions already. */
+  isFilled: boolean;
   /** Whether those before the timed ones go through the queue, or are stored directly and rebuilt. */
   isFilledByQueue: boolean;
   /** Of the executions, those that arrive last and are timed. */
@@ -64,15 +66,10 @@ export async function runService(folder: string, options: RunOptions, say: (what
   const service = new BenchService(folder);
   const figures: Figure[] = [];
   try {
-    figures.push(figure('start.empty', await service.start(), 's'));
-
-    const jobs = Math.ceil(source.executions / source.chunk);
-    const from = jobs - Math.ceil(timed / source.chunk);
-    say(`fills with ${source.executions - timed} executions`);
-    if (options.isFilledByQueue) figures.push(...fillFigures(await fill(service, source, from)));
-    else figures.push(...(await fillDirectly(service, source, from, say)));
+    figures.push(figure(options.isFilled ? 'start.filled' : 'start.empty', await service.start(), 's'));
+    if (!options.isFilled) figures.push(...(await fillBefore(service, options, say)));
     say(`ingests ${timed}`);
-    const ingested = await measureIngest(service, source, { from, to: jobs });
+    const ingested = await measureIngest(service, options.isFilled ? furtherOf(options) : timedOf(options));
     figures.push(...ingestFigures(ingested, timed));
 
     await allowReruns(service);
@@ -106,11 +103,12 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const bares = await measureBares(service, targets, pace);
     // PostgreSQL has the machine to itself, as the service had.
     await service.stop();
+    const { from: timedFrom, to } = timedOf(options);
     const floor = join(folder, 'floor');
     const request = {
       folder: floor,
       source,
-      timedFrom: Math.max(from, jobs - FLOOR_TIMED_JOBS),
+      timedFrom: Math.max(timedFrom, to - FLOOR_TIMED_JOBS),
       targets,
       samples,
       pace,
@@ -122,6 +120,40 @@ export async function runService(folder: string, options: RunOptions, say: (what
   } finally {
     await service.stop();
   }
+}
+
+/** Fills a folder that stays, and measures nothing else. */
+export async function fillService(folder: string, options: RunOptions, say: (what: string) => void): Promise<Figure[]> {
+  const service = new BenchService(folder);
+  try {
+    const started = figure('start.empty', await service.start(), 's');
+    return [started, ...(await fillBefore(service, options, say))];
+  } finally {
+    await service.stop();
+  }
+}
+
+/** With the executions before those that are timed. */
+async function fillBefore(service: BenchService, options: RunOptions, say: (what: string) => void): Promise<Figure[]> {
+  const { source, isFilledByQueue } = options;
+  const { from } = timedOf(options);
+  say(`fills with ${from * source.chunk} executions`);
+  if (!isFilledByQueue) return fillDirectly(service, source, from, say);
+  return fillFigures(await fill(service, source, from));
+}
+
+/** The last executions of the source. */
+function timedOf({ source, timed }: RunOptions): TimedJobs {
+  const to = Math.ceil(source.executions / source.chunk);
+  return { source, from: to - Math.ceil(timed / source.chunk), to };
+}
+
+/** As many that no run has stored before, from now on. */
+function furtherOf({ source, timed }: RunOptions): TimedJobs {
+  const now = Date.now();
+  const seed = 2 + (Math.floor(now / 1_000) % 1_000_000);
+  const days = (source.days * timed) / source.executions;
+  return { source: { ...source, seed, now, days, executions: timed }, from: 0, to: Math.ceil(timed / source.chunk) };
 }
 
 async function measureJudged(
