@@ -15,6 +15,7 @@ import { type EvaluationStores, evaluate, type Judgements } from './evaluate.ts'
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { News } from './news.ts';
 import { judgeQuarantines } from './quarantines.ts';
+import { RecentCourses } from './recent-courses.ts';
 import { StateStore } from './state-store.ts';
 import { EvaluationStore, type IdentityState, TESTS_MAX } from './store.ts';
 import { type Touched, touchedBy } from './touched.ts';
@@ -43,6 +44,7 @@ interface Reading {
 export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
   readonly #recorder: CommitRecorder;
+  readonly #recent = new RecentCourses();
 
   /**
    * @param isStopped whether the process stops: then a pass ends early with {@link Stopped}.
@@ -138,7 +140,8 @@ export class BlockEvaluation {
   #storesOf(of: Pick<EvaluationStores, 'tx' | 'repositoryId' | 'readUncounted'>): EvaluationStores {
     const { db, clickhouse } = this.#deps;
     const executions = new EvaluationStore(clickhouse, of.repositoryId);
-    return { ...of, db, clickhouse, executions, states: new StateStore(of.tx, of.repositoryId) };
+    const recent = this.#recent;
+    return { ...of, db, clickhouse, executions, recent, states: new StateStore(of.tx, of.repositoryId) };
   }
 
   /** Another process or the next start evaluates the blocks. */

@@ -1,7 +1,11 @@
 /**
  * Where the belief about an identity can start over. CI jobs of one run finish and arrive out of order: what is older than
  * the newest execution costs a fold from a checkpoint, and what is older than that one from the baseline.
+ *
+ * An identity that has only passed has no checkpoints, and so has nearly every one: what was believed of it before its last
+ * passes follows from what is believed now (near-start.ts). With its first failure, what was known before becomes one.
  */
+import { hasOnlyPassed } from '../domain/only-passed.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
@@ -19,11 +23,12 @@ export interface Advance {
   newer: StoredBelief | undefined;
 }
 
-/** What is known becomes a checkpoint once it is a day old. */
+/** What is known becomes a checkpoint once it is a day old, or when nothing but passes came before. */
 export function advanceOf(known: IdentityRecord | undefined, end: StoredBelief): Advance {
   const finishedAt = end.at?.finishedAt ?? 0;
+  if (hasOnlyPassed(end.belief)) return { checkpointAt: 0, newer: undefined };
   if (!known?.belief.at) return { checkpointAt: finishedAt, newer: undefined };
-  if (finishedAt - known.checkpointAt < CHECKPOINT_LAG_MS)
+  if (!hasOnlyPassed(known.belief.belief) && finishedAt - known.checkpointAt < CHECKPOINT_LAG_MS)
     return { checkpointAt: known.checkpointAt, newer: undefined };
   return { checkpointAt: known.belief.at.finishedAt, newer: known.belief };
 }
@@ -40,6 +45,10 @@ export function checkpointsAfter(identity: Identity, [baseline, ...later]: Start
   const newer = later.at(-1) ?? baseline;
   return { testId, pipelineName, jobName, baseline, older: later.at(-2) ?? baseline, newer };
 }
+
+/** Whether an identity has places to remember. */
+export const hasCheckpoints = (baseline: StoredBelief, end: StoredBelief): boolean =>
+  baseline.at !== null || !hasOnlyPassed(end.belief);
 
 /** From old to new. */
 export const startsOf = (row: Checkpoints): Starts => [

@@ -13,7 +13,7 @@ import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import { type Checkpoints, hasRunOnDefaultBranch } from '../postgres/health-checkpoints.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { IdentifiedChange } from './beginnings.ts';
-import { CHECKPOINT_LAG_MS } from './checkpoints.ts';
+import { CHECKPOINT_LAG_MS, hasCheckpoints } from './checkpoints.ts';
 import { conclusiveIn, type RetainedExecution, type TestHistory } from './history.ts';
 import { placeOf } from './news.ts';
 import { type Identity, type IdentityState, identityKey } from './store.ts';
@@ -21,6 +21,9 @@ import { type Identity, type IdentityState, identityKey } from './store.ts';
 export interface DerivedState {
   test: TestState;
   identities: IdentityRecord[];
+  /** Where each identity starts. */
+  starts: (Identity & { start: StoredBelief })[];
+  /** Of the identities that have some. */
   checkpoints: Checkpoints[];
   /** Of health, since the baselines. */
   changes: IdentifiedChange[];
@@ -46,6 +49,7 @@ export function deriveState(
 ): DerivedState {
   const derived: Omit<DerivedState, 'test'> & { flaky: Set<string> } = {
     identities: [],
+    starts: [],
     checkpoints: [],
     changes: [],
     flaky: new Set(),
@@ -65,7 +69,9 @@ export function deriveState(
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
       checkpointAt: checkpoint.at?.finishedAt ?? 0,
     });
-    derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
+    derived.starts.push({ ...identity, start: baseline });
+    if (hasCheckpoints(baseline, belief))
+      derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
     for (const change of shownChanges(changes, isFlakyDetectionEnabled))
       derived.changes.push({ ...identity, ...change });
     if (isFlakyDetectionEnabled) for (const id of flaky) derived.flaky.add(id);

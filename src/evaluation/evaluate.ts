@@ -14,13 +14,15 @@ import type { Executor } from '../postgres/client.ts';
 import { contradictedAmong } from '../postgres/contradictions.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
+import type { IdentityRecord } from '../postgres/test-states.ts';
 import { beginningsIn } from './beginnings.ts';
 import { type CalmContext, type CalmTest, countCalm, maybeCalm } from './calm.ts';
 import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
 import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
-import { conclusiveOf, placeOf } from './news.ts';
+import { conclusiveOf, type NewsOfIdentity, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
+import type { RecentCourses } from './recent-courses.ts';
 import { StateStore, type WriteOptions } from './state-store.ts';
 import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
@@ -34,6 +36,7 @@ export interface EvaluationStores {
   repositoryId: string;
   executions: EvaluationStore;
   states: StateStore;
+  recent: RecentCourses;
   /** Ids of executions in blocks that are neither counted nor evaluated now. */
   readUncounted(): Promise<ReadonlySet<bigint>>;
 }
@@ -120,6 +123,8 @@ interface JudgedTest extends TouchedTest {
 interface CountedBatch {
   calm: ReadonlyMap<string, TestInHand>;
   checkpoints: readonly Checkpoints[];
+  /** By `identityKey`: identities whose course is remembered, with what was known of them, and what is new. */
+  remembered: ReadonlyMap<string, { before: IdentityRecord; news: NewsOfIdentity }>;
 }
 
 class Evaluation {
@@ -152,6 +157,7 @@ class Evaluation {
     const context = await this.#contextOf(maybe.values());
     const calm = new Map<string, TestInHand>();
     const checkpoints: Checkpoints[] = [];
+    const remembered = new Map<string, { before: IdentityRecord; news: NewsOfIdentity }>();
     for (const [testId, test] of tests) {
       const before = known.get(testId) ?? UNKNOWN;
       this.#note(testId, before);
@@ -164,14 +170,22 @@ class Evaluation {
       const { records, beliefs } = counted;
       calm.set(testId, { ...test, known: { test: before.test, records }, beliefs, judged: [] });
       checkpoints.push(...counted.checkpoints);
+      for (const { record: known, news } of one.identities)
+        if (known && this.stores.recent.has(this.stores.repositoryId, identityKey(known)))
+          remembered.set(identityKey(known), { before: known, news });
     }
-    return { calm, checkpoints };
+    return { calm, checkpoints, remembered };
   }
 
-  async writeCounted({ calm, checkpoints }: CountedBatch): Promise<void> {
-    const { states } = this.stores;
+  async writeCounted({ calm, checkpoints, remembered }: CountedBatch): Promise<void> {
+    const { states, recent, repositoryId } = this.stores;
     await states.writeCheckpoints(checkpoints);
-    await states.writeStates(calm, this.#toWrite(new Map()));
+    const written = await states.writeStates(calm, this.#toWrite(new Map()));
+    if (remembered.size === 0) return;
+    for (const after of written) {
+      const known = remembered.get(identityKey(after));
+      if (known) recent.add(repositoryId, identityKey(after), known.news.conclusive(), { before: known.before, after });
+    }
   }
 
   async #contextOf(tests: Iterable<CalmTest>): Promise<CalmContext> {
@@ -208,7 +222,7 @@ class Evaluation {
 
   /** Judges what is in hand. Returns every test that this concerns. */
   async judge({ tests, runs: added, pulls: touched }: TouchedRepository): Promise<ReadonlyMap<string, JudgedTest>> {
-    const { tx, repositoryId, executions, states, readUncounted } = this.stores;
+    const { tx, repositoryId, executions, states, recent, readUncounted } = this.stores;
     const runs = await addToRuns(tx, repositoryId, added);
     const pulls = await takeInPulls(this.stores, touched);
     const againSince = [...tests.values()].reduce(
@@ -217,7 +231,7 @@ class Evaluation {
       Number.POSITIVE_INFINITY,
     );
     const stores = {
-      ...{ tx, repositoryId, executions, readUncounted },
+      ...{ tx, repositoryId, executions, recent, readUncounted },
       readBeliefs: (ids: readonly string[]) => states.readBeliefs(ids),
     };
     const judged = await judgeArrivals(stores, { identities: this.#arrivals, runs, pulls, againSince });
@@ -255,7 +269,20 @@ class Evaluation {
         mayDiffer.add(testId);
     const since = Math.min(...[...mayDiffer].map((testId) => firstRatioDay(newestOf(inHand.get(testId))) * DAY_MS));
     const flakyDays = await flakyDaysOf(executions, mayDiffer, changed, since);
-    await states.writeStates(inHand, this.#toWrite(flakyDays));
+    this.#remember(inHand, await states.writeStates(inHand, this.#toWrite(flakyDays)));
+  }
+
+  #remember(tests: ReadonlyMap<string, TestInHand>, written: readonly IdentityRecord[]): void {
+    const { recent, repositoryId } = this.stores;
+    const judged = new Map([...tests.values()].flatMap((test) => test.judged.map((one) => [identityKey(one), one])));
+    for (const after of written) {
+      const key = identityKey(after);
+      const one = judged.get(key);
+      if (!one) continue;
+      const before = tests.get(after.testId)?.known.records.find((record) => identityKey(record) === key);
+      const course = { isContinued: one.restart === undefined, added: one.executions, recent: one.recent };
+      recent.judged(repositoryId, key, course, { before, after });
+    }
   }
 
   #toWrite(flakyDays: WriteOptions['flakyDays']): WriteOptions {

@@ -9,7 +9,7 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { followCourse, judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -26,6 +26,7 @@ import {
 } from '../postgres/judged-runs.ts';
 import { placeOf, runNameOfExecution } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
+import type { RecentCourse, RecentCourses, StoredEnd } from './recent-courses.ts';
 import { isSameRun, RunInHand } from './run-in-hand.ts';
 import {
   type EvaluationStore,
@@ -42,7 +43,7 @@ export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
 
 export interface KnownBelief extends Identity {
   /** Undefined if it has never run on the default branch. */
-  end: StoredBelief | undefined;
+  stored: StoredEnd | undefined;
   starts: Starts;
 }
 
@@ -69,6 +70,7 @@ export interface ArrivalStores {
   tx: Executor;
   repositoryId: string;
   executions: Pick<EvaluationStore, 'history' | 'newestHistory'>;
+  recent: RecentCourses;
   /** Ids of executions that may be stored, and are neither counted nor among the arrivals. */
   readUncounted(): Promise<ReadonlySet<bigint>>;
   /** By `identityKey`, of these tests: every identity, and what was believed of others when a month left. */
@@ -82,6 +84,8 @@ export interface JudgedIdentity extends Identity {
   restart: Starts | undefined;
   executions: readonly IdentifiedExecution[];
   course: BeliefCourse;
+  /** What to remember of it: its course, or the end of a long one. */
+  recent: RecentCourse;
 }
 
 /** Judges what is new, writes what runs mean, and returns the identities that were judged, by `identityKey`. */
@@ -105,15 +109,15 @@ export async function judgeArrivals(stores: ArrivalStores, arrivals: Arrivals): 
 }
 
 /** An identity in hand. */
-type InHand = Omit<JudgedIdentity, 'course'>;
+type InHand = Omit<JudgedIdentity, 'course' | 'recent'>;
 
 class Judgement {
   readonly #identities = new Map<string, InHand>();
   /** Identities to start over, and the moment before which they must start. */
   readonly #behind = new Map<string, number>();
   readonly #runs: ReadonlyMap<string, RunInHand>;
-  /** Identities with news: the ids of their new executions. */
-  readonly #arrived = new Map<string, ReadonlySet<bigint>>();
+  /** Identities with news: their new executions. */
+  readonly #arrived = new Map<string, readonly IdentifiedExecution[]>();
   /**
    * Those that have never run on the default branch: what is believed of them counts in runs. Until their contradictions
    * leave with a month, it follows from these, and is not stored.
@@ -158,7 +162,7 @@ class Judgement {
   }
 
   #addArrival(key: string, { end, executions, ...identity }: Arrival): void {
-    this.#arrived.set(key, new Set(executions.map(({ executionId }) => executionId)));
+    this.#arrived.set(key, executions);
     const start = end ?? unknownBelief();
     let before = Number.POSITIVE_INFINITY;
     for (const execution of executions) {
@@ -213,10 +217,14 @@ class Judgement {
       }
       if (this.#behind.size > 0) continue;
       await this.#write(runs);
+      const meanings: Map<string, Pick<RunJudgement, 'meaning'>> = new Map(this.#stored.runs);
+      for (const run of runs) meanings.set(run.key, run);
       return new Map(
         [...this.#identities].flatMap(([key, inHand]) => {
           const course = courses.get(key);
-          return course && !this.#strangers.has(key) ? [[key, { ...inHand, course }]] : [];
+          if (!course || this.#strangers.has(key)) return [];
+          const recent = endOf(inHand, this.#contradictions.get(key) ?? [], meanings);
+          return [[key, { ...inHand, course, recent }]];
         }),
       );
     }
@@ -254,8 +262,8 @@ class Judgement {
     if (first.length === 0) return;
     const known = await this.stores.readBeliefs([...new Set(first.map(([key]) => testIdIn(key)))]);
     for (const [key, identity] of first) {
-      const { end, starts } = known.get(key) ?? NOTHING_KNOWN;
-      if (!end && starts[0].at) this.#identities.set(key, { ...identity, start: starts[0], restart: [starts[0]] });
+      const { stored, starts } = known.get(key) ?? NOTHING_KNOWN;
+      if (!stored && starts[0].at) this.#identities.set(key, { ...identity, start: starts[0], restart: [starts[0]] });
     }
   }
 
@@ -263,12 +271,12 @@ class Judgement {
   async #readBehind(): Promise<void> {
     if (this.#behind.size === 0) return;
     const known = await this.stores.readBeliefs([...new Set([...this.#behind.keys()].map(testIdIn))]);
-    const near = await this.#stored.near(
-      [...this.#behind].flatMap(([key, moment]) => {
-        const end = known.get(key)?.end;
-        return end ? [{ key, end, moment, news: this.#arrived.get(key) }] : [];
-      }),
-    );
+    const behind = [...this.#behind].flatMap(([key, moment]) => {
+      const stored = known.get(key)?.stored;
+      return stored ? [{ key, stored, moment, news: this.#arrived.get(key) ?? [] }] : [];
+    });
+    const recent = await this.#stored.recent(behind);
+    const near = await this.#stored.near(behind.filter(({ key }) => !recent.has(key)));
     const from = new Map<string, number>();
     const read: string[] = [];
     for (const [key, before] of this.#behind) {
@@ -276,9 +284,13 @@ class Judgement {
       const { testId, pipelineName, jobName } = identityIn(key);
       const { start, restart } = startBefore(found ?? NOTHING_KNOWN, before);
       const identity = { testId, pipelineName, jobName, start, restart, executions: [] };
-      this.#identities.set(key, { ...identity, ...near.get(key) });
-      if (near.has(key)) continue;
-      if (!found?.end && !this.#arrived.has(key)) {
+      const course = recent.get(key) ?? near.get(key);
+      if (course) {
+        this.#identities.set(key, { ...identity, ...course, restart: withFirst(restart, course.start) });
+        continue;
+      }
+      this.#identities.set(key, identity);
+      if (!found?.stored && !this.#arrived.has(key)) {
         this.#strangers.add(key);
         continue;
       }
@@ -326,15 +338,41 @@ class Judgement {
   }
 }
 
-const NOTHING_KNOWN: Pick<KnownBelief, 'end' | 'starts'> = { end: undefined, starts: [unknownBelief()] };
+const NOTHING_KNOWN: Pick<KnownBelief, 'stored' | 'starts'> = { stored: undefined, starts: [unknownBelief()] };
+
+/** Checkpoints are days apart, so one that is close becomes one only if there is no other. */
+const withFirst = (starts: Starts, close: StoredBelief): Starts =>
+  starts.length === 1 && starts[0] !== close ? [starts[0], close] : starts;
+
+/** Executions of a course that are remembered. One that is twice as long is cut. */
+const RECENT_EXECUTIONS = 1_000;
+
+/** What to remember of a course. */
+function endOf(
+  { start, executions, ...identity }: InHand,
+  contradictions: readonly IdentifiedContradiction[],
+  runs: KnownRuns,
+): RecentCourse {
+  if (executions.length < 2 * RECENT_EXECUTIONS) return { start, executions };
+  const ordered = executions.toSorted(comparePositions);
+  const cut = ordered.length - RECENT_EXECUTIONS;
+  const last = ordered[cut - 1];
+  const earlier = {
+    executions: ordered.slice(0, cut),
+    contradictions: contradictions.filter(({ at }) => last && comparePositions(at, last) <= 0),
+  };
+  const { at, belief } = followCourse({ ...start, place: placeOf(identity), ...earlier }, runs);
+  return { start: { at, belief }, executions: ordered.slice(cut) };
+}
 
 /** The newest place before that moment. What is older than the baseline came too late. */
 function startBefore(
-  { end, starts }: Pick<KnownBelief, 'end' | 'starts'>,
+  { stored, starts }: Pick<KnownBelief, 'stored' | 'starts'>,
   moment: number,
 ): { start: StoredBelief; restart: Starts } {
   const isBefore = ({ at }: StoredBelief): boolean => at === null || at.finishedAt < moment;
   const [baseline, ...later] = starts;
   const kept = later.filter(isBefore);
+  const end = stored?.belief;
   return { start: end && isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
 }

@@ -25,6 +25,7 @@ import {
 import {
   advanceCheckpoints,
   type Checkpoints,
+  forgetCheckpoints,
   readCheckpoints,
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
@@ -79,18 +80,19 @@ export class StateStore {
   async readBeliefs(testIds: readonly string[]): Promise<Map<string, KnownBelief>> {
     const rows = await this.readCheckpoints(testIds);
     const known = new Map<string, KnownBelief>(
-      rows.map((row) => [identityKey(row), { ...identityOf(row), end: undefined, starts: startsOf(row) }]),
+      rows.map((row) => [identityKey(row), { ...identityOf(row), stored: undefined, starts: startsOf(row) }]),
     );
     for (const record of await readIdentities(this.tx, this.repositoryId, testIds)) {
       const key = identityKey(record);
       // Without checkpoints, it is too young for one.
       const starts = known.get(key)?.starts ?? [unknownBelief()];
-      known.set(key, { ...identityOf(record), end: record.belief, starts });
+      known.set(key, { ...identityOf(record), stored: record, starts });
     }
     return known;
   }
 
-  async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<void> {
+  /** Returns what is stored of the identities that were written. */
+  async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<readonly IdentityRecord[]> {
     const changed = [...tests].flatMap(([testId, test]) => changedIdentities(testId, test, options));
     const written = writtenTests(tests, changed, (testId) =>
       (tests.get(testId)?.judged ?? []).some(
@@ -98,6 +100,7 @@ export class StateStore {
       ),
     );
     await keepTotals(this.tx, this.repositoryId, written, () => this.#writeStates(tests, changed, options));
+    return changed;
   }
 
   async #writeStates(
@@ -206,9 +209,9 @@ export class StateStore {
       derived.flatMap(({ identities }) => identities),
       (testId) => names.get(testId) ?? '',
     );
-    const checkpoints = derived.flatMap((state) => state.checkpoints);
-    await this.writeCheckpoints(checkpoints);
-    const outdated = await this.#forgetChanges(checkpoints.map((one) => ({ ...one, start: one.baseline })));
+    await forgetCheckpoints(this.tx, this.repositoryId, testIds);
+    await this.writeCheckpoints(derived.flatMap(({ checkpoints }) => checkpoints));
+    const outdated = await this.#forgetChanges(derived.flatMap(({ starts }) => starts));
     const changes = derived.flatMap((state) => state.changes);
     await writeHealthChanges(this.tx, this.repositoryId, recordsOf(changes, outdated, await findBeginnings(changes)));
     await this.replaceGroups(testIds, groups);

@@ -1,12 +1,13 @@
 /** What is stored of identities that start over: their executions, and the runs in which something went wrong. */
+import { appendAll } from '../domain/append.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { DAY_MS, END_OF_TIME } from '../domain/time.ts';
-import type { StoredBelief } from '../postgres/belief-text.ts';
 import { readTroubledRuns } from '../postgres/judged-runs.ts';
 import type { ArrivalStores } from './judge-arrivals.ts';
 import { mayStartNear, nearStart } from './near-start.ts';
 import { runNameOfExecution } from './news.ts';
 import { splitByRecency } from './recency.ts';
+import type { RecentCourse, StoredEnd } from './recent-courses.ts';
 import { RunInHand } from './run-in-hand.ts';
 import { type IdentifiedExecution, identityKey, testIdIn } from './store.ts';
 
@@ -14,16 +15,10 @@ import { type IdentifiedExecution, identityKey, testIdIn } from './store.ts';
 interface BehindIdentity {
   /** `identityKey`. */
   key: string;
-  end: StoredBelief;
+  stored: StoredEnd;
   moment: number;
-  /** Ids of executions that the end does not know. */
-  news: ReadonlySet<bigint> | undefined;
-}
-
-interface NearHistory {
-  start: StoredBelief;
-  /** At least those after the start. */
-  executions: readonly IdentifiedExecution[];
+  /** Executions that the end does not know. */
+  news: readonly IdentifiedExecution[];
 }
 
 export class StoredHistory {
@@ -61,16 +56,33 @@ export class StoredHistory {
     const { recent, older } = splitByRecency(from);
     const read: IdentifiedExecution[] = [];
     for (const tests of [recent, older])
-      if (tests.size > 0) read.push(...(await executions.history([...tests.keys()], Math.min(...tests.values()))));
-    return this.#counted(read);
+      if (tests.size > 0) appendAll(read, await executions.history([...tests.keys()], Math.min(...tests.values())));
+    return this.#inKnownRuns(await this.#counted(read));
+  }
+
+  /** Of those that this process has judged lately: what it knows of them. Others are left out. */
+  async recent(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
+    const { repositoryId, recent } = this.stores;
+    const found = behind.flatMap(({ key, stored, moment, news }) => {
+      const course = recent.find(repositoryId, key, stored);
+      const isBefore = course && (course.start.at === null || course.start.at.finishedAt < moment);
+      return isBefore ? [{ key, ...course, executions: [...course.executions, ...news] }] : [];
+    });
+    await this.#readRunsOfTrouble(found.flatMap(({ executions }) => executions));
+    return new Map(
+      found.map(({ key, start, executions }) => [
+        key,
+        { start, executions: executions.filter((one) => this.#isInKnownRun(one)) },
+      ]),
+    );
   }
 
   /**
    * Most tests that fail while they run in several runs at once have passed for long. Of those that are behind by nothing but
    * passes, what they were before follows from what they are, and little of their history is read. Others are left out.
    */
-  async near(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, NearHistory>> {
-    const asked = behind.filter(({ end, moment }) => mayStartNear(end, moment));
+  async near(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
+    const asked = behind.filter(({ stored, moment }) => mayStartNear(stored.belief, moment));
     if (asked.length === 0) return new Map();
     const since = new Map<string, number>();
     for (const { key, moment } of asked) {
@@ -78,12 +90,13 @@ export class StoredHistory {
       since.set(testId, Math.min(moment, since.get(testId) ?? moment));
     }
     const counted = await this.#counted(await this.stores.executions.newestHistory(since));
-    const histories = Map.groupBy(counted, identityKey);
+    const histories = Map.groupBy(await this.#inKnownRuns(counted), identityKey);
     return new Map(
-      asked.flatMap(({ key, end, moment, news }): [string, NearHistory][] => {
+      asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
         const executions = histories.get(key) ?? [];
-        const known = executions.filter(({ executionId }) => !news?.has(executionId));
-        const start = nearStart(end, known, moment);
+        const unknown = new Set(news.map(({ executionId }) => executionId));
+        const known = executions.filter(({ executionId }) => !unknown.has(executionId));
+        const start = nearStart(stored.belief, known, moment);
         return start ? [[key, { start, executions }]] : [];
       }),
     );
@@ -91,23 +104,32 @@ export class StoredHistory {
 
   /**
    * What is stored and not counted yet is left to the evaluation that counts it: what is believed in the end must follow from
-   * what is counted, and from nothing else. What went wrong in a run that is no longer known is left out as well.
+   * what is counted, and from nothing else.
    */
   async #counted(read: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
     // After the executions: what was uncounted when they were read still is.
     const uncounted = await this.stores.readUncounted();
-    const counted = read.filter(({ executionId }) => !uncounted.has(executionId));
-    const oldest = counted.reduce(
+    return read.filter(({ executionId }) => !uncounted.has(executionId));
+  }
+
+  /** Without what went wrong in a run that is no longer known. */
+  async #inKnownRuns(executions: readonly IdentifiedExecution[]): Promise<IdentifiedExecution[]> {
+    await this.#readRunsOfTrouble(executions);
+    return executions.filter((one) => this.#isInKnownRun(one));
+  }
+
+  #readRunsOfTrouble(executions: readonly IdentifiedExecution[]): Promise<void> {
+    const oldest = executions.reduce(
       (least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least),
       END_OF_TIME,
     );
-    await this.readRunsOf(oldest);
-    const runOf = (execution: IdentifiedExecution): RunInHand | undefined => {
-      const name = runNameOfExecution(execution);
-      return this.judged.get(name) ?? this.#runs.get(name);
-    };
-    return counted.filter(
-      (execution) => !isTrouble(execution) || runOf(execution)?.members.has(identityKey(execution)),
-    );
+    return this.readRunsOf(oldest);
+  }
+
+  #isInKnownRun(execution: IdentifiedExecution): boolean {
+    if (!isTrouble(execution)) return true;
+    const name = runNameOfExecution(execution);
+    const run = this.judged.get(name) ?? this.#runs.get(name);
+    return run?.members.has(identityKey(execution)) ?? false;
   }
 }

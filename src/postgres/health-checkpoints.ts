@@ -87,6 +87,13 @@ export async function advanceCheckpoints(
       newer = excluded.newer`);
 }
 
+/** Removes those of some tests, but for what has a baseline: no execution of before it is retained. */
+export async function forgetCheckpoints(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
+  await tx.execute(sql`
+    delete from ${healthCheckpoints}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and baseline = ''`);
+}
+
 /** The newest execution in the baselines of a repository, in milliseconds since the epoch; null if there is none. */
 export async function newestBaseline(tx: Executor, repositoryId: string): Promise<number | null> {
   const { rows } = await tx.execute<{ newest: number | null }>(sql`

@@ -2,10 +2,12 @@
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import { comparePositions } from '../../src/domain/execution.ts';
+import { emptySummary, executionsOf } from '../../src/domain/test-state.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../src/domain/time.ts';
 import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
+import { RecentCourses, type StoredEnd } from '../../src/evaluation/recent-courses.ts';
 import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
-import { type StoredBelief, unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
+import { unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 import { type AddedRun, addToRuns, nameOfRun, readRuns } from '../../src/postgres/judged-runs.ts';
 import { randomFrom } from '../support/random.ts';
 import { openTestStores } from '../support/stores.ts';
@@ -37,31 +39,44 @@ function history(random: () => number): IdentifiedExecution[] {
 /** What an evaluation keeps of identities, in memory. */
 class Kept {
   readonly repositoryId = randomUUID();
+  /** Of how many tests the history was read. */
+  histories = 0;
   readonly #arrived: IdentifiedExecution[] = [];
-  readonly #known = new Map<string, KnownBelief & { end: StoredBelief }>();
+  readonly #known = new Map<string, KnownBelief & { stored: StoredEnd }>();
+  readonly #recent: RecentCourses;
+
+  /** @param remembers whether it knows what it has judged before */
+  constructor(private readonly remembers: boolean) {
+    this.#recent = new RecentCourses();
+  }
 
   async take(arrived: readonly IdentifiedExecution[]): Promise<void> {
     this.#arrived.push(...arrived);
     const identities = new Map(
       [...Map.groupBy(arrived, identityKey)].map(([key, executions]): [string, Arrival] => {
         const [first] = executions as [IdentifiedExecution];
-        return [key, { ...first, end: this.#known.get(key)?.end, executions }];
+        return [key, { ...first, end: this.#known.get(key)?.stored.belief, executions }];
       }),
     );
     const stores = {
       tx: db,
       repositoryId: this.repositoryId,
       executions: {
-        history: async (testIds: string[], since: number) =>
-          this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since),
-        newestHistory: async (since: ReadonlyMap<string, number>) =>
-          [...Map.groupBy(this.#arrived, identityKey).values()].flatMap((of) => {
+        history: async (testIds: string[], since: number) => {
+          this.histories += testIds.length;
+          return this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since);
+        },
+        newestHistory: async (since: ReadonlyMap<string, number>) => {
+          this.histories += since.size;
+          return [...Map.groupBy(this.#arrived, identityKey).values()].flatMap((of) => {
             const from = since.get(of[0]?.testId ?? '') ?? Number.POSITIVE_INFINITY;
             const before = of.filter(({ finishedAt }) => finishedAt < from && finishedAt >= from - DAY_MS);
             const newest = before.sort(comparePositions).slice(-4);
             return from === Number.POSITIVE_INFINITY ? [] : [...newest, ...of.filter((one) => one.finishedAt >= from)];
-          }),
+          });
+        },
       },
+      recent: this.remembers ? this.#recent : new RecentCourses(),
       // Everything in ClickHouse is counted.
       readUncounted: async () => new Set<bigint>(),
       readBeliefs: async (testIds: readonly string[]) =>
@@ -71,20 +86,27 @@ class Kept {
     const againSince = Number.POSITIVE_INFINITY;
     const pulls = { moved: new Map(), runs: [], againSince };
     const judged = await judgeArrivals(stores, { identities, runs, pulls, againSince });
-    for (const [key, { course, restart, testId, pipelineName, jobName }] of judged) {
+    for (const [key, { course, restart, recent, executions, testId, pipelineName, jobName }] of judged) {
       const known = this.#known.get(key);
       const starts: Starts = restart ?? [
         known?.starts[0] ?? unknownBelief(),
         ...(known?.starts.slice(1) ?? []),
-        ...(known ? [known.end] : []),
+        ...(known ? [known.stored.belief] : []),
       ];
-      const end = { at: course.at, belief: course.belief };
-      this.#known.set(key, { testId, pipelineName, jobName, end, starts });
+      const counted =
+        (identities.get(key)?.executions.length ?? 0) + executionsOf(known?.stored.summary ?? emptySummary);
+      const stored = {
+        belief: { at: course.at, belief: course.belief },
+        summary: { ...emptySummary, months: new Map([[202601, counted]]) },
+      };
+      const judgedCourse = { isContinued: restart === undefined, added: executions, recent };
+      this.#recent.judged(this.repositoryId, key, judgedCourse, { before: known?.stored, after: stored });
+      this.#known.set(key, { testId, pipelineName, jobName, stored, starts });
     }
   }
 
   async state() {
-    const beliefs = [...this.#known].map(([key, { end }]) => [key, writeBelief(end)]).sort();
+    const beliefs = [...this.#known].map(([key, { stored }]) => [key, writeBelief(stored.belief)]).sort();
     const runs = (await readRuns(db, this.repositoryId, 0)).map((run) => ({
       ...run,
       unexpected: [...run.unexpected].sort(),
@@ -107,19 +129,25 @@ function runsOf(executions: readonly IdentifiedExecution[]): AddedRun[] {
 }
 
 test('runs and beliefs are the same in whatever order executions arrive', async () => {
+  let plain = 0;
   for (const seed of [1, 2]) {
     const random = randomFrom(seed);
     const all = history(random);
-    const whole = new Kept();
+    const whole = new Kept(false);
     await whole.take(all);
     const expected = await whole.state();
     expect(expected.runs.filter(({ meaning }) => meaning !== null).length).toBeGreaterThan(4);
-    const parts = new Kept();
     const arriving = all
       .map((execution) => ({ execution, at: execution.finishedAt + random() * 6 * HOUR_MS }))
       .sort((one, other) => one.at - other.at);
-    for (let from = 0; from < arriving.length; from += 60)
-      await parts.take(arriving.slice(from, from + 60).map(({ execution }) => execution));
-    expect(await parts.state()).toEqual(expected);
+    for (const remembers of [false, true]) {
+      const parts = new Kept(remembers);
+      for (let from = 0; from < arriving.length; from += 60)
+        await parts.take(arriving.slice(from, from + 60).map(({ execution }) => execution));
+      expect(await parts.state()).toEqual(expected);
+      // Else the second says nothing that the first did not.
+      if (remembers) expect(parts.histories).toBeLessThan(plain / 2);
+      else plain = parts.histories;
+    }
   }
 });

@@ -4,16 +4,12 @@
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
 SET param_sinces_ms = [1790000000000];
-WITH asked AS
-(
-  SELECT arrayJoin(arrayZip({test_ids: Array(UUID)}, {sinces_ms: Array(Int64)})) AS one, one.1 AS test_id, one.2 AS since_ms
-)
+WITH {sinces_ms: Array(Int64)}[indexOf({test_ids: Array(UUID)}, test_id)] AS since_ms
 SELECT
   test_id, pipeline_name, job_name, commit_sha, run_id, run_attempt,
   toString(execution_id) AS execution_id, status, is_flaky, is_retried, toUnixTimestamp64Milli(finished_at) AS finished_at_ms
 FROM ci.executions AS executions
-INNER JOIN asked ON asked.test_id = executions.test_id
-WHERE repository_id = {repository_id: UUID} AND on_default AND executions.test_id IN {test_ids: Array(UUID)}
+WHERE repository_id = {repository_id: UUID} AND on_default AND test_id IN {test_ids: Array(UUID)}
   AND finished_at >= fromUnixTimestamp64Milli(arrayMin({sinces_ms: Array(Int64)}) - 86400000, 'UTC') AND status != 'skipped'
 ORDER BY finished_at DESC
 LIMIT 4 BY test_id, pipeline_name, job_name, if(finished_at_ms >= since_ms, executions.execution_id, 0)
