@@ -75,7 +75,7 @@ const testsSince = { ...tests, since_ms: 'Int64' } as const;
 const history = defineQuery('evaluation/history', testsSince, executionRow);
 const newestHistory = defineQuery(
   'evaluation/newest_history',
-  { ...tests, sinces_ms: 'Array(Int64)' } as const,
+  { ...tests, sinces_ms: 'Array(Int64)', before_ms: 'Int64' } as const,
   executionRow,
 );
 const verdicts = defineQuery(
@@ -121,10 +121,18 @@ export class EvaluationStore {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
-  /** What passed or failed since a moment of each test, and of each identity the last few of the day before. */
-  newestHistory(since: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
-    const values = { repository_id: this.repositoryId, test_ids: [...since.keys()], sinces_ms: [...since.values()] };
-    return this.clickhouse.select(newestHistory, values);
+  /**
+   * What passed or failed since a moment of each test, and of each identity the last few before that.
+   *
+   * @param beforeMs how long before; milliseconds
+   */
+  newestHistory(since: ReadonlyMap<string, number>, beforeMs: number): Promise<IdentifiedExecution[]> {
+    return this.clickhouse.select(newestHistory, {
+      repository_id: this.repositoryId,
+      test_ids: [...since.keys()],
+      sinces_ms: [...since.values()],
+      before_ms: beforeMs,
+    });
   }
 
   /** The executions since then that are flaky. */

@@ -1,7 +1,7 @@
 /** What is stored of identities that start over: their executions, and the runs in which something went wrong. */
 import { appendAll } from '../domain/append.ts';
 import { isTrouble } from '../domain/execution.ts';
-import { DAY_MS, END_OF_TIME } from '../domain/time.ts';
+import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { readTroubledRuns } from '../postgres/judged-runs.ts';
 import type { ArrivalStores } from './judge-arrivals.ts';
 import { mayStartNear, nearStart } from './near-start.ts';
@@ -20,6 +20,9 @@ interface BehindIdentity {
   /** Executions that the end does not know. */
   news: readonly IdentifiedExecution[];
 }
+
+/** How long before a moment the last execution is looked for: most tests that run often have one in the last hour. */
+const NEAR_MS = [HOUR_MS, DAY_MS];
 
 export class StoredHistory {
   #runs: ReadonlyMap<string, RunInHand> = new Map();
@@ -82,24 +85,30 @@ export class StoredHistory {
    * passes, what they were before follows from what they are, and little of their history is read. Others are left out.
    */
   async near(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
-    const asked = behind.filter(({ stored, moment }) => mayStartNear(stored.belief, moment));
-    if (asked.length === 0) return new Map();
+    const found = new Map<string, RecentCourse>();
+    for (const beforeMs of NEAR_MS) {
+      const asked = behind.filter(({ key, stored, moment }) => !found.has(key) && mayStartNear(stored.belief, moment));
+      for (const [key, course] of await this.#nearWithin(asked, beforeMs)) found.set(key, course);
+    }
+    return found;
+  }
+
+  async #nearWithin(asked: readonly BehindIdentity[], beforeMs: number): Promise<[string, RecentCourse][]> {
+    if (asked.length === 0) return [];
     const since = new Map<string, number>();
     for (const { key, moment } of asked) {
       const testId = testIdIn(key);
       since.set(testId, Math.min(moment, since.get(testId) ?? moment));
     }
-    const counted = await this.#counted(await this.stores.executions.newestHistory(since));
+    const counted = await this.#counted(await this.stores.executions.newestHistory(since, beforeMs));
     const histories = Map.groupBy(await this.#inKnownRuns(counted), identityKey);
-    return new Map(
-      asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
-        const executions = histories.get(key) ?? [];
-        const unknown = new Set(news.map(({ executionId }) => executionId));
-        const known = executions.filter(({ executionId }) => !unknown.has(executionId));
-        const start = nearStart(stored.belief, known, moment);
-        return start ? [[key, { start, executions }]] : [];
-      }),
-    );
+    return asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
+      const executions = histories.get(key) ?? [];
+      const unknown = new Set(news.map(({ executionId }) => executionId));
+      const known = executions.filter(({ executionId }) => !unknown.has(executionId));
+      const start = nearStart(stored.belief, known, moment);
+      return start ? [[key, { start, executions }]] : [];
+    });
   }
 
   /**

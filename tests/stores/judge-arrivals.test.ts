@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import { comparePositions } from '../../src/domain/execution.ts';
 import { emptySummary, executionsOf } from '../../src/domain/test-state.ts';
-import { DAY_MS, dayOf, HOUR_MS } from '../../src/domain/time.ts';
+import { dayOf, HOUR_MS } from '../../src/domain/time.ts';
 import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
 import { RecentCourses, type StoredEnd } from '../../src/evaluation/recent-courses.ts';
 import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
@@ -66,11 +66,11 @@ class Kept {
           this.histories += testIds.length;
           return this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since);
         },
-        newestHistory: async (since: ReadonlyMap<string, number>) => {
+        newestHistory: async (since: ReadonlyMap<string, number>, beforeMs: number) => {
           this.histories += since.size;
           return [...Map.groupBy(this.#arrived, identityKey).values()].flatMap((of) => {
             const from = since.get(of[0]?.testId ?? '') ?? Number.POSITIVE_INFINITY;
-            const before = of.filter(({ finishedAt }) => finishedAt < from && finishedAt >= from - DAY_MS);
+            const before = of.filter(({ finishedAt }) => finishedAt < from && finishedAt >= from - beforeMs);
             const newest = before.sort(comparePositions).slice(-4);
             return from === Number.POSITIVE_INFINITY ? [] : [...newest, ...of.filter((one) => one.finishedAt >= from)];
           });
