@@ -75,15 +75,18 @@ export const healthOfTest = (
   identities: readonly { health: Health; summary: Pick<IdentitySummary, 'lastSuccessAt' | 'lastFailureAt'> }[],
 ): Health => worstHealth(countedIdentities(identities).map(({ health }) => health));
 
-/** The summary of some executions of an identity. */
-export function summaryOf(executions: readonly SummarisedExecution[]): IdentitySummary {
+/**
+ * The summary of some executions of an identity.
+ *
+ * @param newest the one that finished last
+ */
+export function summaryOf(
+  executions: readonly Pick<SummarisedExecution, 'status' | 'finishedAt'>[],
+  newest: SummarisedExecution | null,
+): IdentitySummary {
   const counts = new SummaryCounts();
-  let newest: SummarisedExecution | null = null;
-  for (const execution of executions) {
-    counts.add(execution.status, execution.finishedAt);
-    if (newest === null || isLater(execution, newest)) newest = execution;
-  }
-  return counts.summary(newest && summarised(newest));
+  for (const { status, finishedAt } of executions) counts.add(status, finishedAt);
+  return counts.summary(newest);
 }
 
 /** Counts executions one by one. */
@@ -154,18 +157,6 @@ function mergeDays(one: readonly DayCounts[], other: readonly DayCounts[]): DayC
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || (other !== null && other > one) ? other : one;
-
-/** Without what else is known of the execution. */
-const summarised = (execution: SummarisedExecution): SummarisedExecution => ({
-  executionId: execution.executionId,
-  status: execution.status,
-  finishedAt: execution.finishedAt,
-  framework: execution.framework,
-  frameworkVersion: execution.frameworkVersion,
-  language: execution.language,
-  filepath: execution.filepath,
-  function: execution.function,
-});
 
 const isLater = (one: SummarisedExecution, other: SummarisedExecution): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);

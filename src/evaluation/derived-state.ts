@@ -14,9 +14,9 @@ import { type Checkpoints, hasRunOnDefaultBranch } from '../postgres/health-chec
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { IdentifiedChange } from './beginnings.ts';
 import { CHECKPOINT_LAG_MS, hasCheckpoints } from './checkpoints.ts';
-import { conclusiveIn, type RetainedExecution, type TestHistory } from './history.ts';
+import { conclusiveIn, type IdentityHistory, type TestHistory } from './history.ts';
 import { placeOf } from './news.ts';
-import { type Identity, type IdentityState, identityKey } from './store.ts';
+import { type IdentifiedExecution, type Identity, type IdentityState, identityKey } from './store.ts';
 
 export interface DerivedState {
   test: TestState;
@@ -56,7 +56,7 @@ export function deriveState(
     states: [],
   };
   const { name } = history;
-  for (const { baseline, executions, ...identity } of identitiesOf(testId, history, checkpoints)) {
+  for (const { baseline, executions, newest, ...identity } of identitiesOf(testId, history, checkpoints)) {
     const { checkpoint, belief, changes, flaky } = followTo(
       baseline,
       { place: placeOf(identity), executions, contradictions: contradictions.get(identityKey(identity)) ?? [] },
@@ -65,7 +65,7 @@ export function deriveState(
     if (executions.length === 0 && belief.at === null) continue;
     derived.identities.push({
       ...{ ...identity, belief },
-      summary: summaryOf(executions),
+      summary: summaryOf(executions, newest),
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
       checkpointAt: checkpoint.at?.finishedAt ?? 0,
     });
@@ -84,9 +84,8 @@ export function deriveState(
   return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays, firstExecutions }, ...derived };
 }
 
-interface KnownIdentity extends Identity {
+interface KnownIdentity extends Identity, IdentityHistory {
   baseline: StoredBelief;
-  executions: readonly RetainedExecution[];
 }
 
 /**
@@ -100,10 +99,12 @@ function identitiesOf(
 ): KnownIdentity[] {
   const places = new Map(checkpoints.map((row) => [placeOf(row), row]));
   const known = new Map(
-    [...places].flatMap(([place, row]) => (hasRunOnDefaultBranch(row) ? [[place, { ...row, executions: [] }]] : [])),
+    [...places].flatMap(([place, row]) =>
+      hasRunOnDefaultBranch(row) ? [[place, { ...row, executions: [], newest: null }]] : [],
+    ),
   );
-  return [...new Map([...known, ...identities])].map(([place, { pipelineName, jobName, executions }]) => ({
-    ...{ testId, pipelineName, jobName, executions },
+  return [...new Map([...known, ...identities])].map(([place, { pipelineName, jobName, executions, newest }]) => ({
+    ...{ testId, pipelineName, jobName, executions, newest },
     baseline: places.get(place)?.baseline ?? unknownBelief(),
   }));
 }
@@ -117,7 +118,7 @@ export function unjudgedRun(
   history: TestHistory,
   { runs, checkpoints, contradictions }: Pick<DeriveOptions, 'runs' | 'checkpoints' | 'contradictions'>,
 ): string | undefined {
-  for (const { baseline, executions, ...identity } of identitiesOf(testId, history, checkpoints)) {
+  for (const { baseline, executions, newest: _, ...identity } of identitiesOf(testId, history, checkpoints)) {
     const { pipelineName, jobName } = identity;
     const start = baseline.at;
     const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
@@ -131,7 +132,7 @@ export function unjudgedRun(
 
 interface Course {
   place: string;
-  executions: readonly RetainedExecution[];
+  executions: readonly IdentifiedExecution[];
   contradictions: readonly Contradiction[];
 }
 

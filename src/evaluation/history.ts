@@ -3,43 +3,47 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailureGroup } from '../domain/failure-group.ts';
+import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
+import { STATUSES } from '../domain/status.ts';
 import type { SummarisedExecution } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import { placeOf } from './news.ts';
-import { executionColumns, executionOf, type IdentifiedExecution } from './store.ts';
+import type { IdentifiedExecution } from './store.ts';
 
-export type RetainedExecution = IdentifiedExecution & SummarisedExecution;
+/** Everything retained of one identity. */
+export interface IdentityHistory {
+  pipelineName: string;
+  jobName: string;
+  executions: readonly IdentifiedExecution[];
+  /** Null if there are none. */
+  newest: SummarisedExecution | null;
+}
 
 /** Everything retained of one test. */
 export interface TestHistory {
   name: string;
   /** By pipeline and CI job. */
-  identities: Map<string, { pipelineName: string; jobName: string; executions: RetainedExecution[] }>;
+  identities: Map<string, IdentityHistory>;
 }
 
 const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
-const executions = defineLongQuery(
-  'maintenance/history',
-  tests,
-  executionColumns
-    .extend({
-      test_name: z.string(),
-      framework: z.string(),
-      framework_version: z.string(),
-      language: z.string(),
-      filepath: z.string(),
-      function: z.string(),
-    })
-    .transform((row): RetainedExecution & { name: string } => ({
-      ...executionOf(row),
-      name: row.test_name,
-      framework: row.framework,
-      frameworkVersion: row.framework_version,
-      language: row.language,
-      filepath: row.filepath,
-      function: row.function,
-    })),
-);
+const identityRow = z.object({
+  test_id: z.string(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  test_name: z.string(),
+  commits: texts,
+  run_ids: texts,
+  run_attempts: numbers,
+  execution_ids: texts,
+  statuses: oneOf(STATUSES),
+  flaky: flags,
+  retried: flags,
+  finished_ms: numbers,
+  /** Framework and its version, language, file and function. */
+  shown: z.tuple([z.string(), z.string(), z.string(), z.string(), z.string()]),
+});
+const histories = defineLongQuery('maintenance/history', tests, identityRow);
 const failureGroups = defineLongQuery(
   'maintenance/failure_groups',
   tests,
@@ -58,7 +62,7 @@ const failureGroups = defineLongQuery(
 );
 
 /** The executions that passed or failed. */
-export const conclusiveIn = ({ identities }: TestHistory): RetainedExecution[] =>
+export const conclusiveIn = ({ identities }: TestHistory): IdentifiedExecution[] =>
   [...identities.values()].flatMap(({ executions }) => executions.filter(({ status }) => status !== 'skipped'));
 
 /** By test id. Failures are in {@link readGroups}. */
@@ -67,19 +71,45 @@ export async function readHistory(
   repositoryId: string,
   testIds: string[],
 ): Promise<Map<string, TestHistory>> {
-  const rows = await clickhouse.select(executions, { repository_id: repositoryId, test_ids: testIds });
+  const rows = await clickhouse.select(histories, { repository_id: repositoryId, test_ids: testIds });
   const history = new Map<string, TestHistory>();
-  for (const { name, ...execution } of rows) {
-    const test = history.get(execution.testId) ?? { name, identities: new Map() };
-    history.set(execution.testId, test);
-    const { pipelineName, jobName } = execution;
-    const place = placeOf(execution);
-    const identity = test.identities.get(place) ?? { pipelineName, jobName, executions: [] };
-    test.identities.set(place, identity);
-    identity.executions.push(execution);
+  for (const row of rows) {
+    const test = history.get(row.test_id) ?? { name: row.test_name, identities: new Map() };
+    history.set(row.test_id, test);
+    const identity = historyOf(row);
+    test.identities.set(placeOf(identity), identity);
   }
   return history;
 }
+
+function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
+  const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name };
+  const executions = row.execution_ids.map(
+    (executionId, i): IdentifiedExecution => ({
+      ...identity,
+      executionId: BigInt(executionId),
+      status: row.statuses[i] ?? 'skipped',
+      finishedAt: row.finished_ms[i] ?? 0,
+      runId: row.run_ids[i] ?? '',
+      runAttempt: row.run_attempts[i] ?? 0,
+      commit: row.commits[i] ?? '',
+      isFlakyWithinRun: row.flaky[i] ?? false,
+      isRetried: row.retried[i] ?? false,
+    }),
+  );
+  let newest: IdentifiedExecution | null = null;
+  for (const one of executions) if (newest === null || isLater(one, newest)) newest = one;
+  return { ...identity, executions, newest: newest && { ...factsOf(row.shown), ...statusOf(newest) } };
+}
+
+const isLater = (one: IdentifiedExecution, other: IdentifiedExecution): boolean =>
+  one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
+
+const factsOf = ([framework, frameworkVersion, language, filepath, fn]: z.infer<typeof identityRow>['shown']) => ({
+  ...{ framework, frameworkVersion, language, filepath, function: fn },
+});
+
+const statusOf = ({ executionId, status, finishedAt }: IdentifiedExecution) => ({ executionId, status, finishedAt });
 
 export async function readGroups(
   clickhouse: ClickHouse,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import type { KnownRuns } from '../domain/judge-runs.ts';
 import { endOfMonth } from '../domain/retention.ts';
 import type { Database, Executor } from '../postgres/client.ts';
 import {
@@ -69,6 +70,8 @@ export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId
 
 export interface RederiveOptions {
   isFlakyDetectionEnabled: boolean;
+  /** What the runs of the repository mean, if no block is evaluated meanwhile; otherwise they are read. */
+  runs?: KnownRuns;
   /** See {@link oldestRetained}. First failures from before stay, because their executions have left. */
   retainedSince: number;
 }
@@ -89,7 +92,7 @@ export async function rederive(
     const version = await drawVersion(db);
     const executions = new EvaluationStore(clickhouse, repositoryId);
     const { verdicts, states } = await db.transaction(async (tx) => {
-      const runs = await readMeanings(tx, repositoryId);
+      const runs = options.runs ?? (await readMeanings(tx, repositoryId));
       const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
       const stores = { clickhouse, executions, states: new StateStore(tx, repositoryId) };
       return replaceStates(stores, { repositoryId, testIds }, { ...options, runs, contradictions });
@@ -102,7 +105,7 @@ export async function rederive(
 async function replaceStates(
   { clickhouse, executions, states }: { clickhouse: ClickHouse; executions: EvaluationStore; states: StateStore },
   { repositoryId, testIds }: TestGroup,
-  { retainedSince: since, ...options }: RederiveOptions & Omit<DeriveOptions, 'checkpoints'>,
+  { retainedSince: since, ...options }: Pick<RederiveOptions, 'retainedSince'> & Omit<DeriveOptions, 'checkpoints'>,
 ): Promise<{ verdicts: Verdict[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
   const stored = new Map((await executions.flakyExecutions(testIds, 0)).map((one) => [one.executionId, one]));

@@ -12,12 +12,14 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
+import type { KnownRuns } from '../domain/judge-runs.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { lockEvaluation } from '../evaluation/lock.ts';
 import { oldestRetained, rederive, rejudgeRuns } from '../evaluation/rederive.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
+import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -79,9 +81,13 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       const retainedSince = await oldestRetained(deps.clickhouse);
       let tests = 0;
+      let judged: { id: string; runs: KnownRuns } | undefined;
       for await (const group of testsOnDefaultBranches(deps.clickhouse)) {
         const isFlakyDetectionEnabled = enabled.get(group.repositoryId) ?? true;
-        await rederive(judging, group, { isFlakyDetectionEnabled, retainedSince });
+        const { repositoryId: id } = group;
+        // A repository of a million tests has a hundred thousand runs, and a thousand groups.
+        if (judged?.id !== id) judged = { id, runs: await readMeanings(deps.postgres.db, id) };
+        await rederive(judging, group, { isFlakyDetectionEnabled, runs: judged.runs, retainedSince });
         tests += group.testIds.length;
       }
       await recountRepositories(deps);

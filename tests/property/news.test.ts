@@ -2,8 +2,9 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { groupOf, mergeGroups } from '../../src/domain/failure-group.ts';
-import { summaryOf } from '../../src/domain/test-state.ts';
+
 import { News } from '../../src/evaluation/news.ts';
+import { summaryOfAll } from '../support/summary.ts';
 
 const START = Date.UTC(2026, 9, 25);
 const TEST_IDS = ['test-1', 'test-2', 'test-3'];
@@ -107,7 +108,7 @@ test('each identity has its executions, their summary and their failures, howeve
               function: one.function,
             }));
             expect(of.length).toBeGreaterThan(0);
-            expect(withoutTies(identity.summary())).toEqual(withoutTies(summaryOf(executions)));
+            expect(withoutTies(identity.summary())).toEqual(withoutTies(summaryOfAll(executions)));
             expect(identity.conclusive()).toEqual(
               of.filter(({ one }) => one.status !== 'skipped').map(({ shared, one }) => expectedOf(shared, one)),
             );
@@ -134,7 +135,7 @@ test('each identity has its executions, their summary and their failures, howeve
 });
 
 /** Executions of one id at one time do not exist; of generated ones, either may be the newest. */
-const withoutTies = ({ newest, ...counts }: ReturnType<typeof summaryOf>) => ({
+const withoutTies = ({ newest, ...counts }: ReturnType<typeof summaryOfAll>) => ({
   ...counts,
   newest: newest && [newest.finishedAt, newest.executionId],
 });

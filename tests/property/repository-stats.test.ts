@@ -11,7 +11,8 @@ import {
   seriesStart,
 } from '../../src/domain/repository-stats.ts';
 import { HEALTHS, type Health, type Status, worstHealth } from '../../src/domain/status.ts';
-import { emptySummary, mergeSummaries, type SummarisedExecution, summaryOf } from '../../src/domain/test-state.ts';
+import { emptySummary, mergeSummaries, type SummarisedExecution } from '../../src/domain/test-state.ts';
+import { summaryOfAll } from '../support/summary.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-11-21T10:00:00Z');
@@ -61,7 +62,7 @@ const repository = fc.array(fc.array(history, { minLength: 1, maxLength: 3 }), {
 
 /** What is stored of an identity. */
 const identityOf = ({ executions, changes: all }: History): IdentityDays => ({
-  days: summaryOf(executions).days,
+  days: summaryOfAll(executions).days,
   health: all.at(-1)?.after ?? 'healthy',
   changes: all,
 });
@@ -110,7 +111,7 @@ test('every day is what a recount of all executions and changes gives, at any ti
 test('the failures of one identity are those of a repository that has no other', () => {
   fc.assert(
     fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
-      const { days } = summaryOf(executions);
+      const { days } = summaryOfAll(executions);
       const alone = new RepositoryTotals();
       alone.add([{ days, health: 'flaky', changes: [] }]);
       expect(failuresByDay(days, NOW)).toEqual(seriesOf(alone.days, NOW).map(({ failures }) => failures));
@@ -159,7 +160,7 @@ test('executions that are added to some identities of a test make the difference
       const before = identities.map(([one]) => identityOf(one));
       const after = identities.map(([one, added]) => ({
         ...identityOf(one),
-        days: mergeSummaries(summaryOf(one.executions), summaryOf(added)).days,
+        days: mergeSummaries(summaryOfAll(one.executions), summaryOfAll(added)).days,
       }));
       const kept = totalsOf([before]);
       kept.replace(before, after);
@@ -174,8 +175,8 @@ test('executions that are added to some identities of a test make the difference
 test('it does not matter in which order executions arrived', () => {
   fc.assert(
     fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
-      const arrived = executions.map((one) => summaryOf([one])).reduce(mergeSummaries, emptySummary);
-      const together: IdentityDays = { days: summaryOf(executions).days, health: 'flaky', changes: [] };
+      const arrived = executions.map((one) => summaryOfAll([one])).reduce(mergeSummaries, emptySummary);
+      const together: IdentityDays = { days: summaryOfAll(executions).days, health: 'flaky', changes: [] };
       expect(totalsOf([[{ ...together, days: arrived.days }]]).days).toEqual(totalsOf([[together]]).days);
     }),
   );

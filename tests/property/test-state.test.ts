@@ -8,10 +8,10 @@ import {
   RATIO_DAYS,
   recentCounts,
   type SummarisedExecution,
-  summaryOf,
   withoutMonth,
 } from '../../src/domain/test-state.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { summaryOfAll } from '../support/summary.ts';
 
 const START = Date.UTC(2026, 7, 20);
 /** Few times, so that several executions finish at the same one. */
@@ -43,10 +43,10 @@ describe('the summary of an identity', () => {
         let from = 0;
         for (let i = 0; from < other.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
-          summary = mergeSummaries(summary, summaryOf(other.slice(from, from + size)));
+          summary = mergeSummaries(summary, summaryOfAll(other.slice(from, from + size)));
           from += size;
         }
-        expect(summary).toEqual(summaryOf(all));
+        expect(summary).toEqual(summaryOfAll(all));
       }),
     );
   });
@@ -54,7 +54,7 @@ describe('the summary of an identity', () => {
   test('counts what is retained, and the passes and failures of the last 30 days', () => {
     fc.assert(
       fc.property(history, fc.integer({ min: 0, max: 40 }), (all, later) => {
-        const summary = summaryOf(all);
+        const summary = summaryOfAll(all);
         const newest = Math.max(START, ...all.map((one) => one.finishedAt));
         const now = newest + later * DAY_MS;
         const first = (Math.floor(now / DAY_MS) - RATIO_DAYS + 1) * DAY_MS;
@@ -73,8 +73,8 @@ describe('the summary of an identity', () => {
       fc.property(history, fc.integer({ min: 0, max: 90 }), (all, day) => {
         const month = monthOf(START + day * DAY_MS);
         const kept = all.filter((one) => monthOf(one.finishedAt) > month);
-        const { days, ...left } = withoutMonth(summaryOf(all), month);
-        const { days: daysKept, ...expected } = summaryOf(kept);
+        const { days, ...left } = withoutMonth(summaryOfAll(all), month);
+        const { days: daysKept, ...expected } = summaryOfAll(kept);
         expect(left).toEqual(expected);
         // What is kept may have more days than the newest of all leaves room for; no ratio asks for them.
         expect(days).toEqual(kept.length === 0 ? [] : daysKept);

@@ -1,0 +1,20 @@
+/** Summaries of executions of which everything is known. */
+import {
+  emptySummary,
+  type IdentitySummary,
+  newestOf,
+  type SummarisedExecution,
+  summaryOf,
+} from '../../src/domain/test-state.ts';
+
+export const summaryOfAll = (executions: readonly SummarisedExecution[]): IdentitySummary =>
+  summaryOf(executions, newestIn(executions));
+
+/** Without what else is known of it. */
+function newestIn(executions: readonly SummarisedExecution[]): SummarisedExecution | null {
+  const newest = newestOf(executions.map((one) => ({ ...emptySummary, newest: one })));
+  if (!newest) return null;
+  const { executionId, status, finishedAt, framework, frameworkVersion, language, filepath } = newest;
+  const facts = { framework, frameworkVersion, language, filepath, function: newest.function };
+  return { executionId, status, finishedAt, ...facts };
+}
