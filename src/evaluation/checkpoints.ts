@@ -2,11 +2,13 @@
  * Where the belief about an identity can start over. CI jobs of one run finish and arrive out of order: what is older than
  * the newest execution costs a fold from a checkpoint, and what is older than that one from the baseline.
  *
- * An identity that has only passed has no checkpoints, and so has nearly every one: what was believed of it before its last
- * passes follows from what is believed now (near-start.ts). With its first failure, what was known before becomes one.
+ * An identity that has only passed, as nearly every one, needs none while it has run seldom: what was believed of it before its
+ * last passes follows from what is believed now (near-start.ts), and its whole history is short. With its first failure, what
+ * was known before becomes one.
  */
 import { hasOnlyPassed } from '../domain/only-passed.ts';
-import { DAY_MS } from '../domain/time.ts';
+import type { IdentitySummary } from '../domain/test-state.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
@@ -23,14 +25,27 @@ export interface Advance {
   newer: StoredBelief | undefined;
 }
 
+/** Passes since the last checkpoint of an identity that has only passed, before there is another: so many are read quickly. */
+const PASSES_WITHOUT_CHECKPOINT = 200;
+
 /** What is known becomes a checkpoint once it is a day old, or when nothing but passes came before. */
 export function advanceOf(known: IdentityRecord | undefined, end: StoredBelief): Advance {
   const finishedAt = end.at?.finishedAt ?? 0;
-  if (hasOnlyPassed(end.belief)) return { checkpointAt: 0, newer: undefined };
-  if (!known?.belief.at) return { checkpointAt: finishedAt, newer: undefined };
-  if (!hasOnlyPassed(known.belief.belief) && finishedAt - known.checkpointAt < CHECKPOINT_LAG_MS)
-    return { checkpointAt: known.checkpointAt, newer: undefined };
-  return { checkpointAt: known.belief.at.finishedAt, newer: known.belief };
+  const isCalm = hasOnlyPassed(end.belief);
+  if (!known?.belief.at) return { checkpointAt: isCalm ? 0 : finishedAt, newer: undefined };
+  const { belief, checkpointAt, summary } = known;
+  const isOld = finishedAt - checkpointAt >= CHECKPOINT_LAG_MS;
+  const isDue = isCalm
+    ? isOld && passesSince(summary, checkpointAt) >= PASSES_WITHOUT_CHECKPOINT
+    : isOld || hasOnlyPassed(belief.belief);
+  return isDue ? { checkpointAt: known.belief.at.finishedAt, newer: belief } : { checkpointAt, newer: undefined };
+}
+
+/** As far as the days are known. */
+function passesSince({ days }: Pick<IdentitySummary, 'days'>, at: number): number {
+  let passes = 0;
+  for (const [day, passed] of days) if (day >= dayOf(at)) passes += passed;
+  return passes;
 }
 
 /** The same for one that started over. */
@@ -46,9 +61,9 @@ export function checkpointsAfter(identity: Identity, [baseline, ...later]: Start
   return { testId, pipelineName, jobName, baseline, older: later.at(-2) ?? baseline, newer };
 }
 
-/** Whether an identity has places to remember. */
-export const hasCheckpoints = (baseline: StoredBelief, end: StoredBelief): boolean =>
-  baseline.at !== null || !hasOnlyPassed(end.belief);
+/** Whether the checkpoint of an identity is to be remembered, of which everything is known. */
+export const isCheckpointKept = (baseline: StoredBelief, end: StoredBelief, executions: number): boolean =>
+  baseline.at !== null || executions >= PASSES_WITHOUT_CHECKPOINT || !hasOnlyPassed(end.belief);
 
 /** From old to new. */
 export const startsOf = (row: Checkpoints): Starts => [

@@ -13,7 +13,7 @@ import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import { type Checkpoints, hasRunOnDefaultBranch } from '../postgres/health-checkpoints.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import type { IdentifiedChange } from './beginnings.ts';
-import { CHECKPOINT_LAG_MS, hasCheckpoints } from './checkpoints.ts';
+import { CHECKPOINT_LAG_MS, isCheckpointKept } from './checkpoints.ts';
 import { conclusiveIn, type IdentityHistory, type TestHistory } from './history.ts';
 import { placeOf } from './news.ts';
 import { type IdentifiedExecution, type Identity, type IdentityState, identityKey } from './store.ts';
@@ -63,15 +63,15 @@ export function deriveState(
       runs,
     );
     if (executions.length === 0 && belief.at === null) continue;
+    const isKept = isCheckpointKept(baseline, belief, executions.length);
     derived.identities.push({
       ...{ ...identity, belief },
       summary: summaryOf(executions, newest),
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
-      checkpointAt: checkpoint.at?.finishedAt ?? 0,
+      checkpointAt: isKept ? (checkpoint.at?.finishedAt ?? 0) : 0,
     });
     derived.starts.push({ ...identity, start: baseline });
-    if (hasCheckpoints(baseline, belief))
-      derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
+    if (isKept) derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
     for (const change of shownChanges(changes, isFlakyDetectionEnabled))
       derived.changes.push({ ...identity, ...change });
     if (isFlakyDetectionEnabled) for (const id of flaky) derived.flaky.add(id);

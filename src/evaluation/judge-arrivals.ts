@@ -272,8 +272,8 @@ class Judgement {
     if (this.#behind.size === 0) return;
     const known = await this.stores.readBeliefs([...new Set([...this.#behind.keys()].map(testIdIn))]);
     const behind = [...this.#behind].flatMap(([key, moment]) => {
-      const stored = known.get(key)?.stored;
-      return stored ? [{ key, stored, moment, news: this.#arrived.get(key) ?? [] }] : [];
+      const { stored, starts } = known.get(key) ?? NOTHING_KNOWN;
+      return stored ? [{ key, stored, baseline: starts[0], moment, news: this.#arrived.get(key) ?? [] }] : [];
     });
     const recent = await this.#stored.recent(behind);
     const near = await this.#stored.near(behind.filter(({ key }) => !recent.has(key)));

@@ -1,7 +1,8 @@
 /** What is stored of identities that start over: their executions, and the runs in which something went wrong. */
 import { appendAll } from '../domain/append.ts';
-import { isTrouble } from '../domain/execution.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
+import type { StoredBelief } from '../postgres/belief-text.ts';
 import { readTroubledRuns } from '../postgres/judged-runs.ts';
 import type { ArrivalStores } from './judge-arrivals.ts';
 import { mayStartNear, nearStart } from './near-start.ts';
@@ -16,10 +17,15 @@ interface BehindIdentity {
   /** `identityKey`. */
   key: string;
   stored: StoredEnd;
+  /** Of what is older, nothing is known any more. */
+  baseline: StoredBelief;
   moment: number;
   /** Executions that the end does not know. */
   news: readonly IdentifiedExecution[];
 }
+
+const isFrom = ({ at: first }: StoredBelief, { at }: StoredBelief): boolean =>
+  first === null || (at !== null && comparePositions(at, first) >= 0);
 
 /** How long before a moment the last execution is looked for: most tests that run often have one in the last hour. */
 const NEAR_MS = [HOUR_MS, DAY_MS];
@@ -66,10 +72,12 @@ export class StoredHistory {
   /** Of those that this process has judged lately: what it knows of them. Others are left out. */
   async recent(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
     const { repositoryId, recent } = this.stores;
-    const found = behind.flatMap(({ key, stored, moment, news }) => {
+    const found = behind.flatMap(({ key, stored, baseline, moment, news }) => {
       const course = recent.find(repositoryId, key, stored);
       const isBefore = course && (course.start.at === null || course.start.at.finishedAt < moment);
-      return isBefore ? [{ key, ...course, executions: [...course.executions, ...news] }] : [];
+      return isBefore && isFrom(baseline, course.start)
+        ? [{ key, ...course, executions: [...course.executions, ...news] }]
+        : [];
     });
     await this.#readRunsOfTrouble(found.flatMap(({ executions }) => executions));
     return new Map(
