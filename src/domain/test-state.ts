@@ -158,7 +158,10 @@ function mergeDays(one: readonly DayCounts[], other: readonly DayCounts[]): DayC
 const later = (one: number | null, other: number | null): number | null =>
   one === null || (other !== null && other > one) ? other : one;
 
-const isLater = (one: SummarisedExecution, other: SummarisedExecution): boolean =>
+type Place = Pick<SummarisedExecution, 'finishedAt' | 'executionId'>;
+
+/** Whether an execution finished after another; of two at the same time, the one with the greater id. */
+export const isLater = (one: Place, other: Place): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
 
 /** Time does not go back, so what no ratio asks for on the newest day is never asked for again. */

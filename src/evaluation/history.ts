@@ -5,7 +5,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailureGroup } from '../domain/failure-group.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
-import type { SummarisedExecution } from '../domain/test-state.ts';
+import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import { placeOf } from './news.ts';
 import type { IdentifiedExecution } from './store.ts';
@@ -101,9 +101,6 @@ function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
   for (const one of executions) if (newest === null || isLater(one, newest)) newest = one;
   return { ...identity, executions, newest: newest && { ...factsOf(row.shown), ...statusOf(newest) } };
 }
-
-const isLater = (one: IdentifiedExecution, other: IdentifiedExecution): boolean =>
-  one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
 
 const factsOf = ([framework, frameworkVersion, language, filepath, fn]: z.infer<typeof identityRow>['shown']) => ({
   ...{ framework, frameworkVersion, language, filepath, function: fn },

@@ -97,6 +97,7 @@ const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(ex
 
 const say = narrator();
 const filled = filledWith(values.folder);
+if (values.fill && filled) throw new Error('the folder is filled already');
 
 /** Each run has its own folder, or the one that is given. */
 async function run(options: RunOptions): Promise<Figure[]> {

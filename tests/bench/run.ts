@@ -69,7 +69,7 @@ export async function runService(folder: string, options: RunOptions, say: (what
     figures.push(figure(options.isFilled ? 'start.filled' : 'start.empty', await service.start(), 's'));
     if (!options.isFilled) figures.push(...(await fillBefore(service, options, say)));
     say(`ingests ${timed}`);
-    const ingested = await measureIngest(service, options.isFilled ? furtherOf(options) : timedOf(options));
+    const ingested = await measureIngest(service, options.isFilled ? furtherOf(options) : lastJobsOf(options));
     figures.push(...ingestFigures(ingested, timed));
 
     await allowReruns(service);
@@ -103,7 +103,7 @@ export async function runService(folder: string, options: RunOptions, say: (what
     const bares = await measureBares(service, targets, pace);
     // PostgreSQL has the machine to itself, as the service had.
     await service.stop();
-    const { from: timedFrom, to } = timedOf(options);
+    const { from: timedFrom, to } = lastJobsOf(options);
     const floor = join(folder, 'floor');
     const request = {
       folder: floor,
@@ -136,14 +136,14 @@ export async function fillService(folder: string, options: RunOptions, say: (wha
 /** With the executions before those that are timed. */
 async function fillBefore(service: BenchService, options: RunOptions, say: (what: string) => void): Promise<Figure[]> {
   const { source, isFilledByQueue } = options;
-  const { from } = timedOf(options);
+  const { from } = lastJobsOf(options);
   say(`fills with ${from * source.chunk} executions`);
   if (!isFilledByQueue) return fillDirectly(service, source, from, say);
   return fillFigures(await fill(service, source, from));
 }
 
 /** The last executions of the source. */
-function timedOf({ source, timed }: RunOptions): TimedJobs {
+function lastJobsOf({ source, timed }: RunOptions): TimedJobs {
   const to = Math.ceil(source.executions / source.chunk);
   return { source, from: to - Math.ceil(timed / source.chunk), to };
 }
