@@ -37,6 +37,8 @@ import {
 } from './store.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
+/** Each window looks through the times of all executions: so a repository of 100,000,000 reads more at once. */
+const WINDOWS_MAX = 250;
 
 const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
 const between = { repository_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64' } as const;
@@ -155,10 +157,12 @@ function* windowsOf(
   counts: readonly { hour_ms: number; executions: number }[],
   executionsAtOnce: number,
 ): Generator<{ from: number; to: number }> {
+  const total = counts.reduce((sum, { executions }) => sum + executions, 0);
+  const executionsMax = Math.max(executionsAtOnce, total / WINDOWS_MAX);
   let from = Math.max(0, edge);
   let taken = 0;
   for (const { hour_ms: hour, executions } of counts) {
-    if (taken > 0 && taken + executions > executionsAtOnce) {
+    if (taken > 0 && taken + executions > executionsMax) {
       yield { from, to: hour };
       [from, taken] = [hour, 0];
     }
