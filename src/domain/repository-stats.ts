@@ -83,6 +83,28 @@ export class RepositoryTotals {
     }
   }
 
+  /**
+   * Counts the days on which one test ran as {@link replace} would, without its other identities. That is right if it never
+   * ran after `lastDay`, and if the identities that ran are healthy, and have been since the first of `days`: on a day on
+   * which a test counts, one more healthy identity changes nothing. Its failures are left to {@link addFailure}.
+   *
+   * @param lastDay the newest day on which it passed or failed before; undefined if it is new
+   * @param days on which it passed or failed, in order, none before `lastDay`
+   */
+  addRuns(lastDay: number | undefined, days: readonly number[]): void {
+    if (lastDay === undefined) this.counts.tests++;
+    let uncounted = lastDay === undefined ? this.firstDay : Math.max(lastDay + HEALTH_RECENT_DAYS, this.firstDay);
+    for (const ran of days) {
+      const end = ran + HEALTH_RECENT_DAYS;
+      for (let day = Math.max(ran, uncounted); day < end; day++) this.#at(day).healths.healthy++;
+      uncounted = Math.max(uncounted, end);
+    }
+  }
+
+  addFailure(day: number): void {
+    if (day >= this.firstDay) this.#at(day).failures++;
+  }
+
   /** The test as it is now, and its failures. */
   #count(identities: readonly IdentityDays[], sign: 1 | -1): void {
     if (identities.length === 0) return;

@@ -3,12 +3,14 @@
  */
 import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { concurrently } from '../concurrently.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import type { BlockStore } from '../ledger/blocks.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
+import { unhealthyAmong } from '../postgres/test-states.ts';
 import type { KnownTest } from './changed-states.ts';
 import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
 import { type EvaluationStores, evaluate, type Judgements } from './evaluate.ts';
@@ -29,6 +31,12 @@ export interface EvaluationDeps {
 
 /** Half a million executions of 120,000 identities take about 80 MiB. */
 const PASS_BYTES_MAX = 96 * 2 ** 20;
+
+/**
+ * Repositories of a pass that are evaluated side by side: while one waits for a store, another is judged. Each reads on up to
+ * two connections to PostgreSQL.
+ */
+const REPOSITORIES_AT_ONCE = 3;
 
 interface Reading {
   /** The blocks of the pass: whether the state of the tests counts them already. */
@@ -84,8 +92,9 @@ export class BlockEvaluation {
         const judged = await db.transaction((tx) => this.#count(tx, isCounted, { touched, newest }));
         if (judged === undefined) return false;
         const settings = await settingsOf(db, judged.keys());
-        for (const [repositoryId, judgements] of judged)
-          await this.#write(repositoryId, judgements, { version, settings: settings.get(repositoryId) });
+        await concurrently(judged, REPOSITORIES_AT_ONCE, ([repositoryId, judgements]) =>
+          this.#write(repositoryId, judgements, { version, settings: settings.get(repositoryId) }),
+        );
         await this.#recorder.refresh(commits);
         return true;
       }),
@@ -128,11 +137,11 @@ export class BlockEvaluation {
     const judged = new Map<string, Judgements>();
     const readUncounted = blocks.uncountedExecutions(tx, blockIds);
     const settings = await settingsOf(tx, touched.keys());
-    for (const [repositoryId, of] of touched) {
+    await concurrently(touched, REPOSITORIES_AT_ONCE, async ([repositoryId, of]) => {
       const stores = this.#storesOf({ tx, repositoryId, readUncounted });
       const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
       judged.set(repositoryId, await evaluate(stores, of, { isFlakyDetectionEnabled, beforeBatch: this.#beforeBatch }));
-    }
+    });
     await blocks.markCounted(tx, blockIds);
     return judged;
   }
@@ -170,13 +179,27 @@ export class BlockEvaluation {
     const search = settings ? quarantineSearch(settings.mode, settings.isEnabled) : 'off';
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const quarantined = new Set(open.map(({ testId }) => testId));
-    const asked = testIds.filter((testId) => quarantined.has(testId) || (search !== 'off' && unhealthy.has(testId)));
+    const mayOpen =
+      search === 'off' ? new Set<string>() : unhealthy.union(await this.#unhealthyOf(repositoryId, testIds));
+    const asked = testIds.filter((testId) => quarantined.has(testId) || mayOpen.has(testId));
     const states = new StateStore(db, repositoryId);
-    for (let from = 0; from < asked.length; from += TESTS_MAX) {
-      const known = await states.readStates(asked.slice(from, from + TESTS_MAX));
+    for (const some of groupsOf(asked)) {
+      const known = await states.readStates(some);
       await judgeQuarantines({ repositoryId, search, quarantines }, statesOf(known.values()));
     }
   }
+
+  /** A test that is calm in one CI job may be flaky or broken in another. */
+  async #unhealthyOf(repositoryId: string, testIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const unhealthy = new Set<string>();
+    for (const some of groupsOf(testIds))
+      for (const testId of await unhealthyAmong(this.#deps.db, repositoryId, some)) unhealthy.add(testId);
+    return unhealthy;
+  }
+}
+
+function* groupsOf(testIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < testIds.length; from += TESTS_MAX) yield testIds.slice(from, from + TESTS_MAX);
 }
 
 function commitsIn(news: readonly News[]): TouchedCommits {

@@ -2,6 +2,7 @@
 import { shownHealth } from '../domain/belief-course.ts';
 import { firstOfMonths } from '../domain/first-executions.ts';
 import { emptySummary, mergeSummaries, RATIO_DAYS } from '../domain/test-state.ts';
+import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
 import { type Advance, advanceOf, keptAt } from './checkpoints.ts';
@@ -14,6 +15,7 @@ import type { TouchedTest } from './touched.ts';
 export interface KnownTest {
   /** Undefined until it has run. */
   test: TestState | undefined;
+  /** Of its identities: all, or those that have news. */
   records: readonly IdentityRecord[];
 }
 
@@ -38,7 +40,7 @@ export interface ChangeOptions {
 /** An identity to write, with its newer checkpoint if that changes. */
 export type ChangedIdentity = IdentityRecord & Advance;
 
-/** New tests, and those whose first executions, first failure or flaky days changed. */
+/** New tests, and those whose first executions, first failure, last or flaky days changed. */
 export function changedTests(
   tests: ReadonlyMap<string, TestInHand>,
   { flakyDays }: Pick<ChangeOptions, 'flakyDays'>,
@@ -56,16 +58,20 @@ export function changedTests(
       if (name === undefined) return [];
       const firstFailure = earliest(before?.firstFailure ?? null, news);
       const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
+      const lastDay = laterDay(before?.lastDay ?? null, news);
       const days = flakyDays.get(testId);
       const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
-      if (before?.name && !isFirst && !days) return [];
+      if (before?.name && !isFirst && lastDay === before.lastDay && !days) return [];
       const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
-      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions }];
+      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions, lastDay }];
     },
   );
 }
 
 const NONE: readonly number[] = [];
+
+const laterDay = (known: number | null, news: TestNews | undefined): number | null =>
+  news && news.until > 0 ? Math.max(dayOf(news.until), known ?? 0) : known;
 
 /** When the new executions finished. */
 function timesOf({ identities }: TestNews): number[] {

@@ -81,7 +81,9 @@ export function deriveState(
   const flakyDays = flakyDaysOf(history, derived.flaky);
   const times = [...history.identities.values()].flatMap(({ executions }) => executions.map((one) => one.finishedAt));
   const firstExecutions = firstOfMonths([], times);
-  return { test: { testId, name, firstFailure: firstFailureOf(history), flakyDays, firstExecutions }, ...derived };
+  const lastDay = lastDayOf(history);
+  const firstFailure = firstFailureOf(history);
+  return { test: { testId, name, firstFailure, flakyDays, firstExecutions, lastDay }, ...derived };
 }
 
 interface KnownIdentity extends Identity, IdentityHistory {
@@ -165,6 +167,12 @@ function firstFailureOf(history: TestHistory): FirstFailure | null {
     if (isEarlier) first = { failedAt, executionId, commit };
   }
   return first;
+}
+
+function lastDayOf(history: TestHistory): number | null {
+  let newest: number | null = null;
+  for (const { finishedAt } of conclusiveIn(history)) newest = Math.max(finishedAt, newest ?? 0);
+  return newest === null ? null : dayOf(newest);
 }
 
 function flakyDaysOf(history: TestHistory, flaky: ReadonlySet<string>): TestState['flakyDays'] {

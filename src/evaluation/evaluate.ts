@@ -18,13 +18,13 @@ import type { IdentityRecord } from '../postgres/test-states.ts';
 import { beginningsIn } from './beginnings.ts';
 import { type CalmContext, type CalmTest, countCalm, maybeCalm } from './calm.ts';
 import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
-import { changedVerdicts, flakyDaysOf } from './flaky-verdicts.ts';
+import { flakyDaysOf, type JudgedVerdicts, judgeVerdicts } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
-import { conclusiveOf, type NewsOfIdentity, placeOf } from './news.ts';
+import { type NewsOfIdentity, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
 import type { RecentCourses } from './recent-courses.ts';
 import { StateStore, type WriteOptions } from './state-store.ts';
-import { type EvaluationStore, identityKey, TESTS_MAX, type Verdict } from './store.ts';
+import { type EvaluationStore, type Identity, identityKey, TESTS_MAX, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 
 export interface EvaluationStores {
@@ -43,10 +43,10 @@ export interface EvaluationStores {
 
 export interface Judgements {
   /** What to write into ClickHouse once the state is committed. */
-  verdicts: Verdict[];
+  verdicts: readonly Verdict[];
   /** The tests that were counted or judged. */
   testIds: string[];
-  /** Those of which an identity is, or was until now, flaky or broken. */
+  /** Of those that were judged, the ones of which an identity is, or was until now, flaky or broken. */
   unhealthy: ReadonlySet<string>;
 }
 
@@ -101,7 +101,7 @@ async function countAll(
 }
 
 const readAhead = (evaluation: Evaluation, batch: ReadonlyMap<string, TouchedTest> | undefined) =>
-  batch ? handled(evaluation.readAhead([...batch.keys()])) : Promise.resolve(new Map<string, KnownTest>());
+  batch ? handled(evaluation.readAhead(batch)) : Promise.resolve(new Map<string, KnownTest>());
 
 /** A promise that is waited for later. Without this, its failure would end the process before that. */
 function handled<T>(promise: Promise<T>): Promise<T> {
@@ -128,7 +128,9 @@ interface CountedBatch {
 }
 
 class Evaluation {
-  readonly #verdicts: Verdict[] = [];
+  #verdicts: JudgedVerdicts = { changed: [], stored: [] };
+  /** Tests of which the executions that count as flaky may have changed. */
+  readonly #mayDiffer = new Set<string>();
   readonly #testIds: string[] = [];
   readonly #unhealthy = new Set<string>();
   /** Tests that are not calm. */
@@ -143,8 +145,9 @@ class Evaluation {
     this.#ahead = new StateStore(stores.db, stores.repositoryId);
   }
 
-  readAhead(testIds: readonly string[]): Promise<ReadonlyMap<string, KnownTest>> {
-    return this.#ahead.readStates(testIds);
+  /** Of the identities of each test, only those with news: a test has many, and few of them run together. */
+  readAhead(tests: ReadonlyMap<string, TouchedTest>): Promise<ReadonlyMap<string, KnownTest>> {
+    return this.#ahead.readNamed([...tests.keys()], [...tests].flatMap(identitiesWithNews));
   }
 
   /** Counts what is calm, and keeps the rest in hand. Writes nothing. */
@@ -160,13 +163,13 @@ class Evaluation {
     const remembered = new Map<string, { before: IdentityRecord; news: NewsOfIdentity }>();
     for (const [testId, test] of tests) {
       const before = known.get(testId) ?? UNKNOWN;
-      this.#note(testId, before);
       const one = maybe.get(testId);
       const counted = one && countCalm(one, context);
       if (!counted) {
         this.#keep(testId, test, before);
         continue;
       }
+      this.#testIds.push(testId);
       const { records, beliefs } = counted;
       calm.set(testId, { ...test, known: { test: before.test, records }, beliefs, judged: [] });
       checkpoints.push(...counted.checkpoints);
@@ -235,7 +238,12 @@ class Evaluation {
       readBeliefs: (ids: readonly string[]) => states.readBeliefs(ids),
     };
     const judged = await judgeArrivals(stores, { identities: this.#arrivals, runs, pulls, againSince });
-    this.#verdicts.push(...(await changedVerdicts(executions, [...judged.values()], this.options)));
+    const flaky = [...this.#arrivals.values()].flatMap((arrival) =>
+      arrival.executions.filter(({ isFlakyWithinRun }) => isFlakyWithinRun),
+    );
+    this.#verdicts = await judgeVerdicts(executions, [...judged.values()], flaky, this.options);
+    // What its source calls flaky is stored already.
+    for (const { testId } of [...this.#verdicts.changed, ...flaky]) this.#mayDiffer.add(testId);
     const byTest = Map.groupBy(judged.values(), ({ testId }) => testId);
     return new Map(
       [...new Set([...this.#suspects.keys(), ...byTest.keys()])].map((testId): [string, JudgedTest] => [
@@ -246,8 +254,12 @@ class Evaluation {
   }
 
   async write(tests: ReadonlyMap<string, JudgedTest>): Promise<void> {
-    const { executions, states } = this.stores;
-    const known = await states.readStates([...tests.keys()]);
+    const { states } = this.stores;
+    const named = new Map<string, Identity>();
+    for (const [testId, test] of tests)
+      for (const identity of [...test.identities, ...identitiesWithNews([testId, test])])
+        named.set(identityKey(identity), identity);
+    const known = await states.readNamed([...tests.keys()], [...named.values()]);
     const inHand = new Map(
       [...tests].map(([testId, { identities, ...test }]): [string, TestInHand] => [
         testId,
@@ -255,20 +267,15 @@ class Evaluation {
       ]),
     );
     for (const [testId, { identities }] of tests) {
-      if (!this.#suspects.has(testId)) this.#note(testId, known.get(testId) ?? UNKNOWN);
+      this.#note(testId, known.get(testId) ?? UNKNOWN);
       const isUnhealthy = identities.some(
         ({ course }) => shownHealth(course.belief.status, this.options.isFlakyDetectionEnabled) !== 'healthy',
       );
       if (isUnhealthy) this.#unhealthy.add(testId);
     }
-    const changed = this.#verdicts.filter(({ testId }) => tests.has(testId));
-    const mayDiffer = new Set(changed.map(({ testId }) => testId));
-    // What its source calls flaky is stored already.
-    for (const [testId, { news }] of tests)
-      if (news?.hasTrouble && conclusiveOf(news).some(({ isFlakyWithinRun }) => isFlakyWithinRun))
-        mayDiffer.add(testId);
+    const mayDiffer = new Set([...this.#mayDiffer].filter((testId) => tests.has(testId)));
     const since = Math.min(...[...mayDiffer].map((testId) => firstRatioDay(newestOf(inHand.get(testId))) * DAY_MS));
-    const flakyDays = await flakyDaysOf(executions, mayDiffer, changed, since);
+    const flakyDays = flakyDaysOf(this.#verdicts, mayDiffer, since);
     this.#remember(inHand, await states.writeStates(inHand, this.#toWrite(flakyDays)));
   }
 
@@ -291,17 +298,19 @@ class Evaluation {
   }
 
   get judgements(): Judgements {
-    return { verdicts: this.#verdicts, testIds: this.#testIds, unhealthy: this.#unhealthy };
+    return { verdicts: this.#verdicts.changed, testIds: this.#testIds, unhealthy: this.#unhealthy };
   }
 }
+
+const identitiesWithNews = ([testId, { news }]: readonly [string, TouchedTest]): Identity[] =>
+  (news?.identities ?? []).map(({ pipelineName, jobName }) => ({ testId, pipelineName, jobName }));
 
 const NOTHING_NEW: TouchedTest = { news: undefined, again: undefined };
 
 /** When the newest execution of a test that passed or failed finished. */
 function newestOf(test: TestInHand | undefined): number {
-  let newest = 0;
+  let newest = (test?.known.test?.lastDay ?? 0) * DAY_MS;
   for (const { summary } of test?.known.records ?? [])
     newest = Math.max(newest, summary.lastSuccessAt ?? 0, summary.lastFailureAt ?? 0);
-  for (const { finishedAt } of test?.news ? conclusiveOf(test.news) : []) newest = Math.max(newest, finishedAt);
-  return newest;
+  return Math.max(newest, test?.news?.until ?? 0);
 }

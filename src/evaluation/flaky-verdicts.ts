@@ -1,29 +1,47 @@
 /** Which executions count as flaky, compared with what is stored of them. */
 import { undecided } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../domain/execution.ts';
-import { dayOf } from '../domain/time.ts';
+import { firstRatioDay } from '../domain/test-state.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { JudgedIdentity } from './judge-arrivals.ts';
-import { splitByRecency } from './recency.ts';
-import type { EvaluationStore, FlakyVerdict, Verdict } from './store.ts';
+import type { EvaluationStore, FlakyVerdict, IdentifiedExecution, Verdict } from './store.ts';
 
 export interface VerdictOptions {
   isFlakyDetectionEnabled: boolean;
 }
 
-/** The verdicts that differ from the stored ones, on executions that a judgement decided about. */
-export async function changedVerdicts(
+/** Verdicts of some tests, as they are stored and as a judgement changes them. */
+export interface JudgedVerdicts {
+  /** Those that differ from the stored ones, on executions that the judgement decided about. */
+  changed: readonly Verdict[];
+  /** Stored as flaky, of every test with a verdict and those that were asked for. */
+  stored: readonly FlakyVerdict[];
+}
+
+/**
+ * @param flaky news that their source calls flaky: what is stored of their tests is asked for as well
+ */
+export async function judgeVerdicts(
   store: EvaluationStore,
   judged: readonly JudgedIdentity[],
+  flaky: readonly IdentifiedExecution[],
   options: VerdictOptions,
-): Promise<Verdict[]> {
+): Promise<JudgedVerdicts> {
   const verdicts = judged.flatMap((identity) => verdictsOf(identity, options));
-  const stored = await storedOf(store, verdicts);
-  return verdicts.filter((verdict) => {
-    const known = stored.get(verdict.executionId);
+  const asked = [...verdicts, ...flaky];
+  if (asked.length === 0) return { changed: [], stored: [] };
+  const oldest = asked.reduce((least, { finishedAt }) => Math.min(least, finishedAt), Number.MAX_SAFE_INTEGER);
+  const testIds = [...new Set(asked.map(({ testId }) => testId))];
+  // One statement: the days that are counted later begin no earlier.
+  const stored = await store.flakyExecutions(testIds, firstRatioDay(oldest) * DAY_MS);
+  const byId = new Map(stored.map((one) => [one.executionId, one]));
+  const changed = verdicts.filter((verdict) => {
+    const known = byId.get(verdict.executionId);
     // What its source says of an execution from before the start is not known here, and stands.
     if (known && !verdict.isFlaky && known.isFromSource && !verdict.isFromSource) return false;
     return (known !== undefined) !== verdict.isFlaky;
   });
+  return { changed, stored };
 }
 
 /** On each execution that may be, or may have been, flaky. */
@@ -52,34 +70,19 @@ function verdictsOf(
   return [...verdicts.values()];
 }
 
-async function storedOf(store: EvaluationStore, verdicts: readonly Verdict[]): Promise<Map<bigint, FlakyVerdict>> {
-  const from = new Map<string, number>();
-  for (const { testId, finishedAt } of verdicts)
-    from.set(testId, Math.min(finishedAt, from.get(testId) ?? Number.POSITIVE_INFINITY));
-  const { recent, older } = splitByRecency(from);
-  const stored = new Map<bigint, FlakyVerdict>();
-  for (const tests of [recent, older])
-    if (tests.size > 0)
-      for (const verdict of await store.flakyExecutions([...tests.keys()], Math.min(...tests.values())))
-        stored.set(verdict.executionId, verdict);
-  return stored;
-}
-
 /** Flaky executions of each of these tests by UTC day, since a moment, once the changed verdicts are stored. */
-export async function flakyDaysOf(
-  store: EvaluationStore,
+export function flakyDaysOf(
+  { changed, stored }: JudgedVerdicts,
   testIds: ReadonlySet<string>,
-  changed: readonly Verdict[],
   since: number,
-): Promise<Map<string, Map<number, number>>> {
-  if (testIds.size === 0) return new Map();
-  const flaky = new Map((await store.flakyExecutions([...testIds], since)).map((one) => [one.executionId, one]));
+): Map<string, Map<number, number>> {
+  const flaky = new Map(stored.map((one) => [one.executionId, one]));
   for (const { isFlaky, ...verdict } of changed)
-    if (isFlaky && verdict.finishedAt >= since) flaky.set(verdict.executionId, verdict);
+    if (isFlaky) flaky.set(verdict.executionId, verdict);
     else flaky.delete(verdict.executionId);
   const days = new Map([...testIds].map((testId) => [testId, new Map<number, number>()]));
   for (const { testId, finishedAt } of flaky.values()) {
-    const counts = days.get(testId);
+    const counts = finishedAt >= since ? days.get(testId) : undefined;
     counts?.set(dayOf(finishedAt), (counts.get(dayOf(finishedAt)) ?? 0) + 1);
   }
   return days;

@@ -3,12 +3,13 @@
  * is taken from the tests before and after it. Whatever writes identities or changes of health does so through this.
  */
 import { type IdentityDays, RepositoryTotals } from '../domain/repository-stats.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type HealthChange, readChangesSince } from '../postgres/identity-days.ts';
 import { addTotals } from '../postgres/repository-totals.ts';
-import type { IdentityRecord, ShownIdentity } from '../postgres/test-states.ts';
-import { placeOf } from './news.ts';
+import type { ShownIdentity } from '../postgres/test-states.ts';
+import type { TestInHand } from './changed-states.ts';
+import { conclusiveOf, placeOf, type TestNews } from './news.ts';
 
 /** A test that is written, with all of its identities. */
 export interface WrittenTest {
@@ -19,18 +20,54 @@ export interface WrittenTest {
   mayHealthChange: boolean;
 }
 
-/** Tests of which some identities are written, beside those that stay as they are. */
-export function writtenTests(
-  known: ReadonlyMap<string, { known: { records: readonly IdentityRecord[] } }>,
-  changed: readonly IdentityRecord[],
-  mayHealthChange: (testId: string) => boolean,
-): WrittenTest[] {
-  return [...Map.groupBy(changed, ({ testId }) => testId)].map(([testId, records]) => {
-    const before = known.get(testId)?.known.records ?? [];
-    const places = new Set(records.map(placeOf));
-    const after = [...before.filter((record) => !places.has(placeOf(record))), ...records];
-    return { testId, before, after, mayHealthChange: mayHealthChange(testId) };
-  });
+/**
+ * What tests change of the totals that stay healthy: that follows from the days on which they ran, and from the last one
+ * before. Of those that are returned as `uncounted`, every identity matters.
+ *
+ * @param tests with what is known of the identities that are written
+ * @param changed what is written, by test id
+ */
+export function totalsOfSteady(
+  tests: ReadonlyMap<string, TestInHand>,
+  changed: ReadonlyMap<string, readonly ShownIdentity[]>,
+  isHealthMoved: (testId: string) => boolean,
+): { difference: RepositoryTotals; uncounted: string[] } {
+  const difference = new RepositoryTotals();
+  const uncounted: string[] = [];
+  for (const [testId, { news, known }] of tests) {
+    const written = changed.get(testId) ?? [];
+    const lastDay = known.test?.lastDay;
+    const days = news ? daysIn(news) : [];
+    const isAhead = lastDay === undefined || (lastDay !== null && (days[0] ?? lastDay) >= lastDay);
+    if (isAhead && isHealthy(known.records) && isHealthy(written) && !isHealthMoved(testId)) {
+      difference.addRuns(lastDay, days);
+      if (news?.hasTrouble)
+        for (const { status, finishedAt } of conclusiveOf(news))
+          if (status === 'failed') difference.addFailure(dayOf(finishedAt));
+    } else if (isHealthMoved(testId) || !isCountedAlike({ before: known.records, after: written }))
+      uncounted.push(testId);
+  }
+  return { difference, uncounted };
+}
+
+const isHealthy = (identities: readonly ShownIdentity[]): boolean =>
+  identities.every(({ health }) => health === 'healthy');
+
+/** On which it passed or failed, in order: nearly always one. */
+function daysIn({ since, until, identities }: TestNews): number[] {
+  if (until === 0) return [];
+  if (dayOf(since) === dayOf(until)) return [dayOf(until)];
+  const days = new Set<number>();
+  for (const identity of identities) for (const { finishedAt } of identity.positions()) days.add(dayOf(finishedAt));
+  return [...days].sort((one, other) => one - other);
+}
+
+/** Where totals are kept. */
+export interface TotalsToKeep {
+  tx: Executor;
+  repositoryId: string;
+  /** What else changes; added to. */
+  difference: RepositoryTotals;
 }
 
 /**
@@ -39,8 +76,7 @@ export function writtenTests(
  * @param tests those that are written, each once
  */
 export async function keepTotals(
-  tx: Executor,
-  repositoryId: string,
+  { tx, repositoryId, difference }: TotalsToKeep,
   tests: readonly WrittenTest[],
   write: () => Promise<void>,
 ): Promise<void> {
@@ -52,7 +88,6 @@ export async function keepTotals(
   // Of most tests, none is written.
   const judged = counted.filter(({ mayHealthChange }) => mayHealthChange);
   const after = changesByTest(await changesOf(judged));
-  const difference = new RepositoryTotals();
   for (const test of counted) {
     const known = before.get(test.testId);
     difference.replace(
@@ -64,7 +99,7 @@ export async function keepTotals(
 }
 
 /** Whether every identity has the health that it had, and ran and failed on the days on which it did. So it is with most. */
-function isCountedAlike({ before, after }: WrittenTest): boolean {
+function isCountedAlike({ before, after }: Pick<WrittenTest, 'before' | 'after'>): boolean {
   if (before.length !== after.length) return false;
   const unwritten = new Set(before);
   const written = after.filter((identity) => !unwritten.delete(identity));

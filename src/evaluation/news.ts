@@ -69,6 +69,8 @@ export interface TestNews {
   readonly failures: ReadonlyMap<string, FailureGroup>;
   /** When the first conclusive execution finished, in milliseconds since the epoch; 2^53 − 1 if all were skipped. */
   readonly since: number;
+  /** When the last one finished; 0 if all were skipped. */
+  readonly until: number;
   /** Whether something failed, or passed only after failed attempts. */
   readonly hasTrouble: boolean;
 }
@@ -85,6 +87,7 @@ interface TestEntry extends TestNews {
   identities: NewExecutions[];
   failures: Map<string, FailureGroup>;
   since: number;
+  until: number;
   hasTrouble: boolean;
 }
 
@@ -179,6 +182,7 @@ export class News {
       if (execution.status === 'skipped') continue;
       run = this.#countRun(line, execution.finishedAt, run);
       test.since = Math.min(test.since, execution.finishedAt);
+      test.until = Math.max(test.until, execution.finishedAt);
       test.hasTrouble ||= execution.status === 'failed' || execution.isFlakyWithinRun;
     }
     this.bytes += line.e_test_id.length * EXECUTION_BYTES;
@@ -209,7 +213,7 @@ export class News {
 
   #newTest(name: string): TestEntry {
     this.bytes += TEST_BYTES + 2 * name.length;
-    return { name, identities: [], failures: new Map(), since: Number.MAX_SAFE_INTEGER, hasTrouble: false };
+    return { name, identities: [], failures: new Map(), since: Number.MAX_SAFE_INTEGER, until: 0, hasTrouble: false };
   }
 
   #addFailures(line: Line, tests: ReadonlyMap<string, TestEntry>): void {

@@ -31,6 +31,8 @@ export function stateDifferences(
     differences.push(
       `the first executions of test ${testId} in each month are ${test.firstExecutions}, but stored as ${known.firstExecutions}`,
     );
+  if (known.lastDay !== null && test.lastDay !== known.lastDay)
+    differences.push(`test ${testId} ran last on day ${test.lastDay}, but ${known.lastDay} is stored`);
   const flaky = new Map(known.flakyDays);
   for (const [day, executions] of test.flakyDays)
     if (flaky.get(day) !== executions)

@@ -7,7 +7,10 @@ import { shownChanges } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
 import { withoutFirstsOf } from '../domain/first-executions.ts';
+import { RepositoryTotals } from '../domain/repository-stats.ts';
+import { monthOf } from '../domain/retention.ts';
 import { withoutMonth } from '../domain/test-state.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
@@ -33,6 +36,7 @@ import {
   forgetIdentities,
   type IdentityRecord,
   readIdentities,
+  readSameIdentities,
   readTests,
   type TestState,
   writeIdentities,
@@ -50,7 +54,8 @@ import {
 import { checkpointsAfter, startsOf } from './checkpoints.ts';
 import type { DerivedState } from './derived-state.ts';
 import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
-import { keepTotals, type WrittenTest, writtenTests } from './keep-totals.ts';
+import { keepTotals, type TotalsToKeep, totalsOfSteady, type WrittenTest } from './keep-totals.ts';
+import { placeOf } from './news.ts';
 import { type Identity, identityKey } from './store.ts';
 
 export interface WriteOptions extends ChangeOptions {
@@ -65,15 +70,14 @@ export class StateStore {
 
   /** By test id; nothing of tests that have not run. */
   async readStates(testIds: readonly string[]): Promise<Map<string, KnownTest>> {
-    const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[] }>();
-    for (const test of await readTests(this.tx, this.repositoryId, testIds))
-      known.set(test.testId, { test, records: [] });
-    for (const record of await readIdentities(this.tx, this.repositoryId, testIds)) {
-      const of = known.get(record.testId) ?? { test: undefined, records: [] };
-      known.set(record.testId, of);
-      of.records.push(record);
-    }
-    return known;
+    const tests = await readTests(this.tx, this.repositoryId, testIds);
+    return knownTests(tests, await readIdentities(this.tx, this.repositoryId, testIds));
+  }
+
+  /** The same, with no other identities than these. */
+  async readNamed(testIds: readonly string[], identities: readonly Identity[]): Promise<Map<string, KnownTest>> {
+    const records = await readSameIdentities(this.tx, this.repositoryId, identities);
+    return knownTests(await readTests(this.tx, this.repositoryId, testIds), records);
   }
 
   /** By `identityKey`, of every identity of some tests, and of what was believed of others when a month left. */
@@ -93,19 +97,40 @@ export class StateStore {
 
   /** Returns what is stored of the identities that were written. */
   async writeStates(tests: ReadonlyMap<string, TestInHand>, options: WriteOptions): Promise<readonly IdentityRecord[]> {
-    const changed = [...tests].flatMap(([testId, test]) => changedIdentities(testId, test, options));
-    const written = writtenTests(tests, changed, (testId) =>
-      (tests.get(testId)?.judged ?? []).some(
-        ({ course, restart }) => course.changes.length > 0 || restart !== undefined,
-      ),
+    const changed = new Map([...tests].map(([testId, test]) => [testId, changedIdentities(testId, test, options)]));
+    const identities = [...changed.values()].flat();
+    const outdated = await this.#changesAfter([...tests.values()].flatMap(restartsOf));
+    const moved = new Set(outdated.map(({ testId }) => testId));
+    const isHealthMoved = (testId: string): boolean =>
+      moved.has(testId) || (tests.get(testId)?.judged ?? []).some(({ course }) => course.changes.length > 0);
+    const { difference, uncounted } = totalsOfSteady(tests, changed, isHealthMoved);
+    const known = Map.groupBy(await this.#identitiesOf(uncounted), ({ testId }) => testId);
+    const written = uncounted.map((testId): WrittenTest => {
+      const before = known.get(testId) ?? [];
+      return {
+        testId,
+        before,
+        after: replaced(before, changed.get(testId) ?? []),
+        mayHealthChange: isHealthMoved(testId),
+      };
+    });
+    await keepTotals({ ...this.#totals, difference }, written, () =>
+      this.#writeStates(tests, { identities, outdated }, options),
     );
-    await keepTotals(this.tx, this.repositoryId, written, () => this.#writeStates(tests, changed, options));
-    return changed;
+    return identities;
+  }
+
+  get #totals(): TotalsToKeep {
+    return { tx: this.tx, repositoryId: this.repositoryId, difference: new RepositoryTotals() };
+  }
+
+  async #identitiesOf(testIds: readonly string[]): Promise<IdentityRecord[]> {
+    return testIds.length === 0 ? [] : readIdentities(this.tx, this.repositoryId, testIds);
   }
 
   async #writeStates(
     tests: ReadonlyMap<string, TestInHand>,
-    changed: readonly ChangedIdentity[],
+    { identities, outdated }: { identities: readonly ChangedIdentity[]; outdated: readonly HealthChangeRecord[] },
     options: WriteOptions,
   ): Promise<void> {
     await writeTests(this.tx, this.repositoryId, changedTests(tests, options));
@@ -113,11 +138,14 @@ export class StateStore {
       const { known, news } = tests.get(testId) ?? {};
       return known?.test?.name || (news?.name ?? '');
     };
-    await writeIdentities(this.tx, this.repositoryId, changed, nameOf);
-    const advanced = changed.flatMap(({ newer, ...identity }) => (newer ? [{ ...identityOf(identity), newer }] : []));
+    await writeIdentities(this.tx, this.repositoryId, identities, nameOf);
+    const advanced = identities.flatMap(({ newer, ...identity }) =>
+      newer ? [{ ...identityOf(identity), newer }] : [],
+    );
     await advanceCheckpoints(this.tx, this.repositoryId, advanced);
     await this.#writeJudged(
       [...tests.values()].flatMap(({ judged }) => judged),
+      outdated,
       options,
     );
     await this.#addFailures(tests);
@@ -126,28 +154,27 @@ export class StateStore {
   /** There are few changes: nearly every execution leaves the health as it was. */
   async #writeJudged(
     judged: readonly JudgedIdentity[],
+    outdated: readonly HealthChangeRecord[],
     { isFlakyDetectionEnabled, findBeginnings }: WriteOptions,
   ): Promise<void> {
-    const restarted = judged.flatMap((one) => (one.restart ? [{ ...one, restart: one.restart }] : []));
+    const restarted = restartsOf({ judged });
     await this.writeCheckpoints(restarted.map((one) => checkpointsAfter(one, one.restart)));
-    const outdated = await this.#forgetChanges(restarted);
+    await forgetHealthChanges(this.tx, this.repositoryId, outdated);
     const changes = judged.flatMap(({ course, ...identity }): IdentifiedChange[] =>
       shownChanges(course.changes, isFlakyDetectionEnabled).map((change) => ({ ...identityOf(identity), ...change })),
     );
     await writeHealthChanges(this.tx, this.repositoryId, await newRecordsOf(changes, outdated, findBeginnings));
   }
 
-  /** Those after the place from which an identity started over. Returns them. */
-  async #forgetChanges(restarted: readonly (Identity & { start: StoredBelief })[]): Promise<HealthChangeRecord[]> {
+  /** The stored ones after the place from which an identity starts over. */
+  async #changesAfter(restarted: readonly (Identity & { start: StoredBelief })[]): Promise<HealthChangeRecord[]> {
     if (restarted.length === 0) return [];
     const starts = new Map(restarted.map((one) => [identityKey(one), one.start]));
     const known = await this.readChanges([...new Set(restarted.map(({ testId }) => testId))]);
-    const outdated = known.filter((change) => {
+    return known.filter((change) => {
       const start = starts.get(identityKey(change));
       return start && (start.at === null || comparePositions(change.at, start.at) > 0);
     });
-    await forgetHealthChanges(this.tx, this.repositoryId, outdated);
-    return outdated;
   }
 
   /** Of health, in order. */
@@ -185,9 +212,7 @@ export class StateStore {
         mayHealthChange: true,
       }),
     );
-    await keepTotals(this.tx, this.repositoryId, written, () =>
-      this.#replace(testIds, derived, groups, findBeginnings),
-    );
+    await keepTotals(this.#totals, written, () => this.#replace(testIds, derived, groups, findBeginnings));
   }
 
   async #replace(
@@ -211,7 +236,8 @@ export class StateStore {
     );
     await forgetCheckpoints(this.tx, this.repositoryId, testIds);
     await this.writeCheckpoints(derived.flatMap(({ checkpoints }) => checkpoints));
-    const outdated = await this.#forgetChanges(derived.flatMap(({ starts }) => starts));
+    const outdated = await this.#changesAfter(derived.flatMap(({ starts }) => starts));
+    await forgetHealthChanges(this.tx, this.repositoryId, outdated);
     const changes = derived.flatMap((state) => state.changes);
     await writeHealthChanges(this.tx, this.repositoryId, recordsOf(changes, outdated, await findBeginnings(changes)));
     await this.replaceGroups(testIds, groups);
@@ -223,9 +249,7 @@ export class StateStore {
     await writeTests(
       this.tx,
       this.repositoryId,
-      [...known.values()].flatMap(({ test }) =>
-        test ? [{ ...test, firstExecutions: withoutFirstsOf(test.firstExecutions, month) }] : [],
-      ),
+      [...known.values()].flatMap(({ test }) => (test ? [{ ...test, ...withoutRunsOf(test, month) }] : [])),
     );
     const kept = new Map(
       [...known].map(([testId, { records }]) => [
@@ -239,7 +263,7 @@ export class StateStore {
         mayHealthChange: false,
       }),
     );
-    await keepTotals(this.tx, this.repositoryId, written, () =>
+    await keepTotals(this.#totals, written, () =>
       writeIdentities(
         this.tx,
         this.repositoryId,
@@ -276,6 +300,31 @@ export class StateStore {
   writeCheckpoints(rows: readonly Checkpoints[]): Promise<void> {
     return writeCheckpoints(this.tx, this.repositoryId, rows);
   }
+}
+
+const restartsOf = ({ judged }: Pick<TestInHand, 'judged'>) =>
+  judged.flatMap((one) => (one.restart ? [{ ...one, restart: one.restart }] : []));
+
+/** All identities of a test, once some of them are written. */
+function replaced(before: readonly IdentityRecord[], written: readonly IdentityRecord[]): IdentityRecord[] {
+  const places = new Set(written.map(placeOf));
+  return [...before.filter((record) => !places.has(placeOf(record))), ...written];
+}
+
+const withoutRunsOf = ({ firstExecutions, lastDay }: TestState, month: number) => ({
+  firstExecutions: withoutFirstsOf(firstExecutions, month),
+  lastDay: lastDay !== null && monthOf(lastDay * DAY_MS) > month ? lastDay : null,
+});
+
+function knownTests(tests: readonly TestState[], identities: readonly IdentityRecord[]): Map<string, KnownTest> {
+  const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[] }>();
+  for (const test of tests) known.set(test.testId, { test, records: [] });
+  for (const record of identities) {
+    const of = known.get(record.testId) ?? { test: undefined, records: [] };
+    known.set(record.testId, of);
+    of.records.push(record);
+  }
+  return known;
 }
 
 const identityOf = ({ testId, pipelineName, jobName }: Identity): Identity => ({ testId, pipelineName, jobName });

@@ -122,6 +122,7 @@ async function copyFirstFailures(clickhouse: ClickHouse, db: Database, retainedS
         firstFailure: { failedAt, executionId, commit },
         flakyDays: [],
         firstExecutions: [],
+        lastDay: null,
       })),
     );
 }

@@ -28,7 +28,8 @@ const read = definePrepared<{ repository: string; tests: string }>(
   'known_tests',
   sql`
     select tests.test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
-      first_failed_commit as commit, flaky_days, first_executions, pipeline_name, job_name, health, summary, belief,
+      first_failed_commit as commit, flaky_days, first_executions, last_day, pipeline_name, job_name, health, summary,
+      belief,
       (select json_build_array(id, number, title, author_id, author_login) from ${pullRequests} as pulls
         where pulls.repository_id = tests.repository_id and pulls.merge_commit = nullif(tests.first_failed_commit, '')
         order by number desc limit 1) as pull

@@ -46,6 +46,11 @@ export interface TestState {
   flakyDays: readonly (readonly [day: number, executions: number])[];
   /** When its first execution of each retained month finished, skipped ones included: milliseconds since the epoch, in order. */
   firstExecutions: readonly number[];
+  /**
+   * The newest UTC day on which it passed or failed, in days since the epoch. Null if none is retained, or if it has not
+   * run since this is kept.
+   */
+  lastDay: number | null;
 }
 
 /** What insights show of an identity. */
@@ -75,6 +80,7 @@ export const testRow = z.object({
   commit: z.string().nullable(),
   flaky_days: z.array(z.tuple([z.number(), z.number()])),
   first_executions: z.array(z.number()),
+  last_day: z.number().nullable(),
 });
 
 /** Milliseconds since the epoch, as a number that JSON carries exactly. */
@@ -83,7 +89,7 @@ export const ms = (column: unknown) => sql`(extract(epoch from ${column}) * 1000
 export async function readTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<TestState[]> {
   const { rows } = await tx.execute(sql`
     select test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
-      first_failed_commit as commit, flaky_days, first_executions
+      first_failed_commit as commit, flaky_days, first_executions, last_day
     from ${tests} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => testOf(testRow.parse(row)));
 }
@@ -95,6 +101,7 @@ export const testOf = ({ failed_ms, execution, commit, ...row }: z.infer<typeof 
     failed_ms === null ? null : { failedAt: failed_ms, executionId: BigInt(execution ?? 0), commit: commit ?? '' },
   flakyDays: row.flaky_days,
   firstExecutions: row.first_executions,
+  lastDay: row.last_day,
 });
 
 export async function readIdentities(
@@ -107,6 +114,39 @@ export async function readIdentities(
     from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((row) => identityOf(identityRow.parse(row)));
 }
+
+/** Those of the same tests, pipelines and CI jobs, as far as there are any. A test has many, and few of them run together. */
+export async function readSameIdentities(
+  tx: Executor,
+  repositoryId: string,
+  named: readonly Identity[],
+): Promise<IdentityRecord[]> {
+  if (named.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select identities.test_id, identities.pipeline_name, identities.job_name, health, summary, belief
+    from unnest(
+      ${plainColumn(named.map(({ testId }) => testId))}::uuid[],
+      ${textColumn(named.map(({ pipelineName }) => pipelineName))},
+      ${textColumn(named.map(({ jobName }) => jobName))}
+    ) as named (test_id, pipeline_name, job_name)
+    join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
+      and identities.pipeline_name = named.pipeline_name and identities.job_name = named.job_name`);
+  return rows.map((row) => identityOf(identityRow.parse(row)));
+}
+
+/** Which of some tests are flaky or broken in a pipeline and CI job. */
+export async function unhealthyAmong(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.execute(sql`
+    select distinct test_id from ${identities}
+    where repository_id = ${repositoryId} and health <> 'healthy' and test_id = any(${plainColumn(testIds)}::uuid[])`);
+  return rows.map((row) => testIdRow.parse(row).test_id);
+}
+
+const testIdRow = z.object({ test_id: z.string() });
 
 /** Whether each test with retained executions is healthy in every pipeline and CI job, by name: up to `limit` tests. */
 export async function readHealths(
@@ -169,17 +209,18 @@ export async function writeTests(tx: Executor, repositoryId: string, states: rea
   const column = <T>(of: (state: TestState) => T) => sql.param(rows.map(of));
   await tx.execute(sql`
     insert into ${tests} (repository_id, test_id, name, first_failed_at, first_failed_execution, first_failed_commit,
-      flaky_days, first_executions)
+      flaky_days, first_executions, last_day)
     select ${repositoryId}, * from unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ name }) => name)}::text[],
       ${column(({ firstFailure }) => dateOf(firstFailure?.failedAt ?? null))}::timestamptz[],
       ${column(({ firstFailure }) => firstFailure?.executionId.toString() ?? null)}::text[],
       ${column(({ firstFailure }) => firstFailure?.commit ?? null)}::text[],
       ${column(({ flakyDays }) => JSON.stringify(flakyDays))}::jsonb[],
-      ${column(({ firstExecutions }) => JSON.stringify(firstExecutions))}::jsonb[])
+      ${column(({ firstExecutions }) => JSON.stringify(firstExecutions))}::jsonb[],
+      ${column(({ lastDay }) => lastDay)}::int[])
     on conflict (repository_id, test_id) do update set name = excluded.name, first_failed_at = excluded.first_failed_at,
       first_failed_execution = excluded.first_failed_execution, first_failed_commit = excluded.first_failed_commit,
-      flaky_days = excluded.flaky_days, first_executions = excluded.first_executions`);
+      flaky_days = excluded.flaky_days, first_executions = excluded.first_executions, last_day = excluded.last_day`);
 }
 
 /**
@@ -237,7 +278,10 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
     .update(tests)
     .set({ firstFailedAt: null, firstFailedExecution: null, firstFailedCommit: null })
     .where(and(eq(tests.repositoryId, repositoryId), gte(tests.firstFailedAt, new Date(retainedSince))));
-  await tx.update(tests).set({ flakyDays: [], firstExecutions: [] }).where(eq(tests.repositoryId, repositoryId));
+  await tx
+    .update(tests)
+    .set({ flakyDays: [], firstExecutions: [], lastDay: null })
+    .where(eq(tests.repositoryId, repositoryId));
 }
 
 const dateOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

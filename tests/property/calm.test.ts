@@ -38,7 +38,7 @@ function newsOf(batch: readonly JudgedExecution[]): TestNews {
     columns.beginLine({ ...IDENTITY, ...execution, framework: '', frameworkVersion: '', language: '' });
     identity.add(execution, '', '');
   }
-  return { name: 'sums', identities: [identity], failures: new Map(), since: 0, hasTrouble: false };
+  return { name: 'sums', identities: [identity], failures: new Map(), since: 0, until: 0, hasTrouble: false };
 }
 
 /** The belief that the whole history up to some place gives. */

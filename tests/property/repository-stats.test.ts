@@ -190,3 +190,23 @@ test('a test that stops running leaves after two weeks', () => {
     ...Array.from({ length: 7 }, () => 0),
   ]);
 });
+
+test('passes of healthy identities count the same without the other identities of the test', () => {
+  const passes = fc.array(moment, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(history, { maxLength: 3 }), passes, fc.boolean(), (histories, times, isKnown) => {
+      const others = histories.map(identityOf);
+      const lastDay = Math.max(...others.flatMap(({ days }) => days.map(([day]) => day)));
+      const days = [...new Set(times.map((at) => Math.floor(at / DAY)))].sort((one, other) => one - other);
+      fc.pre(others.length === 0 || (lastDay > 0 && days.every((day) => day >= lastDay)));
+      const known: IdentityDays = { days: [], health: 'healthy', changes: [] };
+      const before = isKnown && others.length > 0 ? [...others, known] : others;
+      const after = [...others, { ...known, days: days.map((day): [number, number, number] => [day, 1, 0]) }];
+      const replaced = new RepositoryTotals();
+      replaced.replace(before, after);
+      const added = new RepositoryTotals();
+      added.addRuns(others.length === 0 ? undefined : lastDay, days);
+      expect([added.counts, added.days]).toEqual([replaced.counts, replaced.days]);
+    }),
+  );
+});

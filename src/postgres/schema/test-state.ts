@@ -31,6 +31,8 @@ export const tests = schema.table(
     flakyDays: jsonb('flaky_days').notNull().default([]),
     /** When its first execution of each retained month finished: milliseconds since the epoch, in order. */
     firstExecutions: jsonb('first_executions').notNull().default([]),
+    /** The newest UTC day on which it passed or failed, in days since the epoch; null if that is not known. */
+    lastDay: integer('last_day'),
   },
   (table) => [
     // By repository first: the lookup of every read, and the key to spread the table by.
@@ -84,8 +86,10 @@ export const identities = schema.table(
       table.executions.desc().nullsFirst(),
       sql`${table.nameStart} collate "C"`,
     ),
-    // Flaky and broken tests, which are few: what people look for most.
-    index('identities_unhealthy').on(table.repositoryId, table.health).where(sql`${table.health} <> 'healthy'`),
+    // Flaky and broken tests, which are few: what people look for most, and which of some tests they are.
+    index('identities_unhealthy')
+      .on(table.repositoryId, table.health, table.testId)
+      .where(sql`${table.health} <> 'healthy'`),
   ],
 );
 
