@@ -26,7 +26,7 @@ import {
 } from '../postgres/judged-runs.ts';
 import { placeOf, runNameOfExecution } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
-import type { RecentCourse, RecentCourses, StoredEnd } from './recent-courses.ts';
+import type { RecentCourses, RecentParts, StoredEnd } from './recent-courses.ts';
 import { isSameRun, RunInHand } from './run-in-hand.ts';
 import {
   type EvaluationStore,
@@ -69,7 +69,7 @@ export interface Arrivals {
 export interface ArrivalStores {
   tx: Executor;
   repositoryId: string;
-  executions: Pick<EvaluationStore, 'history' | 'newestHistory'>;
+  executions: Pick<EvaluationStore, 'historyOf' | 'newestHistory'>;
   recent: RecentCourses;
   /** Ids of executions that may be stored, and are neither counted nor among the arrivals. */
   readUncounted(): Promise<ReadonlySet<bigint>>;
@@ -84,8 +84,8 @@ export interface JudgedIdentity extends Identity {
   restart: Starts | undefined;
   executions: readonly IdentifiedExecution[];
   course: BeliefCourse;
-  /** What to remember of it: its course, or the end of a long one. */
-  recent: RecentCourse;
+  /** What to remember of it. */
+  recent: RecentParts;
 }
 
 /** Judges what is new, writes what runs mean, and returns the identities that were judged, by `identityKey`. */
@@ -223,7 +223,7 @@ class Judgement {
         [...this.#identities].flatMap(([key, inHand]) => {
           const course = courses.get(key);
           if (!course || this.#strangers.has(key)) return [];
-          const recent = endOf(inHand, this.#contradictions.get(key) ?? [], meanings);
+          const recent = partsOf(inHand, this.#contradictions.get(key) ?? [], meanings);
           return [[key, { ...inHand, course, recent }]];
         }),
       );
@@ -295,8 +295,7 @@ class Judgement {
         continue;
       }
       read.push(key);
-      const at = start.at?.finishedAt ?? 0;
-      from.set(testId, Math.min(at, from.get(testId) ?? at));
+      from.set(key, start.at?.finishedAt ?? 0);
     }
     this.#behind.clear();
     if (read.length === 0) return;
@@ -344,25 +343,28 @@ const NOTHING_KNOWN: Pick<KnownBelief, 'stored' | 'starts'> = { stored: undefine
 const withFirst = (starts: Starts, close: StoredBelief): Starts =>
   starts.length === 1 && starts[0] !== close ? [starts[0], close] : starts;
 
-/** Executions of a course that are remembered. One that is twice as long is cut. */
-const RECENT_EXECUTIONS = 1_000;
+/** The executions of the last part of a course. One that is twice as long is cut. */
+const PART_EXECUTIONS = 100;
 
-/** What to remember of a course. */
-function endOf(
+/** What to remember of a course: places at its end from which it can start over. */
+function partsOf(
   { start, executions, ...identity }: InHand,
   contradictions: readonly IdentifiedContradiction[],
   runs: KnownRuns,
-): RecentCourse {
-  if (executions.length < 2 * RECENT_EXECUTIONS) return { start, executions };
+): RecentParts {
+  if (executions.length < 2 * PART_EXECUTIONS) return [{ start, executions }];
   const ordered = executions.toSorted(comparePositions);
-  const cut = ordered.length - RECENT_EXECUTIONS;
+  const cut = ordered.length - PART_EXECUTIONS;
   const last = ordered[cut - 1];
   const earlier = {
     executions: ordered.slice(0, cut),
     contradictions: contradictions.filter(({ at }) => last && comparePositions(at, last) <= 0),
   };
   const { at, belief } = followCourse({ ...start, place: placeOf(identity), ...earlier }, runs);
-  return { start: { at, belief }, executions: ordered.slice(cut) };
+  return [
+    { start, executions: earlier.executions },
+    { start: { at, belief }, executions: ordered.slice(cut) },
+  ];
 }
 
 /** The newest place before that moment. What is older than the baseline came too late. */

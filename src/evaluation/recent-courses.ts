@@ -1,5 +1,5 @@
 /**
- * What this process has lately judged: of each identity its last executions, and what was believed before them. A test that
+ * What this process has lately judged: of each identity its last executions, and what was believed before and among them. A test that
  * fails in overlapping runs starts over in every pass, and reading its history from ClickHouse took most of a pass.
  *
  * An entry counts only while the identity is stored exactly as it was left. A further execution, counted by any process,
@@ -12,42 +12,60 @@ import { type StoredBelief, writeBelief } from '../postgres/belief-text.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
 import type { IdentifiedExecution } from './store.ts';
 
-/** Part of the course of an identity up to its end: at least the executions that passed or failed since the start. */
+/** Part of the course of an identity. */
 export interface RecentCourse {
   start: StoredBelief;
+  /** Those that passed or failed since the start, in any order: all of them, or those up to the next part. */
   executions: readonly IdentifiedExecution[];
 }
+
+/** The end of a course, in parts that follow each other: it can start over at any of them. */
+export type RecentParts = readonly [RecentCourse, ...RecentCourse[]];
 
 export interface JudgedCourse {
   /** Whether it began at the end that was stored. */
   isContinued: boolean;
   /** The executions that were judged. */
   added: readonly IdentifiedExecution[];
-  recent: RecentCourse;
+  recent: RecentParts;
 }
 
 /** What is stored of an identity. */
 export type StoredEnd = Pick<IdentityRecord, 'belief' | 'summary'>;
 
-interface Entry extends RecentCourse {
+interface Entry {
+  parts: RecentParts;
+  /** What was stored after the last part. */
   end: string;
 }
 
-/** Of all identities together: some 15 MiB. */
-const EXECUTIONS_MAX = 100_000;
-/** Of one identity. A course that is judged is cut before that (judge-arrivals.ts). */
-const EXECUTIONS_EACH_MAX = 4_000;
+/** Of all identities together: some 45 MiB. What is judged again in every pass must fit. */
+const EXECUTIONS_MAX = 300_000;
+/** Of one identity; the oldest parts go first. */
+const EXECUTIONS_EACH_MAX = 1_000;
+/** The least that a part has before another begins. */
+const PART_EXECUTIONS = 50;
+/** What a part takes beside its executions, in executions. */
+const PART_SIZE = 5;
 
 export class RecentCourses {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: EXECUTIONS_MAX,
-    sizeCalculation: ({ executions }) => executions.length + 1,
+    sizeCalculation: ({ parts }) => parts.length * PART_SIZE + executionsIn(parts),
   });
 
-  /** @param key of the identity, within its repository */
-  find(repositoryId: string, key: string, stored: StoredEnd): RecentCourse | undefined {
+  /**
+   * The shortest course that starts before a moment and ends as is stored.
+   *
+   * @param key of the identity, within its repository
+   * @param moment milliseconds since the epoch
+   */
+  find(repositoryId: string, key: string, stored: StoredEnd, moment: number): RecentCourse | undefined {
     const entry = this.#entries.get(nameOf(repositoryId, key));
-    return entry?.end === endOf(stored) ? entry : undefined;
+    if (entry?.end !== endOf(stored)) return undefined;
+    const from = entry.parts.findLastIndex(({ start }) => start.at === null || start.at.finishedAt < moment);
+    const first = entry.parts[from];
+    return first && { start: first.start, executions: entry.parts.slice(from).flatMap(({ executions }) => executions) };
   }
 
   has(repositoryId: string, key: string): boolean {
@@ -65,8 +83,15 @@ export class RecentCourses {
     { isContinued, added, recent }: JudgedCourse,
     { before, after }: { before: StoredEnd | undefined; after: StoredEnd },
   ): void {
-    if (isContinued && before && this.has(repositoryId, key)) this.add(repositoryId, key, added, { before, after });
-    else this.#keep(nameOf(repositoryId, key), { ...recent, end: endOf(after) });
+    if (isContinued && before && this.has(repositoryId, key)) {
+      this.add(repositoryId, key, added, { before, after });
+      return;
+    }
+    const name = nameOf(repositoryId, key);
+    const known = this.#entries.get(name)?.parts ?? [];
+    const restart = known.findIndex(({ start }) => start === recent[0].start);
+    // What came before the place from which it started over is as it was.
+    this.#keep(name, [...known.slice(0, Math.max(0, restart)), ...recent], after);
   }
 
   /** Adds executions to what is known of an identity, if that is how it was stored before them. */
@@ -79,18 +104,45 @@ export class RecentCourses {
     const name = nameOf(repositoryId, key);
     const entry = this.#entries.get(name);
     if (!entry) return;
-    const { start, executions, end } = entry;
-    const { at } = start;
-    const isBehind = added.some((one) => at !== null && comparePositions(one, at) <= 0);
-    if (end !== endOf(before) || isBehind) this.#entries.delete(name);
-    else this.#keep(name, { start, executions: [...executions, ...added], end: endOf(after) });
+    const { parts, end } = entry;
+    if (end !== endOf(before) || !added.every(isAfter(parts[0].start))) this.#entries.delete(name);
+    else this.#keep(name, withAdded(parts, added, before.belief), after);
   }
 
-  #keep(name: string, entry: Entry): void {
-    if (entry.executions.length > EXECUTIONS_EACH_MAX) this.#entries.delete(name);
-    else this.#entries.set(name, entry);
+  #keep(name: string, parts: readonly RecentCourse[], after: StoredEnd): void {
+    let left = executionsIn(parts);
+    const [first, ...others] = parts.filter(({ executions }) => {
+      const isKept = left <= EXECUTIONS_EACH_MAX;
+      left -= executions.length;
+      return isKept;
+    });
+    if (first) this.#entries.set(name, { parts: [first, ...others], end: endOf(after) });
+    else this.#entries.delete(name);
   }
 }
+
+function withAdded(
+  parts: RecentParts,
+  added: readonly IdentifiedExecution[],
+  end: StoredBelief,
+): readonly RecentCourse[] {
+  const last = parts.at(-1) ?? parts[0];
+  if (!added.every(isAfter(end))) {
+    // They belong somewhere among the parts.
+    const executions = [...parts.flatMap((part) => part.executions), ...added];
+    return [{ start: parts[0].start, executions }];
+  }
+  if (last.executions.length >= PART_EXECUTIONS) return [...parts, { start: end, executions: added }];
+  return [...parts.slice(0, -1), { start: last.start, executions: [...last.executions, ...added] }];
+}
+
+const isAfter =
+  ({ at }: StoredBelief) =>
+  (execution: IdentifiedExecution): boolean =>
+    at === null || comparePositions(execution, at) > 0;
+
+const executionsIn = (parts: readonly RecentCourse[]): number =>
+  parts.reduce((sum, { executions }) => sum + executions.length, 0);
 
 const nameOf = (repositoryId: string, key: string): string => `${repositoryId}${key}`;
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
+import { appendAll } from '../domain/append.ts';
 import type { Belief } from '../domain/belief.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import { STATUSES } from '../domain/status.ts';
@@ -73,9 +74,15 @@ const tests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
 const testsSince = { ...tests, since_ms: 'Int64' } as const;
 
 const history = defineQuery('evaluation/history', testsSince, executionRow);
+const named = { ...tests, pipeline_names: 'Array(String)', job_names: 'Array(String)' } as const;
+const historyOfIdentities = defineQuery(
+  'evaluation/history_of_identities',
+  { ...named, since_ms: 'Int64' } as const,
+  executionRow,
+);
 const newestHistory = defineQuery(
   'evaluation/newest_history',
-  { ...tests, sinces_ms: 'Array(Int64)', before_ms: 'Int64' } as const,
+  { ...named, sinces_ms: 'Array(Int64)', before_ms: 'Int64' } as const,
   executionRow,
 );
 const verdicts = defineQuery(
@@ -121,18 +128,39 @@ export class EvaluationStore {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
+  /** The same of some identities. */
+  historyOf(identities: readonly Identity[], since: number): Promise<IdentifiedExecution[]> {
+    return inGroups(identities, (some) =>
+      this.clickhouse.select(historyOfIdentities, { ...this.#named(some), since_ms: since }),
+    );
+  }
+
   /**
-   * What passed or failed since a moment of each test, and of each identity the last few before that.
+   * What passed or failed of some identities since a moment of each test, and of each the last few before that.
    *
    * @param beforeMs how long before; milliseconds
    */
-  newestHistory(since: ReadonlyMap<string, number>, beforeMs: number): Promise<IdentifiedExecution[]> {
-    return this.clickhouse.select(newestHistory, {
+  newestHistory(
+    identities: readonly Identity[],
+    sinceOf: (testId: string) => number,
+    beforeMs: number,
+  ): Promise<IdentifiedExecution[]> {
+    return inGroups(identities, (some) =>
+      this.clickhouse.select(newestHistory, {
+        ...this.#named(some),
+        sinces_ms: some.map(({ testId }) => sinceOf(testId)),
+        before_ms: beforeMs,
+      }),
+    );
+  }
+
+  #named(identities: readonly Identity[]) {
+    return {
       repository_id: this.repositoryId,
-      test_ids: [...since.keys()],
-      sinces_ms: [...since.values()],
-      before_ms: beforeMs,
-    });
+      test_ids: identities.map(({ testId }) => testId),
+      pipeline_names: identities.map(({ pipelineName }) => pipelineName),
+      job_names: identities.map(({ jobName }) => jobName),
+    };
   }
 
   /** The executions since then that are flaky. */
@@ -160,6 +188,19 @@ export class EvaluationStore {
     const lines = rows.map((row) => JSON.stringify({ repository_id: this.repositoryId, version, ...columns(row) }));
     await this.clickhouse.insert(table, `${lines.join('\n')}\n`, evaluationToken(version, this.repositoryId));
   }
+}
+
+/** Identities in a statement: with long names, more would be too long over HTTP. */
+const IDENTITIES_MAX = 1_000;
+
+async function inGroups(
+  identities: readonly Identity[],
+  read: (some: readonly Identity[]) => Promise<IdentifiedExecution[]>,
+): Promise<IdentifiedExecution[]> {
+  const all: IdentifiedExecution[] = [];
+  for (let from = 0; from < identities.length; from += IDENTITIES_MAX)
+    appendAll(all, await read(identities.slice(from, from + IDENTITIES_MAX)));
+  return all;
 }
 
 /** The token of what one pass inserts for a repository: several repositories share a pass and its version. */

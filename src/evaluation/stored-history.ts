@@ -10,7 +10,7 @@ import { runNameOfExecution } from './news.ts';
 import { splitByRecency } from './recency.ts';
 import type { RecentCourse, StoredEnd } from './recent-courses.ts';
 import { RunInHand } from './run-in-hand.ts';
-import { type IdentifiedExecution, identityKey, testIdIn } from './store.ts';
+import { type IdentifiedExecution, identityIn, identityKey, testIdIn } from './store.ts';
 
 /** An identity that must start before a moment. */
 interface BehindIdentity {
@@ -59,13 +59,14 @@ export class StoredHistory {
     this.#runsSince = from;
   }
 
-  /** What passed or failed since a moment of each test. */
+  /** What passed or failed of some identities, named by `identityKey`, since a moment of each. */
   async since(from: ReadonlyMap<string, number>): Promise<IdentifiedExecution[]> {
     const { executions } = this.stores;
     const { recent, older } = splitByRecency(from);
     const read: IdentifiedExecution[] = [];
-    for (const tests of [recent, older])
-      if (tests.size > 0) appendAll(read, await executions.history([...tests.keys()], Math.min(...tests.values())));
+    for (const some of [recent, older])
+      if (some.size > 0)
+        appendAll(read, await executions.historyOf([...some.keys()].map(identityIn), Math.min(...some.values())));
     return this.#inKnownRuns(await this.#counted(read));
   }
 
@@ -73,9 +74,8 @@ export class StoredHistory {
   async recent(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
     const { repositoryId, recent } = this.stores;
     const found = behind.flatMap(({ key, stored, baseline, moment, news }) => {
-      const course = recent.find(repositoryId, key, stored);
-      const isBefore = course && (course.start.at === null || course.start.at.finishedAt < moment);
-      return isBefore && isFrom(baseline, course.start)
+      const course = recent.find(repositoryId, key, stored, moment);
+      return course && isFrom(baseline, course.start)
         ? [{ key, ...course, executions: [...course.executions, ...news] }]
         : [];
     });
@@ -108,7 +108,9 @@ export class StoredHistory {
       const testId = testIdIn(key);
       since.set(testId, Math.min(moment, since.get(testId) ?? moment));
     }
-    const counted = await this.#counted(await this.stores.executions.newestHistory(since, beforeMs));
+    const identities = asked.map(({ key }) => identityIn(key));
+    const sinceOf = (testId: string): number => since.get(testId) ?? END_OF_TIME;
+    const counted = await this.#counted(await this.stores.executions.newestHistory(identities, sinceOf, beforeMs));
     const histories = Map.groupBy(await this.#inKnownRuns(counted), identityKey);
     return asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
       const executions = histories.get(key) ?? [];

@@ -6,7 +6,7 @@ import { emptySummary, executionsOf } from '../../src/domain/test-state.ts';
 import { dayOf, HOUR_MS } from '../../src/domain/time.ts';
 import { type Arrival, judgeArrivals, type KnownBelief, type Starts } from '../../src/evaluation/judge-arrivals.ts';
 import { RecentCourses, type StoredEnd } from '../../src/evaluation/recent-courses.ts';
-import { type IdentifiedExecution, identityKey } from '../../src/evaluation/store.ts';
+import { type IdentifiedExecution, type Identity, identityKey } from '../../src/evaluation/store.ts';
 import { unknownBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 import { type AddedRun, addToRuns, nameOfRun, readRuns } from '../../src/postgres/judged-runs.ts';
 import { randomFrom } from '../support/random.ts';
@@ -62,14 +62,16 @@ class Kept {
       tx: db,
       repositoryId: this.repositoryId,
       executions: {
-        history: async (testIds: string[], since: number) => {
-          this.histories += testIds.length;
-          return this.#arrived.filter(({ testId, finishedAt }) => testIds.includes(testId) && finishedAt >= since);
+        historyOf: async (named: readonly Identity[], since: number) => {
+          this.histories += named.length;
+          const keys = new Set(named.map(identityKey));
+          return this.#arrived.filter((one) => keys.has(identityKey(one)) && one.finishedAt >= since);
         },
-        newestHistory: async (since: ReadonlyMap<string, number>, beforeMs: number) => {
-          this.histories += since.size;
-          return [...Map.groupBy(this.#arrived, identityKey).values()].flatMap((of) => {
-            const from = since.get(of[0]?.testId ?? '') ?? Number.POSITIVE_INFINITY;
+        newestHistory: async (named: readonly Identity[], sinceOf: (testId: string) => number, beforeMs: number) => {
+          this.histories += named.length;
+          const keys = new Set(named.map(identityKey));
+          return [...Map.groupBy(this.#arrived, identityKey)].flatMap(([key, of]) => {
+            const from = keys.has(key) ? sinceOf(of[0]?.testId ?? '') : Number.POSITIVE_INFINITY;
             const before = of.filter(({ finishedAt }) => finishedAt < from && finishedAt >= from - beforeMs);
             const newest = before.sort(comparePositions).slice(-4);
             return from === Number.POSITIVE_INFINITY ? [] : [...newest, ...of.filter((one) => one.finishedAt >= from)];
