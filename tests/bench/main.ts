@@ -103,13 +103,17 @@ if (values.fill && filled) throw new Error('the folder is filled already');
 async function run(options: RunOptions): Promise<Figure[]> {
   const { seed, executions, tests, repositories } = options.source;
   const during = new Machine();
+  const measured: Figure[] = [];
   say(`seed ${seed}: ${executions} executions of ${tests} tests in ${repositories} repositories`);
   try {
     const figures = await inFolder(values.folder, (folder) =>
-      values.fill ? fillService(folder, options, say) : runService(folder, options, say),
+      values.fill ? fillService(folder, options, say) : runService(folder, options, say, measured),
     );
     if (values.fill && values.folder !== undefined) noteFilled(values.folder, options.source);
     return values.reads ? figures : [...during.figures(), ...figures];
+  } catch (error) {
+    process.stdout.write(`${linesOf(measured)}\n`);
+    throw error;
   } finally {
     say('done');
   }

@@ -1,6 +1,7 @@
 /** One run: a service on a new folder is filled, measured, and compared with the floors. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { KNOWN_TESTS_MAX } from '../../src/domain/rerun-plan.ts';
 import { measureBacktest } from './backtests.ts';
 import { type DataOptions, repositoryName } from './data.ts';
 import { countPathsOf, fillLog, WINDOWS_DAYS, type WindowDays } from './events.ts';
@@ -61,10 +62,15 @@ export interface RunOptions {
   hasMaintenance: boolean;
 }
 
-export async function runService(folder: string, options: RunOptions, say: (what: string) => void): Promise<Figure[]> {
+/** @param figures what is measured is added here at once: it is not lost if a later measurement fails */
+export async function runService(
+  folder: string,
+  options: RunOptions,
+  say: (what: string) => void,
+  figures: Figure[],
+): Promise<Figure[]> {
   const { source, timed, pace } = options;
   const service = new BenchService(folder);
-  const figures: Figure[] = [];
   try {
     figures.push(figure(options.isFilled ? 'start.filled' : 'start.empty', await service.start(), 's'));
     if (!options.isFilled) figures.push(...(await fillBefore(service, options, say)));
@@ -165,17 +171,23 @@ async function measureJudged(
   // All of the log is that of one owner.
   const many = { callers: CONNECTIONS, isPatient: true, ...pace };
   const pathsFor = (read: Judged) => judgedPathsOf(read, targets);
+  const isLarge = source.tests > KNOWN_TESTS_MAX;
+  // Test runners get no answer in a repository of more tests.
+  const isAsked = (read: Judged): boolean => !isLarge || read !== 'reruns';
   const countsFor = (days: WindowDays) => countPathsOf(days, source.now);
   return [
     ...judgedFigures(
-      await measureReads(service, JUDGED, pathsFor, one),
-      await measureReads(service, JUDGED_AT_ONCE, pathsFor, many),
+      await measureReads(service, JUDGED.filter(isAsked), pathsFor, one),
+      await measureReads(service, JUDGED_AT_ONCE.filter(isAsked), pathsFor, many),
     ),
     ...countFigures(
       await measureReads(service, WINDOWS_DAYS, countsFor, one),
       await measureReads<WindowDays>(service, [1], countsFor, many),
     ),
-    figure('backtest.of_60_days', await measureBacktest(service, repositoryName(0), source.now), 's'),
+    // One of a million tests takes twenty minutes, and would run beside all that is measured after it.
+    ...(isLarge
+      ? []
+      : [figure('backtest.of_60_days', await measureBacktest(service, repositoryName(0), source.now), 's')]),
   ];
 }
 
