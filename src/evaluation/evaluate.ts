@@ -109,9 +109,22 @@ function handled<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-function* batchesOf<V>(tests: ReadonlyMap<string, V>): Generator<Map<string, V>> {
-  const all = [...tests];
-  for (let from = 0; from < all.length; from += TESTS_MAX) yield new Map(all.slice(from, from + TESTS_MAX));
+/** What is read and written at once takes memory here and in PostgreSQL, which each connection then keeps. */
+const IDENTITIES_AT_ONCE = 5_000;
+
+function* batchesOf<V extends TouchedTest>(tests: ReadonlyMap<string, V>): Generator<Map<string, V>> {
+  let batch = new Map<string, V>();
+  let identities = 0;
+  for (const [testId, test] of tests) {
+    if (batch.size === TESTS_MAX || identities >= IDENTITIES_AT_ONCE) {
+      yield batch;
+      batch = new Map();
+      identities = 0;
+    }
+    batch.set(testId, test);
+    identities += test.news?.identities.length ?? 0;
+  }
+  if (batch.size > 0) yield batch;
 }
 
 /** A test that was judged: the news that are not counted yet, and its identities. */
