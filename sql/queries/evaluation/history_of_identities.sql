@@ -11,7 +11,4 @@ SELECT
 FROM ci.executions
 WHERE repository_id = {repository_id: UUID} AND on_default AND test_id IN {test_ids: Array(UUID)}
   AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC') AND status != 'skipped'
-  AND (test_id, pipeline_name, job_name) IN (
-    SELECT named.1, named.2, named.3
-    FROM (SELECT arrayJoin(arrayZip({test_ids: Array(UUID)}, {pipeline_names: Array(String)}, {job_names: Array(String)})) AS named)
-  )
+  AND (test_id, pipeline_name, job_name) IN (/*include evaluation/named_identities*/)

@@ -14,9 +14,6 @@ SELECT
 FROM ci.executions AS executions
 WHERE repository_id = {repository_id: UUID} AND on_default AND test_id IN {test_ids: Array(UUID)}
   AND finished_at >= fromUnixTimestamp64Milli(arrayMin({sinces_ms: Array(Int64)}) - {before_ms: Int64}, 'UTC') AND status != 'skipped'
-  AND (test_id, pipeline_name, job_name) IN (
-    SELECT named.1, named.2, named.3
-    FROM (SELECT arrayJoin(arrayZip({test_ids: Array(UUID)}, {pipeline_names: Array(String)}, {job_names: Array(String)})) AS named)
-  )
+  AND (test_id, pipeline_name, job_name) IN (/*include evaluation/named_identities*/)
 ORDER BY finished_at DESC
 LIMIT 4 BY test_id, pipeline_name, job_name, if(finished_at_ms >= since_ms, executions.execution_id, 0)
