@@ -12,13 +12,18 @@ import { Loop } from './loop.ts';
 const RETRY_MS = 1_000;
 /**
  * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written
- * once. Verdicts must be visible within two seconds. A pass that took little time is followed by a shorter pause.
+ * once. Verdicts must be visible within two seconds, so a pass begins about a second after the one before it. A pass that
+ * took little time is followed by a shorter pause.
  */
-const PAUSE_MS_MAX = 1_000;
+const PERIOD_MS = 1_000;
 const PAUSE_MS_MIN = 100;
 const PAUSE_PER_PASS = 2;
 /** What one pass takes at most, and repeats as a whole if it is cut off. */
 const EXECUTIONS_MAX = 500_000;
+
+/** How long to wait after a pass that took so long; both in milliseconds. */
+const pauseAfter = (tookMs: number): number =>
+  Math.max(Math.min(PAUSE_PER_PASS * tookMs, PERIOD_MS - tookMs), PAUSE_MS_MIN);
 
 export interface EvaluatorDeps extends EvaluationDeps {
   log: Logger;
@@ -41,7 +46,7 @@ export class Evaluator {
       name: 'evaluation',
       log,
       run: () => this.#run(),
-      pauseMs: () => pauseMs ?? Math.min(Math.max(PAUSE_PER_PASS * this.#lastTook, PAUSE_MS_MIN), PAUSE_MS_MAX),
+      pauseMs: () => pauseMs ?? pauseAfter(this.#lastTook),
       retryMs: RETRY_MS,
     });
     this.#evaluation = new BlockEvaluation(deps, () => this.loop.isStopped);
