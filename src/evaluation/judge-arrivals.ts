@@ -134,7 +134,7 @@ class Judgement {
     runs: readonly RunInHand[],
   ) {
     this.#runs = new Map(runs.map((run) => [run.name, run]));
-    this.#stored = new StoredHistory(stores, since, this.#runs);
+    this.#stored = new StoredHistory(stores, this.#runs);
   }
 
   add({ identities, runs, pulls, againSince }: Arrivals): void {
@@ -317,13 +317,12 @@ class Judgement {
     const read = await readContradictions(tx, repositoryId, [...new Set(due.map(testIdIn))]);
     const byIdentity = Map.groupBy(read, identityKey);
     for (const key of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
-    let oldest = END_OF_TIME;
+    const commits = new Set<string>();
     for (const [key, found] of this.#contradictions) {
       const start = this.#identities.get(key)?.start.at;
-      for (const { at, failure } of found)
-        if (!start || comparePositions(at, start) > 0) oldest = Math.min(oldest, failure.finishedAt);
+      for (const { at, failure } of found) if (!start || comparePositions(at, start) > 0) commits.add(failure.commit);
     }
-    await this.#stored.readRunsOf(oldest);
+    await this.#stored.readRunsOn(commits);
   }
 
   async #write(runs: readonly RunJudgement[]): Promise<void> {

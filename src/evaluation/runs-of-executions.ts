@@ -23,7 +23,7 @@ export class RunsOfExecutions {
     repositoryId: string,
     executions: readonly IdentifiedExecution[],
   ): Promise<RunsOfExecutions> {
-    return RunsOfExecutions.#find(db, repositoryId, executions.filter(isTrouble).map(placeOf));
+    return RunsOfExecutions.#find(db, repositoryId, executions.filter(isTrouble).map(runPlaceOf));
   }
 
   /** @param executions off the default branch. */
@@ -46,7 +46,7 @@ export class RunsOfExecutions {
   }
 
   of(execution: IdentifiedExecution): MeaningfulRun | undefined {
-    return this.#runs.get(keyOf(placeOf(execution)));
+    return this.#runs.get(keyOf(runPlaceOf(execution)));
   }
 
   /** Whether an execution is judged: what went wrong in a run that is not is left to the evaluation that counts it. */
@@ -55,13 +55,20 @@ export class RunsOfExecutions {
   }
 }
 
-const placeOf = ({ pipelineName, jobName, finishedAt, runId, runAttempt }: IdentifiedExecution): RunPlace => ({
+/** On the default branch. */
+export const runPlaceOf = ({
+  pipelineName,
+  jobName,
+  finishedAt,
+  runId,
+  runAttempt,
+}: IdentifiedExecution): RunPlace => ({
   ...{ pipelineName, jobName, day: dayOf(finishedAt), runId, runAttempt },
   commit: '',
 });
 
 const pullPlaceOf = (execution: IdentifiedExecution): RunPlace => ({
-  ...placeOf(execution),
+  ...runPlaceOf(execution),
   commit: execution.commit,
 });
 

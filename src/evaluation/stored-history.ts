@@ -3,13 +3,14 @@ import { appendAll } from '../domain/append.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
-import { readTroubledRuns } from '../postgres/judged-runs.ts';
+import { findStoredRuns, type RunPlace, readRunsOn, type StoredRun } from '../postgres/judged-runs.ts';
 import type { ArrivalStores } from './judge-arrivals.ts';
 import { mayStartNear, nearStart } from './near-start.ts';
 import { runNameOfExecution } from './news.ts';
 import { splitByRecency } from './recency.ts';
 import type { RecentCourse, StoredEnd } from './recent-courses.ts';
 import { RunInHand } from './run-in-hand.ts';
+import { runPlaceOf } from './runs-of-executions.ts';
 import { type IdentifiedExecution, identityIn, identityKey, testIdIn } from './store.ts';
 
 /** An identity that must start before a moment. */
@@ -31,32 +32,25 @@ const isFrom = ({ at: first }: StoredBelief, { at }: StoredBelief): boolean =>
 const NEAR_MS = [HOUR_MS, DAY_MS];
 
 export class StoredHistory {
-  #runs: ReadonlyMap<string, RunInHand> = new Map();
-  #runsSince = Number.POSITIVE_INFINITY;
+  readonly #runs = new Map<string, RunInHand>();
+  /** What was asked for: names of runs, and commits. */
+  readonly #asked = new Set<string>();
 
-  /**
-   * @param before when the first run begins that is judged
-   * @param judged runs from then on, by name
-   */
+  /** @param judged the runs that are judged, by name */
   constructor(
     private readonly stores: Omit<ArrivalStores, 'readBeliefs'>,
-    private readonly before: number,
     private readonly judged: ReadonlyMap<string, RunInHand>,
   ) {}
 
-  /** By name: runs in which something went wrong, from before those that are judged, as far back as was asked. */
+  /** By name: runs from before those that are judged, as far as anything was read that went wrong in them. */
   get runs(): ReadonlyMap<string, RunInHand> {
     return this.#runs;
   }
 
-  /** Reads the runs of all failures since `oldest`: a run lasts for a day at most. */
-  async readRunsOf(oldest: number): Promise<void> {
-    const from = oldest - DAY_MS;
-    if (from >= Math.min(this.before, this.#runsSince)) return;
+  /** Reads the runs of commits off the default branch. */
+  async readRunsOn(commits: Iterable<string>): Promise<void> {
     const { tx, repositoryId } = this.stores;
-    const runs = await readTroubledRuns(tx, repositoryId, { from, to: this.before });
-    this.#runs = new Map(runs.map((run) => new RunInHand(run)).map((run) => [run.name, run]));
-    this.#runsSince = from;
+    this.#add(await readRunsOn(tx, repositoryId, this.#unasked(commits)));
   }
 
   /** What passed or failed of some identities, named by `identityKey`, since a moment of each. */
@@ -137,12 +131,25 @@ export class StoredHistory {
     return executions.filter((one) => this.#isInKnownRun(one));
   }
 
-  #readRunsOfTrouble(executions: readonly IdentifiedExecution[]): Promise<void> {
-    const oldest = executions.reduce(
-      (least, one) => (isTrouble(one) ? Math.min(least, one.finishedAt) : least),
-      END_OF_TIME,
-    );
-    return this.readRunsOf(oldest);
+  /** By name, and not by time: in a month, a large repository has tens of thousands of runs in which something failed. */
+  async #readRunsOfTrouble(executions: readonly IdentifiedExecution[]): Promise<void> {
+    const { tx, repositoryId } = this.stores;
+    const places = new Map<string, RunPlace>();
+    for (const one of executions) if (isTrouble(one)) places.set(runNameOfExecution(one), runPlaceOf(one));
+    const names = this.#unasked([...places.keys()].filter((name) => !this.judged.has(name)));
+    const asked = names.flatMap((name) => places.get(name) ?? []);
+    this.#add(await findStoredRuns(tx, repositoryId, asked));
+  }
+
+  #unasked(names: Iterable<string>): string[] {
+    const unasked = [...new Set(names)].filter((name) => !this.#asked.has(name));
+    for (const name of unasked) this.#asked.add(name);
+    return unasked;
+  }
+
+  #add(runs: readonly StoredRun[]): void {
+    for (const run of runs.map((stored) => new RunInHand(stored)))
+      if (!this.judged.has(run.name)) this.#runs.set(run.name, run);
   }
 
   #isInKnownRun(execution: IdentifiedExecution): boolean {

@@ -1,5 +1,5 @@
 /** Runs and what they mean (src/domain/judge-runs.ts). Written by the evaluation, in the transaction of the state of tests. */
-import { and, eq, gte, lt, sql } from 'drizzle-orm';
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
@@ -144,18 +144,6 @@ export async function readRuns(tx: Executor, repositoryId: string, since: number
   return rows.map(storedOf);
 }
 
-/** The runs in which something went wrong, that began between two moments, in any order. */
-export async function readTroubledRuns(
-  tx: Executor,
-  repositoryId: string,
-  { from, to }: { from: number; to: number },
-): Promise<StoredRun[]> {
-  const { rows } = await tx.execute(sql`
-    select ${pastColumns}, unexpected, expected from ${judgedRuns}
-    where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} and meaning is not null`);
-  return rows.map(storedOf);
-}
-
 /** The runs that began between two moments, in order: without their tests. */
 export async function readPastRuns(
   tx: Executor,
@@ -245,18 +233,32 @@ export async function writeMeanings(tx: Executor, repositoryId: string, runs: re
       and known.run_attempt = judged.run_attempt and known.commit_sha = judged.commit_sha`);
 }
 
-/** Runs by what names them; those that are not known are missing. */
+/** Runs by what names them, without their tests; those that are not known are missing. */
 export async function findRuns(tx: Executor, repositoryId: string, places: readonly RunPlace[]): Promise<PastRun[]> {
-  if (places.length === 0) return [];
-  const { rows } = await tx.execute(sql`
-    select ${pastColumns} from ${judgedRuns} join unnest(${placeColumns(places)})
-      as asked (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
-      using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
-    where repository_id = ${repositoryId}`);
+  const rows = await named(tx, repositoryId, places, pastColumns);
   return rows.map((row) => {
     const found = pastRow.parse(row);
     return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
   });
+}
+
+/** The same, with their tests. */
+export async function findStoredRuns(
+  tx: Executor,
+  repositoryId: string,
+  places: readonly RunPlace[],
+): Promise<StoredRun[]> {
+  return (await named(tx, repositoryId, places, sql`${pastColumns}, unexpected, expected`)).map(storedOf);
+}
+
+async function named(tx: Executor, repositoryId: string, places: readonly RunPlace[], columns: SQL) {
+  if (places.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${columns} from ${judgedRuns} join unnest(${placeColumns(places)})
+      as asked (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+      using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+    where repository_id = ${repositoryId}`);
+  return rows;
 }
 
 /** Writes runs that are not known, with what they mean. */

@@ -6,12 +6,12 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import {
   type AddedRun,
   addToRuns,
+  findStoredRuns,
   nameOfRun,
   readMeanings,
   readPastRuns,
   readRecentRuns,
   readRuns,
-  readTroubledRuns,
   readUsualHours,
   type StoredRun,
   writeMeanings,
@@ -71,10 +71,8 @@ test('what a run means is read as it was written', async () => {
   ]);
   const known = new Map([[nameOfRun(run(1)), { meaning }]]);
   expect(await readMeanings(db, repositoryId)).toEqual(known);
-  const later = run(3).startedAt;
-  expect(await readTroubledRuns(db, repositoryId, { from: run(1).startedAt, to: run(2).startedAt })).toEqual([judged]);
-  expect(await readTroubledRuns(db, repositoryId, { from: 0, to: later })).toEqual([judged]);
-  expect(await readTroubledRuns(db, repositoryId, { from: 0, to: run(1).startedAt })).toEqual([]);
+  expect(await findStoredRuns(db, repositoryId, [run(1), run(3), run(1, { commit: 'a1b2' })])).toEqual([judged]);
+  expect(await findStoredRuns(db, randomUUID(), [run(1)])).toEqual([]);
   await writeMeanings(db, repositoryId, [calm(run(1))]);
   expect(await readRuns(db, repositoryId, 0)).toEqual([calm(run(1)), calm(run(2))]);
 });
