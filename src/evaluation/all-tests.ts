@@ -13,31 +13,54 @@ const allTests = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() }),
 );
 
+/**
+ * Repositories that a verification or a rebuild takes at once: one alone leaves most of two cores idle, and each may hold a
+ * hundred thousand executions.
+ */
+export const REPOSITORIES_AT_ONCE = 3;
+
 export interface TestGroup {
   repositoryId: string;
-  testIds: string[];
+  testIds: readonly string[];
 }
 
-/** In groups of one repository, each small enough to hold all its executions in memory. */
-export async function* testsOnDefaultBranches(
+/** The tests of a repository, in groups each small enough to hold all its executions in memory. */
+export interface TestsOfRepository {
+  repositoryId: string;
+  groups: readonly TestGroup[];
+}
+
+export async function testsOnDefaultBranches(
   clickhouse: ClickHouse,
   repositoryId?: string,
   executionsAtOnce = EXECUTIONS_AT_ONCE,
-): AsyncGenerator<TestGroup> {
+): Promise<TestsOfRepository[]> {
   const rows = await clickhouse.select(allTests, scopeOf(repositoryId));
-  for (const [id, tests] of Map.groupBy(rows, (row) => row.repository_id)) {
-    let testIds: string[] = [];
-    let executions = 0;
-    for (const test of tests) {
-      const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > executionsAtOnce;
-      if (testIds.length > 0 && isFull) {
-        yield { repositoryId: id, testIds };
-        testIds = [];
-        executions = 0;
-      }
-      testIds.push(test.test_id);
-      executions += test.executions;
-    }
-    yield { repositoryId: id, testIds };
-  }
+  return [...Map.groupBy(rows, (row) => row.repository_id)].map(([id, tests]) => ({
+    repositoryId: id,
+    groups: [...groupsOf(tests, executionsAtOnce)].map((testIds) => ({ repositoryId: id, testIds })),
+  }));
 }
+
+function* groupsOf(
+  tests: readonly { test_id: string; executions: number }[],
+  executionsAtOnce: number,
+): Generator<readonly string[]> {
+  let testIds: string[] = [];
+  let executions = 0;
+  for (const test of tests) {
+    const isFull = testIds.length >= TESTS_AT_ONCE || executions + test.executions > executionsAtOnce;
+    if (testIds.length > 0 && isFull) {
+      yield testIds;
+      testIds = [];
+      executions = 0;
+    }
+    testIds.push(test.test_id);
+    executions += test.executions;
+  }
+  yield testIds;
+}
+
+/** How many tests there are in some groups. */
+export const testsIn = (groups: readonly TestGroup[]): number =>
+  groups.reduce((sum, { testIds }) => sum + testIds.length, 0);

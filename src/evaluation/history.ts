@@ -69,7 +69,7 @@ export const conclusiveIn = ({ identities }: TestHistory): IdentifiedExecution[]
 export async function readHistory(
   clickhouse: ClickHouse,
   repositoryId: string,
-  testIds: string[],
+  testIds: readonly string[],
 ): Promise<Map<string, TestHistory>> {
   const rows = await clickhouse.select(histories, { repository_id: repositoryId, test_ids: testIds });
   const history = new Map<string, TestHistory>();
@@ -111,7 +111,7 @@ const statusOf = ({ executionId, status, finishedAt }: IdentifiedExecution) => (
 export async function readGroups(
   clickhouse: ClickHouse,
   repositoryId: string,
-  testIds: string[],
+  testIds: readonly string[],
 ): Promise<FailureGroupRecord[]> {
   const rows = await clickhouse.select(failureGroups, { repository_id: repositoryId, test_ids: testIds });
   const groups = Map.groupBy(rows, (row) => `${row.test_id}/${row.failure_id}`);

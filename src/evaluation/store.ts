@@ -124,7 +124,7 @@ export class EvaluationStore {
   ) {}
 
   /** What passed or failed since a moment. */
-  history(testIds: string[], since: number): Promise<IdentifiedExecution[]> {
+  history(testIds: readonly string[], since: number): Promise<IdentifiedExecution[]> {
     return this.clickhouse.select(history, { repository_id: this.repositoryId, test_ids: testIds, since_ms: since });
   }
 
@@ -164,7 +164,7 @@ export class EvaluationStore {
   }
 
   /** The executions since then that are flaky. */
-  flakyExecutions(testIds: string[], since: number): Promise<FlakyVerdict[]> {
+  flakyExecutions(testIds: readonly string[], since: number): Promise<FlakyVerdict[]> {
     return this.clickhouse.select(verdicts, {
       repository_id: this.repositoryId,
       test_ids: testIds,

@@ -1,6 +1,8 @@
 /** Computes what runs mean and the state of every test from the executions, and compares them with what is stored. */
 import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { concurrently } from '../concurrently.ts';
+import { appendAll } from '../domain/append.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
@@ -16,7 +18,7 @@ import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/j
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
-import { testsOnDefaultBranches } from './all-tests.ts';
+import { REPOSITORIES_AT_ONCE, type TestsOfRepository, testsOnDefaultBranches } from './all-tests.ts';
 import { beginningsIn, type IdentifiedChange, recordsOf } from './beginnings.ts';
 import { commitKey } from './commit-record.ts';
 import { deriveState, unjudgedRun } from './derived-state.ts';
@@ -61,46 +63,53 @@ export async function verifyJudgements(
   );
   const isEnabled = new Map(settings.map((repository) => [repository.id, repository.isEnabled]));
   const retainedSince = await oldestRetained(clickhouse);
-  const differences: string[] = [];
-  let current: { id: string; runs: KnownRuns; open: Quarantine[] } | undefined;
   const shown = await testsWithExecutions(db, repositoryId);
-  for await (const { repositoryId: id, testIds } of testsOnDefaultBranches(
-    clickhouse,
-    repositoryId,
-    executionsAtOnce,
-  )) {
-    for (const testId of testIds) shown.delete(`${id}/${testId}`);
-    const waiting = pending.tests.get(id) ?? new Map<string, number>();
-    if (current?.id !== id) {
-      const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
-      const edge = await onPostgres(() => endOfLastMonthGone(db, id, retainedSince));
-      const pulls = await pullDifferences({ clickhouse, db }, id, { edge, pending: pending.commits });
-      differences.push(...pulls.differences);
-      const options = { repositoryId: id, edge, evidence: pulls.evidence, executionsAtOnce };
-      differences.push(...(await runDifferences({ clickhouse, db }, until, options)));
-      const runs = await onPostgres(() => readMeanings(db, id));
-      const { quarantines: open } = await quarantines.snapshot(id);
-      current = { id, runs, open };
-    }
-    const { runs, open } = current;
+  const all = await testsOnDefaultBranches(clickhouse, repositoryId, executionsAtOnce);
+  const found = new Map<string, string[]>();
+  await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
+    for (const { testIds } of groups) for (const testId of testIds) shown.delete(`${id}/${testId}`);
+    const edge = await onPostgres(() => endOfLastMonthGone(db, id, retainedSince));
+    const options = { isFlakyDetectionEnabled: isEnabled.get(id) ?? true, edge, executionsAtOnce };
+    found.set(id, await differencesIn({ clickhouse, db, quarantines }, { repositoryId: id, groups }, pending, options));
+  });
+  return [
+    ...all.flatMap(({ repositoryId: id }) => found.get(id) ?? []),
+    ...[...shown].map((test) => `test ${test} is stored with executions, but none is retained on the default branch`),
+  ];
+}
+
+/** Of one repository. */
+async function differencesIn(
+  { clickhouse, db, quarantines }: JudgementDeps,
+  { repositoryId, groups }: TestsOfRepository,
+  pending: Pick<Pending, 'tests' | 'commits'>,
+  {
+    isFlakyDetectionEnabled,
+    ...judging
+  }: Omit<AllRunsOptions, 'repositoryId' | 'evidence'> & {
+    isFlakyDetectionEnabled: boolean;
+  },
+): Promise<string[]> {
+  const waiting = pending.tests.get(repositoryId) ?? new Map<string, number>();
+  const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
+  const pulls = await pullDifferences({ clickhouse, db }, repositoryId, { ...judging, pending: pending.commits });
+  const differences = pulls.differences;
+  const judged = { ...judging, repositoryId, evidence: pulls.evidence };
+  appendAll(differences, await runDifferences({ clickhouse, db }, until, judged));
+  const stores = {
+    executions: new EvaluationStore(clickhouse, repositoryId),
+    states: new StateStore(db, repositoryId),
+    readPulls: (ids: readonly string[]) => onPostgres(() => readContradictions(db, repositoryId, ids)),
+  };
+  const options = { isFlakyDetectionEnabled, runs: await onPostgres(() => readMeanings(db, repositoryId)) };
+  const { quarantines: open } = await quarantines.snapshot(repositoryId);
+  for (const { testIds } of groups) {
     const compared = testIds.filter((testId) => !waiting.has(testId));
-    const stores = {
-      executions: new EvaluationStore(clickhouse, id),
-      states: new StateStore(db, id),
-      readPulls: (ids: readonly string[]) => onPostgres(() => readContradictions(db, id, ids)),
-    };
-    const options = { isFlakyDetectionEnabled: isEnabled.get(id) ?? true, runs };
-    const found = await differencesOf({ clickhouse, repositoryId: id, ...stores }, compared, options);
-    differences.push(...found.differences);
-    differences.push(
-      ...recoveryDifferences(
-        found.states,
-        open.filter((quarantine) => compared.includes(quarantine.testId)),
-      ),
-    );
+    const found = await differencesOf({ clickhouse, repositoryId, ...stores }, compared, options);
+    appendAll(differences, found.differences);
+    const ofThese = open.filter(({ testId }) => compared.includes(testId));
+    appendAll(differences, recoveryDifferences(found.states, ofThese));
   }
-  for (const test of shown)
-    differences.push(`test ${test} is stored with executions, but none is retained on the default branch`);
   return differences;
 }
 
@@ -206,7 +215,7 @@ interface VerifiedStores {
 
 async function differencesOf(
   { clickhouse, repositoryId, executions: store, states, readPulls }: VerifiedStores,
-  testIds: string[],
+  testIds: readonly string[],
   { isFlakyDetectionEnabled, runs }: { isFlakyDetectionEnabled: boolean; runs: KnownRuns },
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);

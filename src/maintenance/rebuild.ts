@@ -12,8 +12,8 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
-import type { KnownRuns } from '../domain/judge-runs.ts';
-import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
+import { concurrently } from '../concurrently.ts';
+import { REPOSITORIES_AT_ONCE, testsIn, testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { lockEvaluation } from '../evaluation/lock.ts';
 import { oldestRetained, rederive, rejudgeRuns } from '../evaluation/rederive.ts';
 import type { Logger } from '../observability/log.ts';
@@ -77,19 +77,17 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       const regrouped = await regroupFailures(deps, groupOf);
       await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
       const judging = { ...deps, db: deps.postgres.db };
-      for (const { id } of known) await rejudgeRuns(judging, id);
+      await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rejudgeRuns(judging, id));
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       const retainedSince = await oldestRetained(deps.clickhouse);
-      let tests = 0;
-      let judged: { id: string; runs: KnownRuns } | undefined;
-      for await (const group of testsOnDefaultBranches(deps.clickhouse)) {
-        const isFlakyDetectionEnabled = enabled.get(group.repositoryId) ?? true;
-        const { repositoryId: id } = group;
+      const all = await testsOnDefaultBranches(deps.clickhouse);
+      await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
+        const isFlakyDetectionEnabled = enabled.get(id) ?? true;
         // A repository of a million tests has a hundred thousand runs, and a thousand groups.
-        if (judged?.id !== id) judged = { id, runs: await readMeanings(deps.postgres.db, id) };
-        await rederive(judging, group, { isFlakyDetectionEnabled, runs: judged.runs, retainedSince });
-        tests += group.testIds.length;
-      }
+        const runs = await readMeanings(deps.postgres.db, id);
+        for (const group of groups) await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
+      });
+      const tests = all.reduce((sum, { groups }) => sum + testsIn(groups), 0);
       await recountRepositories(deps);
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);

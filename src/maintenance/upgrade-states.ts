@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
-import { type TestGroup, testsOnDefaultBranches } from '../evaluation/all-tests.ts';
+import { type TestGroup, testsIn, testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { oldestRetained, rederive, rejudgeRuns } from '../evaluation/rederive.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
@@ -83,7 +83,7 @@ async function upgrade(deps: UpgradeDeps): Promise<void> {
   // What was stored since it was cut off was judged by a state that is not whole.
   const position = (await evaluateStoredBlocks(deps)) === 0 ? progress?.position : undefined;
   if (position == null) for (const { id } of settings) await rejudgeRuns(judging, id);
-  const groups = await Array.fromAsync(testsOnDefaultBranches(clickhouse));
+  const groups = (await testsOnDefaultBranches(clickhouse)).flatMap((repository) => repository.groups);
   const done = groups.findIndex((group) => markOf(group) === position) + 1;
   const enabled = new Map(settings.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
   const total = testsIn(groups);
@@ -107,8 +107,6 @@ async function progressOf(db: Database, name: string) {
 }
 
 const markOf = ({ repositoryId, testIds }: TestGroup): string => `${repositoryId}/${testIds.at(-1)}`;
-
-const testsIn = (groups: readonly TestGroup[]): number => groups.reduce((sum, { testIds }) => sum + testIds.length, 0);
 
 async function copyFirstFailures(clickhouse: ClickHouse, db: Database, retainedSince: number): Promise<void> {
   const failures = await clickhouse.select(firstFailures, { before_ms: retainedSince });
