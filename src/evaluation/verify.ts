@@ -78,17 +78,16 @@ export async function verifyJudgements(
   ];
 }
 
+interface RulesOfRepository extends Pick<AllRunsOptions, 'edge' | 'executionsAtOnce'> {
+  isFlakyDetectionEnabled: boolean;
+}
+
 /** Of one repository. */
 async function differencesIn(
   { clickhouse, db, quarantines }: JudgementDeps,
   { repositoryId, groups }: TestsOfRepository,
   pending: Pick<Pending, 'tests' | 'commits'>,
-  {
-    isFlakyDetectionEnabled,
-    ...judging
-  }: Omit<AllRunsOptions, 'repositoryId' | 'evidence'> & {
-    isFlakyDetectionEnabled: boolean;
-  },
+  { isFlakyDetectionEnabled, ...judging }: RulesOfRepository,
 ): Promise<string[]> {
   const waiting = pending.tests.get(repositoryId) ?? new Map<string, number>();
   const until = dayOf(Math.min(...waiting.values())) * DAY_MS;
