@@ -12,8 +12,8 @@ import { Loop } from './loop.ts';
 const RETRY_MS = 1_000;
 /**
  * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written
- * once. Verdicts must be visible within two seconds, so a pass begins about a second after the one before it. A pass that
- * took little time is followed by a shorter pause.
+ * once. Verdicts must be visible within two seconds, so a pass begins at most a second after the one before it began, or
+ * right after a longer one. A pass that took little time is followed by a shorter pause.
  */
 const PERIOD_MS = 1_000;
 const PAUSE_MS_MIN = 100;

@@ -109,7 +109,7 @@ function handled<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** About how many are read or written by one statement: larger ones took PostgreSQL 400 MiB more. */
+/** About how many are read or written by one statement: larger ones took PostgreSQL 200 MiB more. */
 const IDENTITIES_AT_ONCE = 5_000;
 
 function* batchesOf<V extends TouchedTest>(tests: ReadonlyMap<string, V>): Generator<Map<string, V>> {

@@ -82,6 +82,7 @@ const pastRow = z.object({
   unexpected_count: z.number(),
   meaning: meaning.nullable(),
 });
+const storedColumns = sql`${pastColumns}, unexpected, expected`;
 const storedRow = pastRow.extend({ unexpected: z.array(z.string()), expected: z.array(z.string()) });
 
 const addedOf = (found: z.infer<typeof pastRow>): AddedRun => ({
@@ -94,6 +95,10 @@ const addedOf = (found: z.infer<typeof pastRow>): AddedRun => ({
   startedAt: found.started_ms,
   executions: found.executions,
 });
+function pastOf(row: unknown): PastRun {
+  const found = pastRow.parse(row);
+  return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
+}
 function storedOf(row: unknown): StoredRun {
   const found = storedRow.parse(row);
   const [unexpected, expected] = [new Set(found.unexpected), new Set(found.expected)];
@@ -139,7 +144,7 @@ const addedRow = pastRow.extend({ known_ms: z.number().nullable() });
 /** The runs that began since then, in order. */
 export async function readRuns(tx: Executor, repositoryId: string, since: number): Promise<StoredRun[]> {
   const { rows } = await tx.execute(sql`
-    select ${pastColumns}, unexpected, expected from ${judgedRuns}
+    select ${storedColumns} from ${judgedRuns}
     where repository_id = ${repositoryId} and started_ms >= ${since} order by started_ms`);
   return rows.map(storedOf);
 }
@@ -153,10 +158,7 @@ export async function readPastRuns(
   const { rows } = await tx.execute(sql`
     select ${pastColumns} from ${judgedRuns}
     where repository_id = ${repositoryId} and started_ms >= ${from} and started_ms < ${to} order by started_ms`);
-  return rows.map((row) => {
-    const found = pastRow.parse(row);
-    return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
-  });
+  return rows.map(pastOf);
 }
 
 /**
@@ -235,11 +237,7 @@ export async function writeMeanings(tx: Executor, repositoryId: string, runs: re
 
 /** Runs by what names them, without their tests; those that are not known are missing. */
 export async function findRuns(tx: Executor, repositoryId: string, places: readonly RunPlace[]): Promise<PastRun[]> {
-  const rows = await named(tx, repositoryId, places, pastColumns);
-  return rows.map((row) => {
-    const found = pastRow.parse(row);
-    return { ...addedOf(found), unexpectedCount: found.unexpected_count, meaning: found.meaning };
-  });
+  return (await readNamed(tx, repositoryId, places, pastColumns)).map(pastOf);
 }
 
 /** The same, with their tests. */
@@ -248,10 +246,15 @@ export async function findStoredRuns(
   repositoryId: string,
   places: readonly RunPlace[],
 ): Promise<StoredRun[]> {
-  return (await named(tx, repositoryId, places, sql`${pastColumns}, unexpected, expected`)).map(storedOf);
+  return (await readNamed(tx, repositoryId, places, storedColumns)).map(storedOf);
 }
 
-async function named(tx: Executor, repositoryId: string, places: readonly RunPlace[], columns: SQL) {
+async function readNamed(
+  tx: Executor,
+  repositoryId: string,
+  places: readonly RunPlace[],
+  columns: SQL,
+): Promise<unknown[]> {
   if (places.length === 0) return [];
   const { rows } = await tx.execute(sql`
     select ${columns} from ${judgedRuns} join unnest(${placeColumns(places)})
@@ -281,7 +284,7 @@ export interface PullRun extends AddedRun {
 export async function readRunsOn(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<StoredRun[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${pastColumns}, unexpected, expected from ${judgedRuns}
+    select ${storedColumns} from ${judgedRuns}
     where repository_id = ${repositoryId} and commit_sha <> '' and commit_sha = any(${textColumn(commits)})`);
   return rows.map(storedOf);
 }
