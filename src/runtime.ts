@@ -6,18 +6,19 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * For how much memory the runtime plans its garbage collection; no limit. What is in use may double before it is looked
- * through while it is less than a quarter of this, grow by a half while it is less than half of it, and by a quarter above.
- * By default this is the memory of the machine: of 16 GiB, an evaluation that uses 300 MiB would leave as much garbage.
+ * For how much memory the runtime plans its garbage collection; no limit. While the whole process takes less than 80 % of
+ * it, what is in use may double before it is looked through; above 90 %, it may grow by a quarter only, and is looked
+ * through as a whole every second time. By default this is the memory of the machine: of 16 GiB, an evaluation that uses
+ * 300 MiB would leave as much garbage.
  */
 const PLANNED_BYTES = 512 * 1024 * 1024;
 
 /**
- * The same for workers, which keep more in memory. Planned for 512 MiB, they looked through it so often that a quarter of
- * their processor time went there; planned for 1 GiB, they took 200 MiB more under load and were no faster
- * (docs/performance.md).
+ * The same for workers. The embedded ClickHouse is part of their process: planned for 768 MiB, they were above 90 % as
+ * soon as something arrived, and stood still for a fifth of the time. Planned for 1,152 MiB, the service takes more than
+ * 1.5 GB under many uploads at once (docs/performance.md).
  */
-const PLANNED_BYTES_OF_WORKERS = 768 * 1024 * 1024;
+const PLANNED_BYTES_OF_WORKERS = 1_024 * 1024 * 1024;
 
 /**
  * On the threads of the runtime, the embedded ClickHouse runs its statements. By default they are as many as cores: two long

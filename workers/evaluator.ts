@@ -3,6 +3,7 @@
  * wait for the next pass and are evaluated together. A process that dies leaves its blocks to the sweeper of any other.
  */
 import { BlockEvaluation, type EvaluationDeps, Stopped } from '../src/evaluation/block-evaluation.ts';
+import { type BlocksAhead, NewsAhead } from '../src/evaluation/news-ahead.ts';
 import type { StoredBlock } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { evaluationSeconds } from '../src/observability/metrics.ts';
@@ -37,6 +38,7 @@ export class Evaluator {
   /** How long the last pass took, in milliseconds. */
   #lastTook = 0;
   #waiting: StoredBlock[] = [];
+  readonly #ahead = new NewsAhead(EXECUTIONS_MAX);
   /** Blocks that are waiting or being evaluated: the sweeper sees them too and need not bring them again. */
   readonly #inHand = new Set<number>();
 
@@ -52,11 +54,16 @@ export class Evaluator {
     this.#evaluation = new BlockEvaluation(deps, () => this.loop.isStopped);
   }
 
-  /** Queues a stored block for evaluation. */
-  add(block: StoredBlock): void {
+  /**
+   * Queues a stored block for evaluation.
+   *
+   * @param values of the lines of one that this process has just stored
+   */
+  add(block: StoredBlock, values?: readonly unknown[]): void {
     if (this.#inHand.has(block.blockId)) return;
     this.#inHand.add(block.blockId);
-    this.#waiting.push(block);
+    const isAhead = values !== undefined && this.#ahead.add(block, values);
+    if (!isAhead) this.#waiting.push(block);
     this.loop.wake();
   }
 
@@ -66,13 +73,18 @@ export class Evaluator {
   }
 
   async #run(): Promise<void> {
-    const blocks = this.#nextBlocks();
+    const ahead = this.#ahead.take();
+    const others = this.#nextBlocks(ahead);
+    const blocks = [...ahead.blocks, ...others];
     const startedAt = performance.now();
     try {
       const measured = evaluationSeconds.startTimer();
       // A separate trace: the blocks come from many uploads.
       await inSpan('evaluate', { parent: null, attributes: { 'ci_insights.blocks': blocks.length } }, () =>
-        this.evaluate(blocks.map(({ blockId }) => blockId)),
+        this.#evaluation.run(
+          others.map(({ blockId }) => blockId),
+          ahead,
+        ),
       );
       measured();
     } catch (error) {
@@ -82,16 +94,17 @@ export class Evaluator {
     }
     this.#lastTook = performance.now() - startedAt;
     for (const block of blocks) this.#inHand.delete(block.blockId);
-    if (this.#waiting.length > 0) this.loop.wake();
+    if (this.#waiting.length > 0 || !this.#ahead.isEmpty) this.loop.wake();
   }
 
-  #nextBlocks(): StoredBlock[] {
-    let executions = 0;
+  /** As many as a pass takes beside those; at least one if there are none of those. */
+  #nextBlocks(ahead: BlocksAhead): StoredBlock[] {
+    let executions = ahead.blocks.reduce((sum, block) => sum + block.executions, 0);
     const end = this.#waiting.findIndex((block) => {
       executions += block.executions;
       return executions > EXECUTIONS_MAX;
     });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1));
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, ahead.blocks.length === 0 ? 1 : 0));
   }
 
   /** See {@link BlockEvaluation.run}. */

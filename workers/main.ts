@@ -2,7 +2,6 @@
 import type { Deps } from '../src/deps.ts';
 import { BlockStore } from '../src/ledger/blocks.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
-import { RecentLines } from '../src/ledger/recent-lines.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
@@ -42,8 +41,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
-  const recent = new RecentLines();
-  const blocks = new BlockStore(db, recent);
+  const blocks = new BlockStore(db);
   const evaluator = new Evaluator({
     db,
     clickhouse: background,
@@ -52,7 +50,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     log,
     ...(evaluationPauseMs !== undefined && { pauseMs: evaluationPauseMs }),
   });
-  const ledger = new Ledger({ db, clickhouse, clock, recent, onStored: (block) => evaluator.add(block) });
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: (block, values) => evaluator.add(block, values) });
   const batcher = new Batcher((chunks) => ledger.write(chunks));
   const storeChunk = testRunsHandler({ clock, repositories, batcher, retentionDays });
   const consumers: Record<JobName, Consumer> = {

@@ -16,6 +16,7 @@ import { CommitRecorder, type TouchedCommits } from './commit-recorder.ts';
 import { type EvaluationStores, evaluate, type Judgements } from './evaluate.ts';
 import { drawVersion, lockEvaluation } from './lock.ts';
 import { News } from './news.ts';
+import type { BlocksAhead } from './news-ahead.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { RecentCourses } from './recent-courses.ts';
 import { StateStore } from './state-store.ts';
@@ -37,6 +38,8 @@ const PASS_BYTES_MAX = 96 * 2 ** 20;
  * two connections to PostgreSQL.
  */
 const REPOSITORIES_AT_ONCE = 3;
+
+const NOTHING_AHEAD: BlocksAhead = { blocks: [], news: undefined };
 
 interface Reading {
   /** The blocks of the pass: whether the state of the tests counts them already. */
@@ -70,9 +73,13 @@ export class BlockEvaluation {
   /**
    * Counts and judges what these blocks brought, in as many passes as memory takes. Any of them may have been evaluated
    * before, as a whole or in part.
+   *
+   * @param ahead more blocks, with what they bring: they are evaluated first
    */
-  async run(blockIds: readonly number[]): Promise<void> {
-    for (let left = blockIds; left.length > 0; ) left = await this.#pass(left);
+  async run(blockIds: readonly number[], ahead: BlocksAhead = NOTHING_AHEAD): Promise<void> {
+    const known = ahead.blocks.map(({ blockId }) => blockId);
+    let left = await this.#pass([...known, ...blockIds], ahead);
+    while (left.length > 0) left = await this.#pass(left);
   }
 
   /**
@@ -82,9 +89,10 @@ export class BlockEvaluation {
    * then quarantines, which ask for them, and the records of commits. All of that under the locks of the repositories, so that no other process
    * judges from verdicts that are still on their way.
    */
-  async #pass(blockIds: readonly number[]): Promise<readonly number[]> {
+  async #pass(blockIds: readonly number[], ahead = NOTHING_AHEAD): Promise<readonly number[]> {
+    if (blockIds.length === 0) return [];
     const { db, blocks } = this.#deps;
-    const { isCounted, touched, commits, newest, left } = await this.#read(blockIds);
+    const { isCounted, touched, commits, newest, left } = await this.#read(blockIds, ahead);
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
         await lockEvaluation(locks, ...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()]));
@@ -105,12 +113,13 @@ export class BlockEvaluation {
   }
 
   /** Reads one block after another, until what they bring takes as much memory as a pass may. */
-  async #read(blockIds: readonly number[]): Promise<Reading> {
-    const isCounted = new Map<number, boolean>();
-    const fresh = new News();
+  async #read(blockIds: readonly number[], { news, blocks }: BlocksAhead): Promise<Reading> {
+    // No process can have counted them when they were stored. If another process has since, the pass is repeated.
+    const isCounted = new Map(news ? blocks.map(({ blockId }) => [blockId, false]) : []);
+    const fresh = news ?? new News();
     const again = new News();
-    let taken = 0;
-    for (const blockId of blockIds) {
+    let taken = isCounted.size;
+    for (const blockId of blockIds.slice(taken)) {
       if (fresh.bytes + again.bytes >= this.bytesMax) break;
       taken++;
       const block = await this.#deps.blocks.lines(blockId);

@@ -4,7 +4,7 @@ import { firstOfMonths } from '../domain/first-executions.ts';
 import { emptySummary, mergeSummaries, RATIO_DAYS } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
-import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
+import type { FirstFailure, IdentityRecord, LastDay, TestState } from '../postgres/test-states.ts';
 import { type Advance, advanceOf, keptAt } from './checkpoints.ts';
 import type { JudgedIdentity } from './judge-arrivals.ts';
 import { conclusiveOf, type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
@@ -40,32 +40,39 @@ export interface ChangeOptions {
 /** An identity to write, with its newer checkpoint if that changes. */
 export type ChangedIdentity = IdentityRecord & Advance;
 
+/** What to write of tests. */
+export interface ChangedTests {
+  /** New ones, and those of which more than the last day changes. */
+  states: readonly TestState[];
+  /** Those that only have run on another day: once a day, that is nearly every test. */
+  days: readonly LastDay[];
+}
+
 /** New tests, and those whose first executions, first failure, last or flaky days changed. */
 export function changedTests(
   tests: ReadonlyMap<string, TestInHand>,
   { flakyDays }: Pick<ChangeOptions, 'flakyDays'>,
-): TestState[] {
-  return [...tests].flatMap(
-    ([
-      testId,
-      {
-        news,
-        known: { test: before },
-      },
-    ]) => {
-      // Only the first failure of a test may be left of it: then its name is empty until it runs again.
-      const name = before?.name || news?.name;
-      if (name === undefined) return [];
-      const firstFailure = earliest(before?.firstFailure ?? null, news);
-      const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
-      const lastDay = laterDay(before?.lastDay ?? null, news);
-      const days = flakyDays.get(testId);
-      const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
-      if (before?.name && !isFirst && lastDay === before.lastDay && !days) return [];
+): ChangedTests {
+  const states: TestState[] = [];
+  const moved: LastDay[] = [];
+  for (const [testId, { news, known }] of tests) {
+    const before = known.test;
+    // Only the first failure of a test may be left of it: then its name is empty until it runs again.
+    const name = before?.name || news?.name;
+    if (name === undefined) continue;
+    const firstFailure = earliest(before?.firstFailure ?? null, news);
+    const firstExecutions = firstOfMonths(before?.firstExecutions ?? NONE, news ? timesOf(news) : NONE);
+    const lastDay = laterDay(before?.lastDay ?? null, news);
+    const days = flakyDays.get(testId);
+    const isFirst = firstExecutions !== before?.firstExecutions || firstFailure !== before.firstFailure;
+    if (!before?.name || isFirst || days) {
       const flaky = days ? [...days].sort(([one], [other]) => one - other) : (before?.flakyDays ?? []);
-      return [{ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions, lastDay }];
-    },
-  );
+      states.push({ testId, name, firstFailure, flakyDays: flaky.slice(-RATIO_DAYS), firstExecutions, lastDay });
+    } else if (lastDay !== null && lastDay !== before.lastDay) {
+      moved.push({ testId, lastDay });
+    }
+  }
+  return { states, days: moved };
 }
 
 const NONE: readonly number[] = [];

@@ -10,7 +10,6 @@ import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
 import type { IdentitySummary } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
-import type { BlockLines } from '../ledger/blocks.ts';
 import type { AddedRun } from '../postgres/judged-runs.ts';
 import { ExecutionColumns } from './execution-columns.ts';
 import { NewExecutions, type NewPasses } from './new-executions.ts';
@@ -115,8 +114,12 @@ export class News {
   /** Of each repository, pipeline and CI job: its identities, by test id. */
   readonly #places = new Map<string, Map<string, NewExecutions>>();
 
-  /** Adds what a block brings. Throws when the lines are not those of a block. */
-  add(lines: BlockLines['lines']): void {
+  /**
+   * Adds what a block brings. Throws when the lines are not those of a block.
+   *
+   * @param lines as text, or as the values that parsing it gives
+   */
+  add(lines: string | readonly unknown[]): void {
     for (const line of readLines(lines)) {
       this.#addNewest(line);
       this.#addCommit(line);
@@ -235,7 +238,7 @@ export class News {
   }
 }
 
-function* readLines(lines: BlockLines['lines']): Generator<Line> {
+function* readLines(lines: string | readonly unknown[]): Generator<Line> {
   if (typeof lines !== 'string') for (const values of lines) yield lineSchema.parse(values);
   else for (const text of lines.split('\n')) if (text !== '') yield lineSchema.parse(JSON.parse(text));
 }

@@ -40,6 +40,7 @@ import {
   readTests,
   type TestState,
   writeIdentities,
+  writeLastDays,
   writeTests,
 } from '../postgres/test-states.ts';
 import { type FindBeginnings, type IdentifiedChange, newRecordsOf, recordsOf } from './beginnings.ts';
@@ -133,14 +134,16 @@ export class StateStore {
     { identities, outdated }: { identities: readonly ChangedIdentity[]; outdated: readonly HealthChangeRecord[] },
     options: WriteOptions,
   ): Promise<void> {
-    await writeTests(this.tx, this.repositoryId, changedTests(tests, options));
+    const { states, days } = changedTests(tests, options);
+    await writeTests(this.tx, this.repositoryId, states);
+    await writeLastDays(this.tx, this.repositoryId, days);
     const nameOf = (testId: string): string => {
       const { known, news } = tests.get(testId) ?? {};
       return known?.test?.name || (news?.name ?? '');
     };
     await writeIdentities(this.tx, this.repositoryId, identities, nameOf);
-    const advanced = identities.flatMap(({ newer, ...identity }) =>
-      newer ? [{ ...identityOf(identity), newer }] : [],
+    const advanced = identities.flatMap((identity) =>
+      identity.newer ? [{ ...identityOf(identity), newer: identity.newer }] : [],
     );
     await advanceCheckpoints(this.tx, this.repositoryId, advanced);
     await this.#writeJudged(

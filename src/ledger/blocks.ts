@@ -8,25 +8,19 @@ import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { unpackIds } from './claims.ts';
-import type { RecentLines } from './recent-lines.ts';
 
 const decompress = promisify(zstdDecompress);
 
 /** A stored block that is not evaluated yet. */
 export interface BlockLines {
   blockId: number;
-  /** As text, or as the values that parsing it gives. */
-  lines: string | readonly unknown[];
+  lines: string;
   /** The state of the tests counts it already: an evaluation was cut off. */
   isCounted: boolean;
 }
 
 export class BlockStore {
-  /** @param recent what this process has stored itself. */
-  constructor(
-    private readonly db: Database,
-    private readonly recent?: RecentLines,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** Blocks older than `ageSeconds` that are not stored or not evaluated, oldest first. */
   async leftBehind(
@@ -63,14 +57,13 @@ export class BlockStore {
 
   /** What a block holds, unless it is evaluated. */
   async lines(blockId: number): Promise<BlockLines | undefined> {
-    const recent = this.recent?.take(blockId);
     const [row] = await onPostgres(() =>
       this.db
-        .select({ body: recent ? sql<null>`null` : ingestBlocks.body, countedAt: ingestBlocks.countedAt })
+        .select({ body: ingestBlocks.body, countedAt: ingestBlocks.countedAt })
         .from(ingestBlocks)
         .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.evaluatedAt))),
     );
-    return row && { blockId, lines: recent ?? (await linesOf(row.body)), isCounted: row.countedAt !== null };
+    return row && { blockId, lines: await linesOf(row.body), isCounted: row.countedAt !== null };
   }
 
   /** Whether blocks that are not evaluated yet are counted. No other process changes that until the end of the transaction. */

@@ -32,7 +32,6 @@ import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts'
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
 import type { PreparedChunk } from './prepare.ts';
-import type { RecentLines } from './recent-lines.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
 
 const compress = promisify(zstdCompress);
@@ -59,7 +58,7 @@ export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 interface RecordedBlock {
   blockId: number;
   lines: string;
-  /** Of the lines, but for stack traces, which no evaluation reads. */
+  /** Of the lines, but for stack traces. */
   values: readonly unknown[];
 }
 
@@ -74,10 +73,12 @@ export interface LedgerDeps {
   db: Database;
   clickhouse: ClickHouse;
   clock: Clock;
-  /** Receives every block that this process has stored. */
-  onStored?: (block: StoredBlock) => void;
-  /** Keeps the lines of these blocks for their evaluation. */
-  recent?: RecentLines;
+  /**
+   * Receives every block that this process has stored.
+   *
+   * @param values of the lines of one that it has recorded as well, but for stack traces, which no evaluation reads
+   */
+  onStored?: (block: StoredBlock, values?: readonly unknown[]) => void;
 }
 
 export class Ledger {
@@ -174,8 +175,7 @@ export class Ledger {
       executionsStored.inc(done.executions);
       blockExecutions.observe(done.executions);
       blockBytes.observe(done.bytes);
-      if (known) this.deps.recent?.keep(blockId, known.values, known.lines.length);
-      this.deps.onStored?.({ blockId, executions: done.executions });
+      this.deps.onStored?.({ blockId, executions: done.executions }, known?.values);
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#retract(blockId);
       throw error;

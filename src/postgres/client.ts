@@ -4,7 +4,6 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { StoreUnavailable } from '../errors.ts';
 import { inChildSpan } from '../observability/tracing.ts';
-import { InTurn } from './in-turn.ts';
 import * as tables from './schema.ts';
 
 const POOL_CONNECTIONS = 16;
@@ -50,7 +49,7 @@ export function openPostgres(
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'ci-insights',
-    Client: InTurn,
+    pipeline: true,
   });
   pool.on('error', onError);
   // The pool listens to idle connections only. Of one in use, the statement that fails tells; without a listener, the

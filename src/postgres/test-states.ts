@@ -223,6 +223,24 @@ export async function writeTests(tx: Executor, repositoryId: string, states: rea
       flaky_days = excluded.flaky_days, first_executions = excluded.first_executions, last_day = excluded.last_day`);
 }
 
+/** A test, and the newest UTC day on which it passed or failed (days since the epoch). */
+export interface LastDay {
+  testId: string;
+  lastDay: number;
+}
+
+/** Moves the last day of tests that are known. The row stays on its page: no index has the column. In order of id as well. */
+export async function writeLastDays(tx: Executor, repositoryId: string, days: readonly LastDay[]): Promise<void> {
+  if (days.length === 0) return;
+  const rows = [...days].sort((a, b) => (a.testId < b.testId ? -1 : 1));
+  await tx.execute(sql`
+    update ${tests} as known set last_day = ran.last_day
+    from unnest(
+      ${plainColumn(rows.map(({ testId }) => testId))}::uuid[], ${plainColumn(rows.map(({ lastDay }) => lastDay))}::int[]
+    ) as ran (test_id, last_day)
+    where known.repository_id = ${repositoryId} and known.test_id = ran.test_id`);
+}
+
 /**
  * Records identities, or replaces what is known of them, except how the name begins. What that makes of the numbers of
  * the repository is added to them by the caller (src/postgres/repository-totals.ts).
@@ -233,7 +251,24 @@ export async function writeIdentities(
   records: readonly IdentityRecord[],
   nameOf: (testId: string) => string,
 ): Promise<void> {
-  if (records.length === 0) return;
+  const statements: Promise<void>[] = [];
+  for (let from = 0; from < records.length; from += IDENTITIES_PER_STATEMENT)
+    statements.push(insertIdentities(tx, repositoryId, records.slice(from, from + IDENTITIES_PER_STATEMENT), nameOf));
+  await Promise.all(statements);
+}
+
+/**
+ * About what fits into the buffer of a socket, 200 KB: PostgreSQL writes one statement while the next is on its way. It must
+ * have all of a statement before it begins, and keeps it in memory.
+ */
+const IDENTITIES_PER_STATEMENT = 250;
+
+async function insertIdentities(
+  tx: Executor,
+  repositoryId: string,
+  records: readonly IdentityRecord[],
+  nameOf: (testId: string) => string,
+): Promise<void> {
   const metrics = records.map((record) => metricsOf(record.summary, record));
   await tx.execute(sql`
     insert into ${identities} (repository_id, test_id, pipeline_name, job_name, name_start, executions, health, confidence,

@@ -12,7 +12,7 @@ const KINDS = {
 export type ProcessKind = keyof typeof KINDS | 'other';
 export type Memory = Partial<Record<ProcessKind, number>>;
 
-const SAMPLE_MS = 500;
+const SAMPLE_MS = 1_000;
 
 export const kindOf = (command: string): ProcessKind =>
   (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind].test(command)) ?? 'other';

@@ -25,11 +25,11 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
   const OTHER_BYTES = String(2_048 * MEBIBYTE);
 
   test.each([
-    ['serve', {}, 12, 768],
+    ['serve', {}, 12, 1_024],
     ['serve', { ROLE: 'api', ...SERVERS }, 12, 512],
     ['serve', { UV_THREADPOOL_SIZE: '', BUN_JSC_forceRAMSize: OTHER_BYTES }, 12, 2_048],
-    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 768],
-    ['worker', SERVERS, 12, 768],
+    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 1_024],
+    ['worker', SERVERS, 12, 1_024],
   ])(
     '%s with %o has %i threads and plans for %i MiB, as the same process and with the same environment',
     async (command, environment, threads, mebibytes) => {

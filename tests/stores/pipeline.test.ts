@@ -1,4 +1,4 @@
-/** Statements of one connection (src/postgres/in-turn.ts). */
+/** Statements of one connection that are sent before the last is answered (`pipeline` in src/postgres/client.ts). */
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { openTestStores } from '../support/stores.ts';
