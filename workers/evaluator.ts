@@ -3,12 +3,12 @@
  * wait for the next pass and are evaluated together. A process that dies leaves its blocks to the sweeper of any other.
  */
 import { BlockEvaluation, type EvaluationDeps, Stopped } from '../src/evaluation/block-evaluation.ts';
-import { type BlocksAhead, NewsAhead } from '../src/evaluation/news-ahead.ts';
 import type { StoredBlock } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { evaluationSeconds } from '../src/observability/metrics.ts';
 import { inSpan } from '../src/observability/tracing.ts';
 import { Loop } from './loop.ts';
+import { WaitingBlocks } from './waiting-blocks.ts';
 
 const RETRY_MS = 1_000;
 /**
@@ -37,10 +37,7 @@ export class Evaluator {
   readonly #evaluation: BlockEvaluation;
   /** How long the last pass took, in milliseconds. */
   #lastTook = 0;
-  #waiting: StoredBlock[] = [];
-  readonly #ahead = new NewsAhead(EXECUTIONS_MAX);
-  /** Blocks that are waiting or being evaluated: the sweeper sees them too and need not bring them again. */
-  readonly #inHand = new Set<number>();
+  readonly #waiting = new WaitingBlocks(EXECUTIONS_MAX);
 
   constructor(deps: EvaluatorDeps) {
     const { log, pauseMs } = deps;
@@ -60,27 +57,24 @@ export class Evaluator {
    * @param values of the lines of one that this process has just stored
    */
   add(block: StoredBlock, values?: readonly unknown[]): void {
-    if (this.#inHand.has(block.blockId)) return;
-    this.#inHand.add(block.blockId);
-    const isAhead = values !== undefined && this.#ahead.add(block, values);
-    if (!isAhead) this.#waiting.push(block);
+    this.#waiting.add(block, values);
     this.loop.wake();
   }
 
-  /** Whether this process is about to evaluate the block. */
+  /** Whether this process is about to evaluate the block: the sweeper sees it too, and need not bring it again. */
   has(blockId: number): boolean {
-    return this.#inHand.has(blockId);
+    return this.#waiting.has(blockId);
   }
 
   async #run(): Promise<void> {
-    const ahead = this.#ahead.take();
-    const others = this.#nextBlocks(ahead);
-    const blocks = [...ahead.blocks, ...others];
+    const taken = this.#waiting.take();
+    const { ahead, others } = taken;
+    const blocks = ahead.blocks.length + others.length;
     const startedAt = performance.now();
     try {
       const measured = evaluationSeconds.startTimer();
       // A separate trace: the blocks come from many uploads.
-      await inSpan('evaluate', { parent: null, attributes: { 'ci_insights.blocks': blocks.length } }, () =>
+      await inSpan('evaluate', { parent: null, attributes: { 'ci_insights.blocks': blocks } }, () =>
         this.#evaluation.run(
           others.map(({ blockId }) => blockId),
           ahead,
@@ -89,22 +83,12 @@ export class Evaluator {
       measured();
     } catch (error) {
       if (error instanceof Stopped) return;
-      this.#waiting.unshift(...blocks);
+      this.#waiting.putBack(taken);
       throw error;
     }
     this.#lastTook = performance.now() - startedAt;
-    for (const block of blocks) this.#inHand.delete(block.blockId);
-    if (this.#waiting.length > 0 || !this.#ahead.isEmpty) this.loop.wake();
-  }
-
-  /** As many as a pass takes beside those; at least one if there are none of those. */
-  #nextBlocks(ahead: BlocksAhead): StoredBlock[] {
-    let executions = ahead.blocks.reduce((sum, block) => sum + block.executions, 0);
-    const end = this.#waiting.findIndex((block) => {
-      executions += block.executions;
-      return executions > EXECUTIONS_MAX;
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, ahead.blocks.length === 0 ? 1 : 0));
+    this.#waiting.done(taken);
+    if (!this.#waiting.isEmpty) this.loop.wake();
   }
 
   /** See {@link BlockEvaluation.run}. */
