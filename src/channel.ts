@@ -11,7 +11,7 @@ export interface Message {
   body?: Uint8Array;
 }
 
-export type Handlers = Readonly<Record<string, (value: never) => Promise<Message>>>;
+export type Handlers = Readonly<Record<string, (value: never, body: Uint8Array) => Promise<Message>>>;
 
 /** One direction of the pipe. */
 export interface Output {
@@ -75,7 +75,7 @@ export class Channel {
 
   #take(head: Head, body: Uint8Array): void {
     if (head.name !== undefined) {
-      void this.#serve(head.id, head.name, head.value);
+      void this.#serve(head.id, head.name, head.value, body);
       return;
     }
     const called = this.#calls.get(head.id);
@@ -84,11 +84,11 @@ export class Channel {
     else called?.resolve({ value: head.value, body });
   }
 
-  async #serve(id: number, name: string, value: unknown): Promise<void> {
+  async #serve(id: number, name: string, value: unknown, body: Uint8Array): Promise<void> {
     try {
       const handler = this.handlers[name];
       if (!handler) throw new Error(`there is no call ${name}`);
-      const answer = await handler(value as never);
+      const answer = await handler(value as never, body);
       this.#send({ id, value: answer.value }, answer.body);
     } catch (error) {
       this.#send({ id, error: sendable(error) });

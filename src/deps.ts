@@ -1,4 +1,5 @@
 /** Opens the stores and queues that a process needs, and closes them in reverse order. */
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import type { EmbeddedEngine } from './clickhouse/embedded.ts';
@@ -26,7 +27,7 @@ import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
 import { SessionStore } from './postgres/sessions.ts';
 import type { Probes } from './probes.ts';
-import { NICENESS, yieldProcess } from './processes.ts';
+import { yieldProcess } from './processes.ts';
 import { limitOrdered, type QueueBackend } from './queue/backend.ts';
 import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
@@ -66,8 +67,8 @@ export interface Deps extends PostgresDeps {
 /** Stores that another process of the service has opened. It has locked the folder, and migrated what needs it. */
 interface SharedStores {
   databaseUrl: string;
-  /** Undefined: ClickHouse is a server. */
-  engine: EmbeddedEngine | undefined;
+  /** The embedded ClickHouse, and its connections for background work if there are any. None if ClickHouse is a server. */
+  engines: readonly EmbeddedEngine[];
 }
 
 export interface Overrides {
@@ -107,16 +108,14 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const server = {
       url: config.clickhouseUrl,
       path: engineFolder(config),
-      engine: shared?.engine,
       cluster: config.clickhouseCluster,
     };
-    const clickhouse = await openClickHouse(server);
+    const [engine, ofBackground = engine] = shared?.engines ?? [];
+    const clickhouse = await openClickHouse({ ...server, engine });
     closers.add(() => clickhouse.close());
-    const background = shared ? clickhouse : await openClickHouse(server);
-    if (!shared) {
-      closers.add(() => background.close());
-      await prepareClickHouse(clickhouse, config, base);
-    }
+    const background = await openClickHouse({ ...server, engine: ofBackground });
+    closers.add(() => background.close());
+    if (!shared) await prepareClickHouse(clickhouse, config, base);
     await noteNewInstallation(base.postgres.db);
     await upgradeStates({ ...base, clickhouse });
     await upgradeCommitRuns({ ...base, clickhouse });
@@ -191,7 +190,7 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   const onBroken = (error: Error): void => log.warn({ err: error }, 'a PostgreSQL connection broke');
   const postgres = openPostgres(databaseUrl, onBroken, { isEmbedded: !config.databaseUrl });
   closers.add(() => postgres.close());
-  if (!config.databaseUrl && !shared && config.role === 'all') yieldBackends(postgres);
+  if (!config.databaseUrl) yieldBackends(postgres);
   if (!shared) await migratePostgres(postgres);
   const { clock, clockAgreement } = await clockOf(overrides, postgres, log, closers);
   const repositories = new RepositoryStore(postgres.db, clock);
@@ -214,10 +213,12 @@ async function openPostgresParts(config: Config, overrides: Overrides, closers: 
   };
 }
 
-/** The embedded server works for workers at their priority: each connection has a process. */
+/** The embedded server works for this process at its priority: each connection has a process. */
 function yieldBackends({ pool }: Postgres): void {
+  const niceness = getPriority();
+  if (niceness <= 0) return;
   pool.on('connect', (client) => {
-    if ('processID' in client && typeof client.processID === 'number') yieldProcess(client.processID, NICENESS.workers);
+    if ('processID' in client && typeof client.processID === 'number') yieldProcess(client.processID, niceness);
   });
 }
 

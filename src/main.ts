@@ -1,5 +1,6 @@
 /** From configuration to a running service: dependencies, workers, app, listen, shutdown. */
 import packageJson from '../package.json' with { type: 'json' };
+import { startWorkersProcess, type WorkersProcess } from '../workers/child.ts';
 import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
 import { type Api, startApi } from './api/api.ts';
@@ -8,9 +9,11 @@ import { type Config, type Role, secretsOf } from './config.ts';
 import { type Deps, type Overrides, openDeps } from './deps.ts';
 import { createLogger } from './observability/log.ts';
 import { logProcessOutput } from './observability/process-output.ts';
+import { type Metrics, registry } from './observability/registry.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { startMonitoring } from './operate/monitoring.ts';
+import { NICENESS, yieldThisProcess } from './processes.ts';
 import { announceAddress } from './service-lock.ts';
 
 /** How long requests and jobs may take to finish after SIGTERM: less than orchestrators wait before SIGKILL. */
@@ -22,8 +25,8 @@ interface Service {
   url: string | undefined;
   /** The admin key, if this start created it. */
   adminKey: string | undefined;
-  /** Resolves when a part of the service has ended that it cannot do without. */
-  lost: Promise<void>;
+  /** Resolves when a part of the service has ended that it cannot do without: which one. */
+  lost: Promise<string>;
   /** Stops accepting requests, lets requests and jobs finish, closes the stores. */
   stop(): Promise<void>;
 }
@@ -34,46 +37,74 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   const { tracing } = config;
   const stopTracing =
     tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
-  let front: Front | undefined;
-  try {
-    const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
-    front = await FRONTS[config.role](deps);
-    if (front.url && (!config.databaseUrl || !config.clickhouseUrl)) announceAddress(config.dataDir, front.url);
-    // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
-    const workers = config.role === 'api' ? undefined : startWorkers(deps);
-    if (workers) void deps.notifications.connect();
-    const { url, lost = new Promise<void>(() => {}) } = front;
-    return {
-      deps,
-      url,
-      adminKey,
-      lost,
-      stop: async () => {
-        await front?.stop();
-        await workers?.stop();
-        await front?.close();
-        await stopTracing?.();
-        await deps.close();
-      },
-    };
-  } catch (error) {
-    await front?.stop();
-    await front?.close();
+  const parts: Parts = { front: undefined, workers: undefined };
+  const close = async (): Promise<void> => {
+    await parts.front?.stop();
+    await parts.workers?.stop();
+    await parts.front?.close();
+    await parts.workers?.close?.();
     await stopTracing?.();
     await deps.close();
+  };
+  try {
+    const adminKey = config.databaseUrl ? undefined : await ensureAdminKey(config.dataDir, deps);
+    const front = await FRONTS[config.role](deps, parts);
+    parts.front = front;
+    if (front.url && (!config.databaseUrl || !config.clickhouseUrl)) announceAddress(config.dataDir, front.url);
+    // Last: workers hold connections and jobs, and a start that fails (the port is taken) leaves nothing running.
+    parts.workers = await WORKERS[config.role](deps);
+    return { deps, url: front.url, adminKey, lost: lostOf(parts), stop: close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }
 
 /** What answers requests. */
 type Front = Omit<Api, 'url'> & Partial<ApiProcess>;
+type Workers = Pick<WorkersProcess, 'stop'> & Partial<WorkersProcess>;
+
+interface Parts {
+  front: Front | undefined;
+  workers: Workers | undefined;
+}
 
 /** With workers in the same process, each of their steps would delay every answer. */
-const FRONTS: Record<Role, (deps: Deps) => Promise<Front>> = {
-  all: startApiProcess,
+const FRONTS: Record<Role, (deps: Deps, parts: Parts) => Promise<Front>> = {
+  all: async (deps, parts) => {
+    const api = await startApiProcess(deps, () => metricsBeside(parts));
+    // After the API was started, and before the workers are, which yield as well.
+    yieldThisProcess(NICENESS.workers);
+    return api;
+  },
   api: (deps) => startApi(deps),
   worker: startWorkerMonitoring,
 };
+
+const WORKERS: Record<Role, (deps: Deps) => Promise<Workers | undefined>> = {
+  all: startWorkersProcess,
+  api: async () => undefined,
+  worker: async (deps) => {
+    const workers = startWorkers(deps);
+    void deps.notifications.connect();
+    return workers;
+  },
+};
+
+/** Of this process, and of the workers while they run. */
+async function metricsBeside({ workers }: Parts): Promise<Metrics[]> {
+  const ofWorkers = await workers?.metrics?.().catch(() => undefined);
+  return [await registry.getMetricsAsJSON(), ...(ofWorkers ? [ofWorkers] : [])];
+}
+
+function lostOf({ front, workers }: Parts): Promise<string> {
+  const never = new Promise<never>(() => {});
+  const lost = (part: Promise<void> | undefined, what: string) => part?.then(() => what) ?? never;
+  return Promise.race([
+    lost(front?.lost, 'the process that answers requests'),
+    lost(workers?.lost, 'the process of the workers'),
+  ]);
+}
 
 /** A worker answers on METRICS_PORT only. */
 async function startWorkerMonitoring(deps: Deps): Promise<Front> {
@@ -101,16 +132,16 @@ export async function serve(config: Config): Promise<void> {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
   process.stdout.write(`${readyLine(service)}\n`);
-  const signal = await Promise.race([signalled, service.lost.then(() => undefined)]);
-  if (signal) service.deps.log.info({ signal }, 'stopping; finishing in-flight work');
-  else service.deps.log.fatal('the process that answers requests has ended; stopping, for a supervisor to start again');
+  const cause = await Promise.race([signalled.then((signal) => ({ signal })), service.lost.then((lost) => ({ lost }))]);
+  if ('signal' in cause) service.deps.log.info(cause, 'stopping; finishing in-flight work');
+  else service.deps.log.fatal(`${cause.lost} has ended; stopping, for a supervisor to start again`);
   const deadline = setTimeout(() => {
     service.deps.log.error('in-flight work did not finish in time; the next start will finish it');
     process.exit(1);
   }, SHUTDOWN_MS_MAX + config.drainMs);
   await service.stop();
   clearTimeout(deadline);
-  process.exit(signal ? 0 : 1);
+  process.exit('signal' in cause ? 0 : 1);
 }
 
 function readyLine({ url, adminKey, deps: { config } }: Service): string {

@@ -17,8 +17,8 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** @param others reads the metrics of the other process of the service, if there is one */
-export async function startApi(deps: Deps, others?: () => Promise<Metrics>): Promise<Api> {
+/** @param others reads the metrics of the other processes of the service, if there are any */
+export async function startApi(deps: Deps, others?: () => Promise<Metrics[]>): Promise<Api> {
   const { config, log } = deps;
   const draining = new Draining();
   const probes = { ...deps.probes, ...draining.probes };

@@ -29,8 +29,9 @@ import { isAuthenticationFailure } from './trouble.ts';
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
 /** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
-export const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
+const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
+export const CONNECTIONS = READ_CONNECTIONS + WRITE_CONNECTIONS + 1;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */
 const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
@@ -88,7 +89,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
   const stores = options.url
     ? overServer(overHttp(options.url, topology))
-    : overEngine(options.engine ?? (await openEmbedded(options.path, READ_CONNECTIONS + WRITE_CONNECTIONS + 1)));
+    : overEngine(options.engine ?? (await openEmbedded(options.path, CONNECTIONS)));
   const client = new Client(stores, topology);
   if (options.url) await checkCredentials(client);
   return client;

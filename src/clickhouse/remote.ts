@@ -1,17 +1,11 @@
-/**
- * The embedded engine, used from another process of the service: the process that has it serves the reads of the one
- * that answers requests. Nothing is inserted this way.
- */
+/** The embedded engine, used from another process of the service: the process that has it serves the statements of the others. */
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import type { Handlers, Message } from '../channel.ts';
-import { READ_CONNECTIONS } from './client.ts';
+import { CONNECTIONS } from './client.ts';
 import { type Connection, type EmbeddedEngine, openEmbedded, withLiterals } from './embedded.ts';
 
 type Call = (name: string, message: Message) => Promise<Required<Message>>;
-
-/** A connection runs one statement at a time: each read has its own, and so do pings. */
-const CONNECTIONS = READ_CONNECTIONS + 1;
 
 interface Statement {
   connection: number;
@@ -23,9 +17,12 @@ export interface ServedEngine {
   close(): Promise<void>;
 }
 
-/** @param path data folder of the engine, which this process has opened already */
-export async function serveEngine(path: string): Promise<ServedEngine> {
-  const engine = await openEmbedded(path, CONNECTIONS);
+/**
+ * @param path data folder of the engine, which this process has opened already
+ * @param count for how many clients
+ */
+export async function serveEngine(path: string, count: number): Promise<ServedEngine> {
+  const engine = await openEmbedded(path, count * CONNECTIONS);
   const clientOf = (connection: number): ClickHouseClient => {
     const client = engine.clients[connection];
     if (!client) throw new RangeError(`the engine has no connection ${connection}`);
@@ -41,6 +38,12 @@ export async function serveEngine(path: string): Promise<ServedEngine> {
         await clientOf(connection).command({ query: sql });
         return {};
       },
+      'engine.insert': async ({ connection, sql }: Statement, body: Uint8Array) => {
+        const values = Readable.from([body], { objectMode: false });
+        const { stream } = await clientOf(connection).exec({ query: sql, values });
+        stream.resume();
+        return {};
+      },
       'engine.now': async ({ sql }: Statement) => {
         engine.runNow(sql);
         return {};
@@ -50,10 +53,13 @@ export async function serveEngine(path: string): Promise<ServedEngine> {
   };
 }
 
-/** The engine as the other process sees it. */
-export function remoteEngine(call: Call): EmbeddedEngine {
-  const clients = Array.from({ length: CONNECTIONS }, (_, connection) =>
-    createClient({ connection: withLiterals(connectionOver(call, connection)) }),
+/** The engine as the other process sees it, once for each of so many clients. */
+export const remoteEngines = (call: Call, count: number): EmbeddedEngine[] =>
+  Array.from({ length: count }, (_, i) => remoteEngine(call, i * CONNECTIONS));
+
+function remoteEngine(call: Call, first: number): EmbeddedEngine {
+  const clients = Array.from({ length: CONNECTIONS }, (_, i) =>
+    createClient({ connection: withLiterals(connectionOver(call, first + i)) }),
   );
   return {
     clients,
@@ -64,14 +70,11 @@ export function remoteEngine(call: Call): EmbeddedEngine {
   };
 }
 
-/** What the client asks of a connection, as far as reads need it. */
+/** What the client asks of a connection, as far as the service needs it. */
 function connectionOver(call: Call, connection: number): Connection {
-  const run = async (name: string, sql: string) => {
-    const { body } = await call(name, { value: { connection, sql } });
+  const run = async (name: string, sql: string, values?: Uint8Array) => {
+    const { body } = await call(name, { value: { connection, sql }, ...(values && { body: values }) });
     return { stream: Readable.from([body]), query_id: '', response_headers: {}, http_status_code: 200 };
-  };
-  const readsOnly = async (): Promise<never> => {
-    throw new Error('this process only reads');
   };
   return {
     query: ({ query }) => run('engine.query', query),
@@ -84,8 +87,13 @@ function connectionOver(call: Call, connection: number): Connection {
         return { success: false, error: error instanceof Error ? error : new Error(String(error)) };
       }
     },
-    insert: readsOnly,
-    exec: readsOnly,
+    insert: async () => {
+      throw new Error('inserts are statements with values');
+    },
+    exec: async ({ query, values }) => {
+      if (!(values instanceof Readable)) throw new TypeError('an insert needs values');
+      return run('engine.insert', query, Buffer.concat(await values.toArray()));
+    },
     close: async () => {},
   };
 }

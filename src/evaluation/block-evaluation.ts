@@ -37,7 +37,7 @@ const PASS_BYTES_MAX = 96 * 2 ** 20;
  * Repositories of a pass that are evaluated side by side: while one waits for a store, another is judged. Each reads on up to
  * two connections to PostgreSQL.
  */
-const REPOSITORIES_AT_ONCE = 3;
+const REPOSITORIES_AT_ONCE = 5;
 
 const NOTHING_AHEAD: BlocksAhead = { blocks: [], news: undefined };
 

@@ -45,16 +45,16 @@ export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /**
  * All metrics in the text format of Prometheus. Gauges that read a store catch its errors, so this does not fail with
- * one. Those of another process of the service are added to ours.
+ * one. Those of other processes of the service are added to ours.
  */
-export async function renderMetrics(others?: Metrics): Promise<string> {
+export async function renderMetrics(others?: readonly Metrics[]): Promise<string> {
   if (!others) return registry.metrics();
   const own = await registry.getMetricsAsJSON();
   for (const metric of own) metric.aggregator = TOGETHER[metric.name] ?? 'sum';
-  return AggregatorRegistry.aggregate([own, others]).metrics();
+  return AggregatorRegistry.aggregate([own, ...others]).metrics();
 }
 
-/** What is not the sum of two processes. */
+/** What is not the sum of several processes. */
 const TOGETHER: Readonly<Record<string, Metrics[number]['aggregator']>> = {
   process_start_time_seconds: 'min',
   process_max_fds: 'min',

@@ -5,13 +5,13 @@ import { METRICS_MEDIA_TYPE, type Metrics, renderMetrics } from '../observabilit
 
 /**
  * @param refresh reads the gauges; must not throw
- * @param others of the other process of the service, if there is one
+ * @param others of the other processes of the service, if there are any
  */
 export function mountMetrics(
   app: AnyElysia,
   http: Http,
   refresh: () => Promise<void>,
-  others?: () => Promise<Metrics>,
+  others?: () => Promise<Metrics[]>,
 ): void {
   mount(app, http, 'GET', '/metrics', {
     operationId: 'getMetrics',

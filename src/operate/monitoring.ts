@@ -25,12 +25,12 @@ export interface Monitoring {
 
 /**
  * @param readiness decides whether this process is ready: the stores, and whether it means to keep serving
- * @param others reads the metrics of the other process of the service, if there is one
+ * @param others reads the metrics of the other processes of the service, if there are any
  */
 export function startMonitoring(
   deps: Deps,
   readiness: Probes = deps.probes,
-  others?: () => Promise<Metrics>,
+  others?: () => Promise<Metrics[]>,
 ): Monitoring {
   const { config, clock, postgres, queues, keys, probes } = deps;
   setBuildInfo(packageJson.version, config.role);

@@ -167,31 +167,17 @@ export async function readHealths(
 
 const healthRow = z.object({ name: z.string(), is_healthy: z.boolean() });
 
-/**
- * Its texts are parsed when they are asked for: an evaluation reads every identity of a test, and most of them did not run.
- */
+/** As it is stored. */
 export function identityOf(row: z.infer<typeof identityRow>): IdentityRecord {
-  let belief: StoredBelief | undefined;
-  let stored: StoredSummary | undefined;
-  const storedSummary = (): StoredSummary => {
-    stored ??= readSummary(row.summary);
-    return stored;
-  };
+  const { summary, checkpointAt } = readSummary(row.summary);
   return {
     testId: row.test_id,
     pipelineName: row.pipeline_name,
     jobName: row.job_name,
     health: row.health,
-    get belief() {
-      belief ??= readBelief(row.belief);
-      return belief;
-    },
-    get summary() {
-      return storedSummary().summary;
-    },
-    get checkpointAt() {
-      return storedSummary().checkpointAt;
-    },
+    belief: readBelief(row.belief),
+    summary,
+    checkpointAt,
   };
 }
 

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { processTree } from '../support/process-tree.ts';
 
 const KINDS = {
-  /** Queue, ledger, evaluation, embedded ClickHouse. */
-  workers: / serve/,
+  /** The embedded ClickHouse. */
+  engine: / serve/,
+  /** Queue, ledger, evaluation. */
+  workers: /workers\/process/,
   api: /src\/api\/process/,
   parsing: /src\/ingest\/parsing\/process/,
   postgres: /postgres/,

@@ -25,11 +25,11 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
   const OTHER_BYTES = String(2_048 * MEBIBYTE);
 
   test.each([
-    ['serve', {}, 12, 1_024],
+    ['serve', {}, 12, 512],
     ['serve', { ROLE: 'api', ...SERVERS }, 12, 512],
     ['serve', { UV_THREADPOOL_SIZE: '', BUN_JSC_forceRAMSize: OTHER_BYTES }, 12, 2_048],
-    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 1_024],
-    ['worker', SERVERS, 12, 1_024],
+    ['serve', { UV_THREADPOOL_SIZE: '5' }, 5, 512],
+    ['worker', SERVERS, 12, 576],
   ])(
     '%s with %o has %i threads and plans for %i MiB, as the same process and with the same environment',
     async (command, environment, threads, mebibytes) => {
@@ -38,11 +38,14 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
     },
   );
 
-  test('the API and the parsers plan for 512 MiB beside workers, unless the operator says otherwise', () => {
-    const ofChildren = (environment: Record<string, string>) =>
-      memorySettings(environmentWithSettings(true, environment)).BUN_JSC_forceRAMSize;
-    expect(ofChildren({})).toBe(String(512 * MEBIBYTE));
-    expect(ofChildren({ BUN_JSC_forceRAMSize: OTHER_BYTES })).toBe(OTHER_BYTES);
+  test.each([
+    ['api', 512],
+    ['workers', 576],
+  ] as const)('the process of the %s plans for %i MiB, unless the operator says otherwise', (kind, mebibytes) => {
+    const planned = (environment: Record<string, string>) =>
+      memorySettings(kind, environmentWithSettings('engine', environment)).BUN_JSC_forceRAMSize;
+    expect(planned({})).toBe(String(mebibytes * MEBIBYTE));
+    expect(planned({ BUN_JSC_forceRAMSize: OTHER_BYTES })).toBe(OTHER_BYTES);
   });
 
   test('a process that plans for less memory leaves less garbage', async () => {
@@ -51,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
     const [planned, unplanned]: [number[], number[]] = [[], []];
     // When the runtime looks for garbage depends on its threads as well, so one pair says little.
     for (let pair = 0; pair < 5; pair++) {
-      planned.push(await most(memorySettings({})));
+      planned.push(await most(memorySettings('api', {})));
       unplanned.push(await most({ BUN_JSC_forceRAMSize: String(64 * 1_024 * MEBIBYTE) }));
     }
     const median = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[2] ?? 0;

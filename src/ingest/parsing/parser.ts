@@ -39,7 +39,7 @@ export class Parser {
       stdout: 'pipe',
       stderr: 'pipe',
       // Nothing of the service's environment: it holds credentials.
-      env: memorySettings(),
+      env: memorySettings('api'),
     });
     this.#frames = decodeFrames(this.#child.stdout);
     this.#ready = this.#frames.next();

@@ -1,4 +1,4 @@
-/** In role `all`, a separate process answers requests, whatever workers and the embedded ClickHouse do. */
+/** In role `all`, separate processes answer requests, work, and have the embedded ClickHouse: none delays the other. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { isRunning } from '../../src/processes.ts';
@@ -40,36 +40,55 @@ async function stored(response: Response): Promise<{ accepted: number }> {
   }
 }
 
-const apiPid = (): number => {
-  const [api] = processTree(service.pid).filter(({ command }) => command.includes('src/api/process.ts'));
-  if (!api) throw new Error('no process answers requests');
-  return api.pid;
+const pidOf = (script: string): number => {
+  const [one] = processTree(service.pid).filter(({ command }) => command.includes(script));
+  if (!one) throw new Error(`no process runs ${script}`);
+  return one.pid;
 };
+const apiPid = (): number => pidOf('src/api/process.ts');
+const workersPid = (): number => pidOf('workers/process.ts');
 
 const until = async (isSo: () => boolean): Promise<void> => {
   for (const late = performance.now() + WITHIN_MS; !isSo(); await Bun.sleep(10))
     if (performance.now() > late) throw new Error(`not so within ${WITHIN_MS} ms`);
 };
 
-describe('while the process of the workers stands still', () => {
+describe.each([
+  ['of the embedded ClickHouse', () => service.pid, 1],
+  ['of the workers', workersPid, 3],
+] as const)('while the process %s stands still', (_, pidOfPart, run) => {
   test('probes and lists of quarantines are answered, and uploads are taken; they are stored when it continues', async () => {
-    expect(await stored(await upload(1))).toMatchObject({ accepted: 20 });
+    expect(await stored(await upload(run))).toMatchObject({ accepted: 20 });
     const statusOf = async (path: string): Promise<number> =>
       (await service.request(path, { signal: AbortSignal.timeout(WITHIN_MS) })).status;
-    process.kill(service.pid, 'SIGSTOP');
+    const pid = pidOfPart();
+    process.kill(pid, 'SIGSTOP');
     let taken: Response;
     try {
       expect(await statusOf('/healthz/live')).toBe(200);
       expect(await statusOf(`${REPOSITORY}/quarantines?branch=main`)).toBe(200);
-      taken = await upload(2);
+      taken = await upload(run + 1);
       expect(taken.status).toBe(202);
     } finally {
-      process.kill(service.pid, 'SIGCONT');
+      process.kill(pid, 'SIGCONT');
     }
     expect(await stored(taken)).toMatchObject({ accepted: 20 });
     const found = await service.request(`${REPOSITORY}/search/tests?test_name=*&per_page=100`);
     expect(((await found.json()) as { size: number }).size).toBe(20);
   });
+});
+
+test('what one test of it ran is answered while workers stand still', async () => {
+  const found = await service.request(`${REPOSITORY}/search/tests?test_name=*&per_page=1`);
+  const { tests } = (await found.json()) as { tests: { test_id: string }[] };
+  const pid = workersPid();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const address = `${REPOSITORY}/tests/${tests[0]?.test_id}/executions`;
+    expect((await service.request(address, { signal: AbortSignal.timeout(WITHIN_MS) })).status).toBe(200);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
 });
 
 test('workers yield to the process that answers, and so does what PostgreSQL does for them', () => {
@@ -78,25 +97,26 @@ test('workers yield to the process that answers, and so does what PostgreSQL doe
     tree.filter(({ command }) => part.test(command)).map(({ niceness }) => niceness);
   const [api = 0] = nicenessOf(/src\/api\/process\.ts/);
   expect(tree.find(({ pid }) => pid === service.pid)?.niceness).toBeGreaterThan(api);
+  expect(Math.min(...nicenessOf(/workers\/process\.ts/))).toBeGreaterThan(api);
   const connections = nicenessOf(/^postgres: .*ci_insights/);
   expect(Math.min(...connections)).toBe(api);
   expect(Math.max(...connections)).toBeGreaterThan(api);
 });
 
-test('the metrics are those of both processes', async () => {
+test('the metrics are those of all processes', async () => {
   const text = await (await service.request('/metrics')).text();
-  expect(text).toMatch(/^ci_insights_executions_stored_total 40$/m);
+  expect(text).toMatch(/^ci_insights_executions_stored_total 80$/m);
   expect(text).toMatch(
-    /^ci_insights_http_request_duration_seconds_count\{route="[^"]+junit[^"]*",method="POST",status="2xx"\} 2$/m,
+    /^ci_insights_http_request_duration_seconds_count\{route="[^"]+junit[^"]*",method="POST",status="2xx"\} 4$/m,
   );
   expect(text).toMatch(/^ci_insights_build_info\{.*role="all"\} 1$/m);
 });
 
-describe('the two processes end together', () => {
-  test('when the one of the workers is killed', async () => {
-    const api = apiPid();
+describe('the processes end together', () => {
+  test('when the one of the embedded ClickHouse is killed', async () => {
+    const others = [apiPid(), workersPid()];
     await service.kill();
-    await until(() => !isRunning(api));
+    await until(() => !others.some(isRunning));
     await service.start();
   });
 
@@ -109,10 +129,20 @@ describe('the two processes end together', () => {
     await service.start();
   });
 
+  test('when the one of the workers is killed: the service stops as usual, and ends with 1', async () => {
+    const { pid } = service;
+    const api = apiPid();
+    process.kill(workersPid(), 'SIGKILL');
+    await until(() => !isRunning(pid) && !isRunning(api));
+    expect(service.logged).toContain('the process of the workers has ended');
+    expect(await service.stop()).toBe(1);
+    await service.start();
+  });
+
   // The last one: the service is not started again.
   test('when it is stopped', async () => {
-    const api = apiPid();
+    const others = [apiPid(), workersPid()];
     expect(await service.stop()).toBe(0);
-    expect(isRunning(api)).toBe(false);
+    expect(others.some(isRunning)).toBe(false);
   });
 });
