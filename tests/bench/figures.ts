@@ -104,14 +104,12 @@ export function ingestFigures({ perSecond, before, most }: Ingested, executions:
   ];
 }
 
-/** Memory at each tenth of the first executions. */
+/** Memory while each tenth of the first executions arrived; those that arrived within a second say nothing. */
 export const fillFigures = (tenths: readonly Memory[]): Figure[] =>
-  tenths.length < 2
-    ? []
-    : [
-        figure('memory.at_a_tenth', totalOf(tenths[0] ?? {}) / MIB, 'MiB'),
-        figure('memory.at_the_end', totalOf(tenths.at(-1) ?? {}) / MIB, 'MiB'),
-      ];
+  tenths.flatMap((tenth, i) => {
+    const bytes = totalOf(tenth);
+    return bytes === 0 ? [] : [figure(`memory.tenth_${i + 1}`, bytes / MIB, 'MiB')];
+  });
 
 export interface Stored {
   executions: number;

@@ -2,19 +2,29 @@
 import type { DataOptions } from './data.ts';
 import { ownerOf, repositoryName } from './data.ts';
 import type { RunningFeed } from './feed.ts';
-import { type Memory, memoryOf, watchMemory } from './memory.ts';
+import { type Memory, medianOf, memoryOf, SAMPLE_MS, watchMemory } from './memory.ts';
 import type { BenchService } from './service.ts';
 
-/** Fills the service with jobs of the source up to `to`. Returns what it takes in memory at each tenth. */
+/**
+ * Fills the service with jobs of the source up to `to`. Returns what it takes in memory while each tenth arrives: the sample
+ * in the middle of those of each second.
+ */
 export async function fill(service: BenchService, source: DataOptions, to: number): Promise<Memory[]> {
   const feed = service.feed(source, { from: 0, to, isPackedFirst: false });
-  const memory: Memory[] = [];
-  for (let line = await feed.next(); line !== undefined; line = await feed.next())
-    if (Number(line) >= ((memory.length + 1) * to * source.chunk) / 10) memory.push(await memoryOf(service.pid));
+  const samples = Array.from({ length: TENTHS }, (): Memory[] => []);
+  let sampledAt = 0;
+  for (let line = await feed.next(); line !== undefined; line = await feed.next()) {
+    if (performance.now() - sampledAt < SAMPLE_MS) continue;
+    sampledAt = performance.now();
+    const tenth = Math.floor((TENTHS * Number(line)) / (to * source.chunk));
+    samples[tenth]?.push(await memoryOf(service.pid));
+  }
   await feed.ended;
   await service.untilEvaluated();
-  return memory;
+  return samples.map(medianOf);
 }
+
+const TENTHS = 10;
 
 export interface Ingested {
   /** Executions a second until all are stored and evaluated. */

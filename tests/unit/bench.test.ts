@@ -64,7 +64,8 @@ describe('the benchmark', () => {
   });
 
   test('every process of the service has a kind', () => {
-    expect(kindOf('bun /app/src/cli.ts serve ')).toBe('workers');
+    expect(kindOf('bun /app/src/cli.ts serve ')).toBe('engine');
+    expect(kindOf('bun /app/workers/process.ts ')).toBe('workers');
     expect(kindOf('bun /app/src/api/process.ts ')).toBe('api');
     expect(kindOf('bun /app/src/ingest/parsing/process.ts ')).toBe('parsing');
     expect(kindOf('postgres: checkpointer ')).toBe('postgres');
