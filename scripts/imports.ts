@@ -30,6 +30,7 @@ export const ALLOWED = {
   evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
   maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'evaluation'],
   deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'maintenance'],
+  parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
     'observability',
@@ -40,6 +41,7 @@ export const ALLOWED = {
     'evaluation',
     'maintenance',
     'deps',
+    'parts',
   ],
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
@@ -67,7 +69,7 @@ export const ALLOWED = {
     'queue',
     'web',
   ],
-  api: ['access', 'app', 'clickhouse', 'config', 'deps', 'features', 'ingest', 'observability', 'operate'],
+  api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
   /** The web application. Of the service it imports types, and constants of the domain. */
   browser: ['access', 'domain', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
