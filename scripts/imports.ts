@@ -70,7 +70,7 @@ export const ALLOWED = {
     'web',
   ],
   api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
-  main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'workers'],
+  main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'parts', 'workers'],
   /** The web application. Of the service it imports types, and constants of the domain. */
   browser: ['access', 'domain', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
   cli: [

@@ -2,9 +2,9 @@
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
-import type { EmbeddedEngine } from './clickhouse/embedded.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
 import { observed } from './clickhouse/observed.ts';
+import type { RemoteEngines } from './clickhouse/remote.ts';
 import type { Clock } from './clock.ts';
 import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
@@ -67,8 +67,8 @@ export interface Deps extends PostgresDeps {
 /** Stores that another process of the service has opened. It has locked the folder, and migrated what needs it. */
 interface SharedStores {
   databaseUrl: string;
-  /** The embedded ClickHouse, and its connections for background work if there are any. None if ClickHouse is a server. */
-  engines: readonly EmbeddedEngine[];
+  /** The embedded ClickHouse, over connections for reads and for background work. Undefined: ClickHouse is a server. */
+  engines: RemoteEngines | undefined;
 }
 
 export interface Overrides {
@@ -110,10 +110,9 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       path: engineFolder(config),
       cluster: config.clickhouseCluster,
     };
-    const [engine, ofBackground = engine] = shared?.engines ?? [];
-    const clickhouse = await openClickHouse({ ...server, engine });
+    const clickhouse = await openClickHouse({ ...server, engine: shared?.engines?.main });
     closers.add(() => clickhouse.close());
-    const background = await openClickHouse({ ...server, engine: ofBackground });
+    const background = await openClickHouse({ ...server, engine: shared?.engines?.background });
     closers.add(() => background.close());
     if (!shared) await prepareClickHouse(clickhouse, config, base);
     await noteNewInstallation(base.postgres.db);

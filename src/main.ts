@@ -1,6 +1,6 @@
 /** From configuration to a running service: dependencies, workers, app, listen, shutdown. */
 import packageJson from '../package.json' with { type: 'json' };
-import { startWorkersProcess, type WorkersProcess } from '../workers/child.ts';
+import { startWorkersProcess } from '../workers/child.ts';
 import { startWorkers } from '../workers/main.ts';
 import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
 import { type Api, startApi } from './api/api.ts';
@@ -13,6 +13,7 @@ import { type Metrics, registry } from './observability/registry.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { startMonitoring } from './operate/monitoring.ts';
+import type { Part } from './parts/parent.ts';
 import { NICENESS, yieldThisProcess } from './processes.ts';
 import { announceAddress } from './service-lock.ts';
 
@@ -62,7 +63,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
 
 /** What answers requests. */
 type Front = Omit<Api, 'url'> & Partial<ApiProcess>;
-type Workers = Pick<WorkersProcess, 'stop'> & Partial<WorkersProcess>;
+type Workers = Pick<Part, 'stop'> & Partial<Part>;
 
 interface Parts {
   front: Front | undefined;

@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * evaluation that uses 300 MiB would leave as much garbage.
  */
 const PLANNED_MIB = {
-  /** The process that has the embedded ClickHouse, which counts; its own part is small. */
+  /** The process with the embedded ClickHouse, whose memory counts as well. It has few objects to look through. */
   engine: 512,
   workers: 576,
   api: 512,
@@ -29,8 +29,8 @@ const plannedFor = (kind: ProcessKind): string => String(PLANNED_MIB[kind] * 2 *
 const THREADS = 12;
 
 /**
- * What a process needs that another one starts. A value that the operator sets applies to all of them: any but that which
- * the process with the engine has given itself.
+ * The setting of a process that another one starts. It has the operator's value if there is one. The value that the process
+ * with the embedded ClickHouse gives itself counts as none.
  */
 export const memorySettings = (kind: ProcessKind, { BUN_JSC_forceRAMSize: given }: Environment = process.env) => ({
   BUN_JSC_forceRAMSize: given && given !== plannedFor('engine') ? given : plannedFor(kind),

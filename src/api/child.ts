@@ -22,7 +22,6 @@ export async function startApiProcess(deps: Deps, others: () => Promise<Metrics[
   const { started, lost, stop, close } = await startPart(deps, {
     script: SCRIPT,
     environment: partEnvironment('api'),
-    hasBackground: false,
     handlers: { metrics: async () => ({ value: await others() }) },
   });
   const { url } = started as Pick<Api, 'url'>;

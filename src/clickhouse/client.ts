@@ -28,9 +28,9 @@ import { isAuthenticationFailure } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
-/** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
 const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
+/** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
 export const CONNECTIONS = READ_CONNECTIONS + WRITE_CONNECTIONS + 1;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */

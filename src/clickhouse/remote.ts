@@ -17,12 +17,16 @@ export interface ServedEngine {
   close(): Promise<void>;
 }
 
-/**
- * @param path data folder of the engine, which this process has opened already
- * @param count for how many clients
- */
-export async function serveEngine(path: string, count: number): Promise<ServedEngine> {
-  const engine = await openEmbedded(path, count * CONNECTIONS);
+/** The engine as a part of the service sees it. */
+export interface RemoteEngines {
+  main: EmbeddedEngine;
+  /** Over other connections: what runs here holds up nothing there. */
+  background: EmbeddedEngine;
+}
+
+/** @param path data folder of the engine, which this process has opened already */
+export async function serveEngine(path: string): Promise<ServedEngine> {
+  const engine = await openEmbedded(path, 2 * CONNECTIONS);
   const clientOf = (connection: number): ClickHouseClient => {
     const client = engine.clients[connection];
     if (!client) throw new RangeError(`the engine has no connection ${connection}`);
@@ -53,9 +57,11 @@ export async function serveEngine(path: string, count: number): Promise<ServedEn
   };
 }
 
-/** The engine as the other process sees it, once for each of so many clients. */
-export const remoteEngines = (call: Call, count: number): EmbeddedEngine[] =>
-  Array.from({ length: count }, (_, i) => remoteEngine(call, i * CONNECTIONS));
+/** The engine that another process serves with {@link serveEngine}. */
+export const remoteEngines = (call: Call): RemoteEngines => ({
+  main: remoteEngine(call, 0),
+  background: remoteEngine(call, CONNECTIONS),
+});
 
 function remoteEngine(call: Call, first: number): EmbeddedEngine {
   const clients = Array.from({ length: CONNECTIONS }, (_, i) =>

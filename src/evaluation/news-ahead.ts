@@ -6,7 +6,7 @@
 import type { StoredBlock } from '../ledger/ledger.ts';
 import { News } from './news.ts';
 
-/** About what the news may take in memory, in bytes: half a million executions of 100,000 identities. */
+/** About what the news may take in memory, in bytes: half a million executions of 60,000 identities. */
 const BYTES_MAX = 48 * 2 ** 20;
 
 /** Blocks, and what they bring: all of it, and nothing else. */

@@ -2,24 +2,23 @@
 import { Channel, type Handlers } from '../channel.ts';
 import { serveEngine } from '../clickhouse/remote.ts';
 import { type Deps, engineFolder } from '../deps.ts';
+import type { Metrics } from '../observability/registry.ts';
 import type { PartStart } from './process.ts';
 
 export interface PartOptions {
   /** What the process runs; it calls `runPart`. */
   script: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Whether it uses ClickHouse for background work, too, over connections that are separate. */
-  hasBackground: boolean;
   /** What the part may call. */
   handlers?: Handlers;
 }
 
 export interface Part {
-  channel: Channel;
   /** What the part has said when it was ready. */
   started: unknown;
   /** Resolves when the process ends without having been stopped. */
   lost: Promise<void>;
+  metrics(): Promise<Metrics>;
   /** Lets it finish what it has begun. */
   stop(): Promise<void>;
   /** Ends the process. */
@@ -28,8 +27,8 @@ export interface Part {
 
 /** Returns when the part is ready. Throws what kept it from starting. */
 export async function startPart({ config, databaseUrl }: Deps, options: PartOptions): Promise<Part> {
-  const { script, environment, hasBackground, handlers } = options;
-  const served = config.clickhouseUrl ? undefined : await serveEngine(engineFolder(config), hasBackground ? 2 : 1);
+  const { script, environment, handlers } = options;
+  const served = config.clickhouseUrl ? undefined : await serveEngine(engineFolder(config));
   const child = Bun.spawn([process.execPath, ...process.execArgv, script], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -55,9 +54,10 @@ export async function startPart({ config, databaseUrl }: Deps, options: PartOpti
     await served?.close();
   };
   try {
-    const start: PartStart = { databaseUrl, hasEngine: served !== undefined, hasBackground };
+    const start: PartStart = { databaseUrl, hasEngine: served !== undefined };
     const { value: started } = await channel.call('start', { value: start });
-    return { channel, started, lost: lost.promise, stop: () => tell('stop'), close };
+    const metrics = async () => (await channel.call('metrics')).value as Metrics;
+    return { started, lost: lost.promise, metrics, stop: () => tell('stop'), close };
   } catch (error) {
     await close();
     throw error;

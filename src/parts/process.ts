@@ -17,8 +17,6 @@ export interface PartStart {
   databaseUrl: string;
   /** Whether the embedded ClickHouse is in the other process. */
   hasEngine: boolean;
-  /** Whether that one has connections for background work, too. */
-  hasBackground: boolean;
 }
 
 export interface RunningPart {
@@ -39,13 +37,13 @@ export async function runPart(begin: (deps: Deps, channel: Channel) => Promise<R
   let part: RunningPart | undefined;
   let closeAll = async (): Promise<void> => {};
 
-  const open = async ({ databaseUrl, hasEngine, hasBackground }: PartStart): Promise<Deps> => {
+  const open = async ({ databaseUrl, hasEngine }: PartStart): Promise<Deps> => {
     const { tracing } = config;
     const onLost = (err: Error | undefined): void =>
       log.warn({ err }, 'cannot send traces; the service works without them');
     const stopTracing = tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost }));
     const call: Channel['call'] = (name, message) => channel.call(name, message);
-    const engines = hasEngine ? remoteEngines(call, hasBackground ? 2 : 1) : [];
+    const engines = hasEngine ? remoteEngines(call) : undefined;
     const deps = await openDeps(config, { log, shared: { databaseUrl, engines } });
     closeAll = async () => {
       await stopTracing?.();

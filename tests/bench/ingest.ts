@@ -5,6 +5,8 @@ import type { RunningFeed } from './feed.ts';
 import { type Memory, medianOf, memoryOf, SAMPLE_MS, watchMemory } from './memory.ts';
 import type { BenchService } from './service.ts';
 
+const TENTHS = 10;
+
 /**
  * Fills the service with jobs of the source up to `to`. Returns what it takes in memory while each tenth arrives: the sample
  * in the middle of those of each second.
@@ -23,8 +25,6 @@ export async function fill(service: BenchService, source: DataOptions, to: numbe
   await service.untilEvaluated();
   return samples.map(medianOf);
 }
-
-const TENTHS = 10;
 
 export interface Ingested {
   /** Executions a second until all are stored and evaluated. */

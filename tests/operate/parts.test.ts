@@ -1,4 +1,4 @@
-/** In role `all`, separate processes answer requests, work, and have the embedded ClickHouse: none delays the other. */
+/** Role `all` is three processes: the API, the workers, and the one with the embedded ClickHouse. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { isRunning } from '../../src/processes.ts';
@@ -78,7 +78,7 @@ describe.each([
   });
 });
 
-test('what one test of it ran is answered while workers stand still', async () => {
+test('executions of a test are answered while workers stand still', async () => {
   const found = await service.request(`${REPOSITORY}/search/tests?test_name=*&per_page=1`);
   const { tests } = (await found.json()) as { tests: { test_id: string }[] };
   const pid = workersPid();
