@@ -17,6 +17,7 @@ import { Cluster } from './cluster.ts';
 import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
 import { withoutTrueGuards } from './guards.ts';
 import { overHttp } from './http.ts';
+import { type Insertion, insertStatement } from './inserts.ts';
 import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
@@ -111,6 +112,7 @@ interface Stores {
   writes: Lanes;
   turns: FairQueue;
   pings: ClickHouseClient;
+  insert(client: ClickHouseClient, insertion: Insertion, abort: { abort_signal?: AbortSignal }): Promise<void>;
   /** Ends the statements that begin with this text. */
   kill(beginning: string): Promise<void>;
   close(): Promise<unknown>;
@@ -123,6 +125,11 @@ function overServer(client: ClickHouseClient): Stores {
     writes: lanes,
     turns: new FairQueue(SERVER_SHARES),
     pings: client,
+    insert: async (_, insertion, abort) => {
+      const values = Readable.from([insertion.lines], { objectMode: false });
+      const answer = await client.exec({ query: insertStatement(insertion), values, ...abort });
+      answer.stream.resume();
+    },
     kill: async (beginning) => {
       await client.command({ query: killing(beginning), abort_signal: AbortSignal.timeout(LIMITS_MS.ping) });
     },
@@ -130,7 +137,7 @@ function overServer(client: ClickHouseClient): Stores {
   };
 }
 
-function overEngine({ clients, runNow, close }: EmbeddedEngine): Stores {
+function overEngine({ clients, insert, runNow, close }: EmbeddedEngine): Stores {
   const [pings, ...others] = clients;
   if (!pings) throw new TypeError('no connection');
   return {
@@ -138,6 +145,7 @@ function overEngine({ clients, runNow, close }: EmbeddedEngine): Stores {
     writes: lanesOf(others.slice(READ_CONNECTIONS), false),
     turns: new FairQueue(EMBEDDED_SHARES),
     pings,
+    insert,
     kill: async (beginning) => {
       const query = killing(beginning);
       const sent = pings.command({ query }).then(
@@ -219,14 +227,10 @@ class Client implements ClickHouse {
 
   async insert(table: string, lines: string, token: string): Promise<void> {
     if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token may contain letters, digits, - and _ only');
-    // The settings are part of the statement: passed with the call, they would stay on an embedded connection. Parallel
-    // parsing would split the block, and a replay might be split differently.
-    const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1, async_insert = 0, input_format_parallel_parsing = 0, max_insert_block_size = 1000000 FORMAT JSONEachRow`;
-    await this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, async (client, abort) => {
-      const values = Readable.from([lines], { objectMode: false });
-      const answer = await client.exec({ query, values, ...abort });
-      answer.stream.resume();
-    });
+    const insertion = { table, token, lines: Buffer.from(lines) };
+    await this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, (client, abort) =>
+      this.stores.insert(client, insertion, abort),
+    );
     const after = this.topology.afterInsert(table);
     if (after) await this.#command(after, {});
   }

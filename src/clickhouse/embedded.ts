@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { UserError } from '../errors.ts';
+import { INSERT_FORMAT, type Insertion, insertSettings } from './inserts.ts';
 import { bindLiterals } from './literals.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -15,6 +16,11 @@ type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
 export interface EmbeddedEngine {
   /** They share one data folder. Each runs one statement at a time, so parallel work needs several. */
   clients: ClickHouseClient[];
+  /**
+   * Inserts over the connection of a client. The engine takes the bytes as they are; as part of a statement, a block would
+   * be copied into two texts first.
+   */
+  insert(client: ClickHouseClient, insertion: Insertion): Promise<void>;
   /**
    * Runs a short statement on this thread. Other statements wait for a thread of the runtime, of which there are as
    * many as cores: one that ends another must not wait behind it.
@@ -33,20 +39,38 @@ export async function openEmbedded(path: string, count: number): Promise<Embedde
   mkdirSync(path, { recursive: true, mode: 0o700 });
   // The engine's files are readable by everyone, and older versions made the folder so, too.
   chmodSync(path, 0o700);
-  const clients = Array.from({ length: count }, () => {
-    const connection = chdb.createChdbConnection({ path });
-    return createClient({ connection: withLiterals(connection as unknown as Connection) });
-  });
+  const connections = new Map(
+    Array.from({ length: count }, () => {
+      const connection = chdb.createChdbConnection({ path });
+      return [createClient({ connection: withLiterals(connection as unknown as Connection) }), connection];
+    }),
+  );
+  const clients = [...connections.keys()];
   for (const client of clients) await client.command({ query: `SET max_query_size = ${STATEMENT_BYTES_MAX}` });
   const session = new Session(path);
   return {
     clients,
+    insert: async (client, { table, token, lines }) => {
+      const connection = connections.get(client);
+      if (!connection) throw new TypeError('a client of another engine');
+      const insertion = { table, format: INSERT_FORMAT, settings: insertSettings(token), values: lines } as const;
+      await connection.chdb.rawInsert(insertion).catch((error) => {
+        throw withNumber(error);
+      });
+    },
     runNow: (sql) => void session.query(sql),
     close: async () => {
       await Promise.all(clients.map((client) => client.close()));
       session.close();
     },
   };
+}
+
+/** An error of the engine with ClickHouse's number as its code, as statements have it. */
+function withNumber(error: unknown): unknown {
+  if (!(error instanceof Error && 'clickhouseCode' in error && typeof error.clickhouseCode === 'number')) return error;
+  const message = error.message.replace(/^(Code: \d+\. DB::Exception: )+/, '');
+  return Object.assign(new Error(message, { cause: error }), { code: String(error.clickhouseCode) });
 }
 
 /**

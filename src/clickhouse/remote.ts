@@ -4,12 +4,18 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import type { Handlers, Message } from '../channel.ts';
 import { CONNECTIONS } from './client.ts';
 import { type Connection, type EmbeddedEngine, openEmbedded, withLiterals } from './embedded.ts';
+import type { Insertion } from './inserts.ts';
 
 type Call = (name: string, message: Message) => Promise<Required<Message>>;
 
 interface Statement {
   connection: number;
   sql: string;
+}
+
+/** Its lines are the body. */
+interface SentInsertion extends Omit<Insertion, 'lines'> {
+  connection: number;
 }
 
 export interface ServedEngine {
@@ -42,10 +48,8 @@ export async function serveEngine(path: string): Promise<ServedEngine> {
         await clientOf(connection).command({ query: sql });
         return {};
       },
-      'engine.insert': async ({ connection, sql }: Statement, body: Uint8Array) => {
-        const values = Readable.from([body], { objectMode: false });
-        const { stream } = await clientOf(connection).exec({ query: sql, values });
-        stream.resume();
+      'engine.insert': async ({ connection, table, token }: SentInsertion, lines: Uint8Array) => {
+        await engine.insert(clientOf(connection), { table, token, lines });
         return {};
       },
       'engine.now': async ({ sql }: Statement) => {
@@ -69,6 +73,10 @@ function remoteEngine(call: Call, first: number): EmbeddedEngine {
   );
   return {
     clients,
+    insert: async (client, { lines, ...insertion }) => {
+      const connection = first + clients.indexOf(client);
+      await call('engine.insert', { value: { connection, ...insertion } satisfies SentInsertion, body: lines });
+    },
     runNow: (sql) => void call('engine.now', { value: { sql } }).catch(() => {}),
     close: async () => {
       await Promise.all(clients.map((client) => client.close()));
@@ -78,8 +86,8 @@ function remoteEngine(call: Call, first: number): EmbeddedEngine {
 
 /** What the client asks of a connection, as far as the service needs it. */
 function connectionOver(call: Call, connection: number): Connection {
-  const run = async (name: string, sql: string, values?: Uint8Array) => {
-    const { body } = await call(name, { value: { connection, sql }, ...(values && { body: values }) });
+  const run = async (name: string, sql: string) => {
+    const { body } = await call(name, { value: { connection, sql } });
     return { stream: Readable.from([body]), query_id: '', response_headers: {}, http_status_code: 200 };
   };
   return {
@@ -94,11 +102,10 @@ function connectionOver(call: Call, connection: number): Connection {
       }
     },
     insert: async () => {
-      throw new Error('inserts are statements with values');
+      throw new Error('the engine inserts');
     },
-    exec: async ({ query, values }) => {
-      if (!(values instanceof Readable)) throw new TypeError('an insert needs values');
-      return run('engine.insert', query, Buffer.concat(await values.toArray()));
+    exec: async () => {
+      throw new Error('the engine inserts');
     },
     close: async () => {},
   };
