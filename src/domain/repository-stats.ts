@@ -3,9 +3,9 @@
  * of each identity (test, pipeline, CI job): its counts by day, its health now, and when that changed. What one test adds
  * depends on no other, and on no clock. So a change of a test is a difference of totals. Pure.
  */
+import { type DayCounts, endOfDays, forEachDay } from './flat-counts.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
 import { HEALTHS, type Health, worstHealth } from './status.ts';
-import type { DayCounts } from './test-state.ts';
 import { DAY_MS, dayOf } from './time.ts';
 
 /**
@@ -21,7 +21,7 @@ export const firstDayOf = (now: number): number => dayOf(now) - SERIES_DAYS + 1;
 export const seriesStart = (now: number): number => firstDayOf(now) * DAY_MS;
 
 export interface IdentityDays {
-  days: readonly DayCounts[];
+  days: DayCounts;
   /** Now. */
   health: Health;
   /** Its changes, in order of time, at least since the first of the days that are counted; milliseconds since the epoch. */
@@ -112,8 +112,9 @@ export class RepositoryTotals {
     this.counts.tests += sign;
     if (now !== 'healthy') this.counts[now] += sign;
     for (const { days } of identities)
-      for (const [day, , failures] of days)
+      forEachDay(days, (day, _, failures) => {
         if (failures > 0 && day >= this.firstDay) this.#at(day).failures += sign * failures;
+      });
   }
 
   /** Of every day with a number other than zero, in order. */
@@ -147,10 +148,12 @@ export function seriesOf(days: Iterable<readonly [day: number, totals: DayTotals
 }
 
 /** Failed executions on each day of the series at `now`, the current one last. */
-export function failuresByDay(days: readonly DayCounts[], now: number): number[] {
+export function failuresByDay(days: DayCounts, now: number): number[] {
   const first = firstDayOf(now);
   const failures = new Array<number>(SERIES_DAYS).fill(0);
-  for (const [day, , failed] of days) if (day >= first && day < first + SERIES_DAYS) failures[day - first] = failed;
+  forEachDay(days, (day, _, failed) => {
+    if (day >= first && day < first + SERIES_DAYS) failures[day - first] = failed;
+  });
   return failures;
 }
 
@@ -165,8 +168,8 @@ interface Span {
 function spanOf(identities: readonly IdentityDays[], firstDay: number): Span {
   let [first, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { days } of identities) {
-    first = Math.min(first, days[0]?.[0] ?? first);
-    end = Math.max(end, (days.at(-1)?.[0] ?? end) + HEALTH_RECENT_DAYS);
+    first = Math.min(first, days[0] ?? first);
+    end = Math.max(end, (endOfDays(days) ?? end) + HEALTH_RECENT_DAYS - 1);
   }
   return { first: Math.max(first, firstDay), end };
 }
@@ -184,7 +187,7 @@ function markHealth(worst: Uint8Array, first: number, { days, health, changes }:
   let next = 0;
   let change = changes[0];
   let unmarked = first;
-  for (const [ran] of days) {
+  forEachDay(days, (ran) => {
     const end = ran + HEALTH_RECENT_DAYS;
     for (let day = Math.max(ran, unmarked); day < end; day++) {
       while (change && change.at < (day + 1) * DAY_MS) change = changes[++next];
@@ -192,7 +195,7 @@ function markHealth(worst: Uint8Array, first: number, { days, health, changes }:
       if (mark > (worst[day - first] ?? 0)) worst[day - first] = mark;
     }
     unmarked = Math.max(unmarked, end);
-  }
+  });
 }
 
 function countHealth({ healths }: DayTotals, mark: number | undefined, sign: 1 | -1): void {

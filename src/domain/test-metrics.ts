@@ -4,6 +4,7 @@
  */
 import type { Belief } from './belief.ts';
 import type { Position } from './execution.ts';
+import { forEachDay } from './flat-counts.ts';
 import { type HealthConfidence, healthConfidence, LEVELS, type Level } from './health-confidence.ts';
 import type { Health } from './status.ts';
 import type { IdentitySummary } from './test-state.ts';
@@ -33,10 +34,10 @@ export function metricsOf(
 ): TestMetrics {
   let passed = 0;
   let failures = 0;
-  for (const [, passes, failed] of summary.days) {
+  forEachDay(summary.days, (_, passes, failed) => {
     passed += passes;
     failures += failed;
-  }
+  });
   return {
     health,
     ...healthConfidence(health, belief),

@@ -3,10 +3,24 @@
  * read by most insights. All of it follows from the retained executions on the default branch, in whatever order they
  * arrive; only the first failure outlives them.
  */
+import {
+  addToDay,
+  addToMonth,
+  type DayCounts,
+  daysFrom,
+  forEachDay,
+  type MonthCounts,
+  monthsAfter,
+  NO_COUNTS,
+  newestDays,
+  newestOfBoth,
+  sumOfMonths,
+  totalOf,
+} from './flat-counts.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
-import { monthOf } from './retention.ts';
+import { endOfMonth, monthOf, startOfMonth } from './retention.ts';
 import { type Health, type Status, worstHealth } from './status.ts';
-import { DAY_MS } from './time.ts';
+import { DAY_MS, dayOf } from './time.ts';
 
 /** Ratios cover this many UTC days, the current one included. */
 export const RATIO_DAYS = 30;
@@ -24,14 +38,11 @@ export interface SummarisedExecution {
   function: string;
 }
 
-/** How often an identity passed and failed on one UTC day (days since the epoch). */
-export type DayCounts = readonly [day: number, passed: number, failed: number];
-
 export interface IdentitySummary {
-  /** Retained executions by month (YYYYMM), skipped ones included. */
-  months: ReadonlyMap<number, number>;
-  /** The days that a ratio can still ask for, in order. */
-  days: readonly DayCounts[];
+  /** Retained executions, skipped ones included. */
+  months: MonthCounts;
+  /** How often it passed and failed on the UTC days that a ratio can still ask for. */
+  days: DayCounts;
   /** Milliseconds since the epoch; null if it never happened, or only in months that have left. */
   lastSuccessAt: number | null;
   lastFailureAt: number | null;
@@ -40,19 +51,15 @@ export interface IdentitySummary {
 }
 
 export const emptySummary: IdentitySummary = {
-  months: new Map(),
-  days: [],
+  months: NO_COUNTS,
+  days: NO_COUNTS,
   lastSuccessAt: null,
   lastFailureAt: null,
   newest: null,
 };
 
 /** Retained executions of the identity, skipped ones included. */
-export function executionsOf({ months }: Pick<IdentitySummary, 'months'>): number {
-  let executions = 0;
-  for (const count of months.values()) executions += count;
-  return executions;
-}
+export const executionsOf = ({ months }: Pick<IdentitySummary, 'months'>): number => totalOf(months);
 
 /**
  * The identities on which the health of a test rests: those that ran within 14 days before its newest execution. A job that
@@ -91,27 +98,20 @@ export function summaryOf(
 
 /** Counts executions one by one. */
 export class SummaryCounts {
-  readonly #months = new Map<number, number>();
-  readonly #days = new Map<number, [day: number, passed: number, failed: number]>();
+  readonly #months: number[] = [];
+  readonly #days: number[] = [];
   #lastSuccessAt: number | null = null;
   #lastFailureAt: number | null = null;
 
   /** @param finishedAt in milliseconds since the epoch. */
   add(status: Status, finishedAt: number): void {
-    const month = monthOf(finishedAt);
-    this.#months.set(month, (this.#months.get(month) ?? 0) + 1);
+    addToMonth(this.#months, monthOf(finishedAt), 1);
     if (status === 'skipped') return;
-    const day = Math.floor(finishedAt / DAY_MS);
-    let counts = this.#days.get(day);
-    if (counts === undefined) {
-      counts = [day, 0, 0];
-      this.#days.set(day, counts);
-    }
-    if (status === 'passed') {
-      counts[1]++;
+    const hasPassed = status === 'passed';
+    addToDay(this.#days, dayOf(finishedAt), hasPassed ? 1 : 0, hasPassed ? 0 : 1);
+    if (hasPassed) {
       this.#lastSuccessAt = later(this.#lastSuccessAt, finishedAt);
     } else {
-      counts[2]++;
       this.#lastFailureAt = later(this.#lastFailureAt, finishedAt);
     }
   }
@@ -119,7 +119,7 @@ export class SummaryCounts {
   summary(newest: SummarisedExecution | null): IdentitySummary {
     return {
       months: this.#months,
-      days: newestDays([...this.#days.values()].sort(([one], [other]) => one - other)),
+      days: newestDays(this.#days, RATIO_DAYS),
       lastSuccessAt: this.#lastSuccessAt,
       lastFailureAt: this.#lastFailureAt,
       newest,
@@ -129,30 +129,15 @@ export class SummaryCounts {
 
 /** The summary of the executions of both, none of which is in both. */
 export function mergeSummaries(one: IdentitySummary, other: IdentitySummary): IdentitySummary {
-  const months = new Map(one.months);
-  for (const [month, count] of other.months) months.set(month, (months.get(month) ?? 0) + count);
   return {
-    months,
-    days: mergeDays(one.days, other.days),
+    months: sumOfMonths(one.months, other.months),
+    // Time does not go back, so what no ratio asks for on the newest day is never asked for again.
+    days: newestOfBoth(one.days, other.days, RATIO_DAYS),
     lastSuccessAt: later(one.lastSuccessAt, other.lastSuccessAt),
     lastFailureAt: later(one.lastFailureAt, other.lastFailureAt),
     newest:
       one.newest !== null && (other.newest === null || isLater(one.newest, other.newest)) ? one.newest : other.newest,
   };
-}
-
-/** Both are in order, and most often the second begins where the first ends. */
-function mergeDays(one: readonly DayCounts[], other: readonly DayCounts[]): DayCounts[] {
-  const merged: DayCounts[] = [];
-  let [i, j] = [0, 0];
-  for (let a = one[i], b = other[j]; a || b; a = one[i], b = other[j]) {
-    if (a && b && a[0] === b[0]) merged.push([a[0], a[1] + b[1], a[2] + b[2]]);
-    else if (a && (!b || a[0] < b[0])) merged.push(a);
-    else if (b) merged.push(b);
-    if (a && (!b || a[0] <= b[0])) i++;
-    if (b && (!a || b[0] <= a[0])) j++;
-  }
-  return newestDays(merged);
 }
 
 const later = (one: number | null, other: number | null): number | null =>
@@ -164,19 +149,12 @@ type Place = Pick<SummarisedExecution, 'finishedAt' | 'executionId'>;
 export const isLater = (one: Place, other: Place): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
 
-/** Time does not go back, so what no ratio asks for on the newest day is never asked for again. */
-function newestDays(ordered: DayCounts[]): DayCounts[] {
-  const newest = ordered.at(-1)?.[0] ?? 0;
-  const first = ordered.findIndex(([day]) => day > newest - RATIO_DAYS);
-  return first > 0 ? ordered.slice(first) : ordered;
-}
-
 /** The summary without the executions of a month that leaves, and of every month before it. */
 export function withoutMonth(summary: IdentitySummary, month: number): IdentitySummary {
   const isKept = (at: number | null): at is number => at !== null && monthOf(at) > month;
   return {
-    months: new Map([...summary.months].filter(([other]) => other > month)),
-    days: summary.days.filter(([day]) => monthOf(day * DAY_MS) > month),
+    months: monthsAfter(summary.months, month),
+    days: daysFrom(summary.days, dayOf(endOfMonth(startOfMonth(month)))),
     lastSuccessAt: isKept(summary.lastSuccessAt) ? summary.lastSuccessAt : null,
     lastFailureAt: isKept(summary.lastFailureAt) ? summary.lastFailureAt : null,
     newest: summary.newest !== null && isKept(summary.newest.finishedAt) ? summary.newest : null,
@@ -192,11 +170,11 @@ export function recentCounts(
   let passed = 0;
   let failed = 0;
   for (const { days } of summaries)
-    for (const [day, passes, failures] of days)
-      if (day >= first) {
-        passed += passes;
-        failed += failures;
-      }
+    forEachDay(days, (day, passes, failures) => {
+      if (day < first) return;
+      passed += passes;
+      failed += failures;
+    });
   return { passed, failed };
 }
 

@@ -6,6 +6,7 @@
  * last passes follows from what is believed now (near-start.ts), and its whole history is short. With its first failure, what
  * was known before becomes one.
  */
+import { forEachDay } from '../domain/flat-counts.ts';
 import { hasOnlyPassed } from '../domain/only-passed.ts';
 import type { IdentitySummary } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
@@ -44,7 +45,10 @@ export function advanceOf(known: IdentityRecord | undefined, end: StoredBelief):
 /** As far as the days are known. */
 function passesSince({ days }: Pick<IdentitySummary, 'days'>, at: number): number {
   let passes = 0;
-  for (const [day, passed] of days) if (day >= dayOf(at)) passes += passed;
+  const first = dayOf(at);
+  forEachDay(days, (day, passed) => {
+    if (day >= first) passes += passed;
+  });
   return passes;
 }
 

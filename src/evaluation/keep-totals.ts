@@ -111,16 +111,20 @@ function isCountedAlike({ before, after }: Pick<WrittenTest, 'before' | 'after'>
 }
 
 function haveSameDays({ summary: { days } }: ShownIdentity, { summary: { days: others } }: ShownIdentity): boolean {
-  if (days.length !== others.length) return false;
-  return days.every(([day, , failures], i) => day === others[i]?.[0] && failures === others[i][2]);
+  if (days.length !== others.length || days[0] !== others[0]) return false;
+  for (let i = 1; i < days.length; i += 2) {
+    const hasRunAlike = days[i + 1] !== 0 || (days[i] === 0) === (others[i] === 0);
+    if (days[i + 1] !== others[i + 1] || !hasRunAlike) return false;
+  }
+  return true;
 }
 
 /** The first moment of the days that are counted of any of these tests; milliseconds since the epoch. */
 function firstCounted(tests: readonly WrittenTest[]): number {
   let first = Number.MAX_SAFE_INTEGER;
   for (const { before, after } of tests) {
-    for (const { summary } of before) first = Math.min(first, summary.days[0]?.[0] ?? first);
-    for (const { summary } of after) first = Math.min(first, summary.days[0]?.[0] ?? first);
+    for (const { summary } of before) first = Math.min(first, summary.days[0] ?? first);
+    for (const { summary } of after) first = Math.min(first, summary.days[0] ?? first);
   }
   return Math.min(first * DAY_MS, Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,6 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
 import { totalsOf } from '../domain/failure-group.ts';
+import { NO_COUNTS, sumOfMonths } from '../domain/flat-counts.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
@@ -65,7 +66,7 @@ function identityDifferences(derived: IdentityRecord, stored: IdentityRecord): s
 const described = ({ summary, health, belief }: IdentityRecord): string =>
   JSON.stringify([
     health,
-    [...summary.months].sort(([one], [other]) => one - other),
+    sumOfMonths(NO_COUNTS, summary.months),
     summary.days,
     summary.lastSuccessAt,
     summary.lastFailureAt,

@@ -3,17 +3,16 @@
  * and one text costs a tenth of what `jsonb` or a column for each part does.
  */
 import { z } from 'zod';
+import type { DayCounts, MonthCounts } from '../domain/flat-counts.ts';
 import { STATUSES, type Status } from '../domain/status.ts';
-import type { DayCounts, IdentitySummary } from '../domain/test-state.ts';
+import type { IdentitySummary } from '../domain/test-state.ts';
 
 type StoredNewest = [number, string, Status, string, string, string, string, string];
 type Stored = [
   /** When its newer checkpoint is. */
   checkpointAt: number,
-  /** YYYYMM, executions, YYYYMM, … */
-  months: number[],
-  /** A day, then passed and failed of that day and each one after it. */
-  days: number[],
+  months: MonthCounts,
+  days: DayCounts,
   lastSuccessAt: number | null,
   lastFailureAt: number | null,
   newest: StoredNewest | null,
@@ -69,13 +68,13 @@ export function writeSummary({ summary, checkpointAt }: StoredSummary): string {
     newest.filepath,
     newest.function,
   ];
-  return JSON.stringify([checkpointAt, flatMonths(months), flatDays(days), lastSuccessAt, lastFailureAt, newestFields]);
+  return JSON.stringify([checkpointAt, months, days, lastSuccessAt, lastFailureAt, newestFields]);
 }
 
 /** Reads what {@link writeSummary} writes. */
 export function readSummary(text: string): StoredSummary {
   const [checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest] = parsed(text);
-  const summary = { months: monthsOf(months), days: daysOf(days), lastSuccessAt, lastFailureAt };
+  const summary = { months, days, lastSuccessAt, lastFailureAt };
   if (newest === null) return { summary: { ...summary, newest: null }, checkpointAt };
   const [finishedAt, executionId, status, framework, frameworkVersion, language, filepath, fn] = newest;
   const execution = { finishedAt, executionId: BigInt(executionId), status, framework, frameworkVersion, language };
@@ -83,43 +82,9 @@ export function readSummary(text: string): StoredSummary {
 }
 
 /** Only the days, which takes a fraction of the time. */
-export function readDays(text: string): DayCounts[] {
+export function readDays(text: string): DayCounts {
   const [, , days] = daysOnly.parse(JSON.parse(text));
-  return daysOf(days);
-}
-
-const daysOnly = z.custom<Stored>((value) => Array.isArray(value) && Array.isArray(value[2]));
-
-function flatDays(days: readonly DayCounts[]): number[] {
-  const [first] = days;
-  if (!first) return [];
-  const flat = [first[0]];
-  for (const [day, passed, failed] of days) {
-    for (let missing = first[0] + (flat.length - 1) / 2; missing < day; missing++) flat.push(0, 0);
-    flat.push(passed, failed);
-  }
-  return flat;
-}
-
-function daysOf(flat: readonly number[]): DayCounts[] {
-  const days: DayCounts[] = [];
-  let day = flat[0] ?? 0;
-  for (let i = 1; i + 1 < flat.length; i += 2, day++) {
-    const passed = flat[i] ?? 0;
-    const failed = flat[i + 1] ?? 0;
-    if (passed > 0 || failed > 0) days.push([day, passed, failed]);
-  }
   return days;
 }
 
-function flatMonths(months: IdentitySummary['months']): number[] {
-  const flat: number[] = [];
-  for (const [month, executions] of months) flat.push(month, executions);
-  return flat;
-}
-
-function monthsOf(flat: readonly number[]): Map<number, number> {
-  const months = new Map<number, number>();
-  for (let i = 0; i + 1 < flat.length; i += 2) months.set(flat[i] ?? 0, flat[i + 1] ?? 0);
-  return months;
-}
+const daysOnly = z.custom<Stored>((value) => Array.isArray(value) && Array.isArray(value[2]));

@@ -1,9 +1,9 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import type { DayCounts } from '../domain/flat-counts.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
-import type { DayCounts } from '../domain/test-state.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
@@ -79,7 +79,7 @@ export interface FoundIdentity {
   executions: number;
   metrics: TestMetrics;
   /** Of its summary. */
-  days: readonly DayCounts[];
+  days: DayCounts;
 }
 
 function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): FoundIdentity {

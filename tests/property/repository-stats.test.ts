@@ -1,6 +1,7 @@
 /** How a repository did day by day, against a recount of every execution and every change. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { endOfDays } from '../../src/domain/flat-counts.ts';
 import {
   failuresByDay,
   type IdentityDays,
@@ -12,6 +13,7 @@ import {
 } from '../../src/domain/repository-stats.ts';
 import { HEALTHS, type Health, type Status, worstHealth } from '../../src/domain/status.ts';
 import { emptySummary, mergeSummaries, type SummarisedExecution } from '../../src/domain/test-state.ts';
+import { dayCounts } from '../support/counts.ts';
 import { summaryOfAll } from '../support/summary.ts';
 
 const DAY = 86_400_000;
@@ -184,7 +186,7 @@ test('it does not matter in which order executions arrived', () => {
 
 test('a test that stops running leaves after two weeks', () => {
   const last = Math.floor(NOW / DAY) - 20;
-  const days = seriesOf(totalsOf([[{ days: [[last, 1, 0]], health: 'broken', changes: [] }]]).days, NOW);
+  const days = seriesOf(totalsOf([[{ days: dayCounts([[last, 1, 0]]), health: 'broken', changes: [] }]]).days, NOW);
   expect(days.map(({ healths }) => healths.broken)).toEqual([
     ...Array.from({ length: 7 }, () => 1),
     ...Array.from({ length: 7 }, () => 0),
@@ -196,12 +198,12 @@ test('passes of healthy identities count the same without the other identities o
   fc.assert(
     fc.property(fc.array(history, { maxLength: 3 }), passes, fc.boolean(), (histories, times, isKnown) => {
       const others = histories.map(identityOf);
-      const lastDay = Math.max(...others.flatMap(({ days }) => days.map(([day]) => day)));
+      const lastDay = Math.max(...others.map(({ days }) => (endOfDays(days) ?? 0) - 1));
       const days = [...new Set(times.map((at) => Math.floor(at / DAY)))].sort((one, other) => one - other);
       fc.pre(others.length === 0 || (lastDay > 0 && days.every((day) => day >= lastDay)));
       const known: IdentityDays = { days: [], health: 'healthy', changes: [] };
       const before = isKnown && others.length > 0 ? [...others, known] : others;
-      const after = [...others, { ...known, days: days.map((day): [number, number, number] => [day, 1, 0]) }];
+      const after = [...others, { ...known, days: dayCounts(days.map((day) => [day, 1, 0])) }];
       const replaced = new RepositoryTotals();
       replaced.replace(before, after);
       const added = new RepositoryTotals();

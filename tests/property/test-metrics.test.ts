@@ -5,19 +5,16 @@ import { newBelief } from '../../src/domain/belief.ts';
 import { LEVELS } from '../../src/domain/health-confidence.ts';
 import { HEALTHS } from '../../src/domain/status.ts';
 import { failedPpm, levelRank, metricsOf } from '../../src/domain/test-metrics.ts';
-import type { DayCounts } from '../../src/domain/test-state.ts';
+import { dayCounts } from '../support/counts.ts';
 
-const days = fc.array(
-  fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 60 }), fc.nat({ max: 20 })).map((day): DayCounts => day),
-  { maxLength: 6 },
-);
+const days = fc.array(fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 60 }), fc.nat({ max: 20 })), { maxLength: 6 });
 const health = fc.constantFrom(...HEALTHS);
 const belief = { at: null, belief: newBelief() };
 
 test('only an unhealthy test has an impact, and its share of failures is from nothing to everything', () => {
   fc.assert(
     fc.property(days, health, (of, is) => {
-      const metrics = metricsOf({ days: of, lastFailureAt: null }, { health: is, belief });
+      const metrics = metricsOf({ days: dayCounts(of), lastFailureAt: null }, { health: is, belief });
       expect(metrics.impact === null).toBe(is === 'healthy');
       expect(metrics.failures).toBeLessThanOrEqual(metrics.executions);
       expect(failedPpm(metrics)).toBeGreaterThanOrEqual(0);
@@ -29,8 +26,11 @@ test('only an unhealthy test has an impact, and its share of failures is from no
 test('more failures never lower the impact', () => {
   fc.assert(
     fc.property(days, health, fc.nat({ max: 50 }), fc.nat({ max: 50 }), (of, is, passed, failed) => {
-      const before = metricsOf({ days: of, lastFailureAt: null }, { health: is, belief });
-      const after = metricsOf({ days: [...of, [31, passed, failed]], lastFailureAt: null }, { health: is, belief });
+      const before = metricsOf({ days: dayCounts(of), lastFailureAt: null }, { health: is, belief });
+      const after = metricsOf(
+        { days: dayCounts([...of, [31, passed, failed]]), lastFailureAt: null },
+        { health: is, belief },
+      );
       expect(levelRank(after.impact)).toBeGreaterThanOrEqual(levelRank(before.impact));
     }),
   );

@@ -99,7 +99,7 @@ class Kept {
         (identities.get(key)?.executions.length ?? 0) + executionsOf(known?.stored.summary ?? emptySummary);
       const stored = {
         belief: { at: course.at, belief: course.belief },
-        summary: { ...emptySummary, months: new Map([[202601, counted]]) },
+        summary: { ...emptySummary, months: [202601, counted] },
       };
       const judgedCourse = { isContinued: restart === undefined, added: executions, recent };
       this.#recent.judged(this.repositoryId, key, judgedCourse, { before: known?.stored, after: stored });

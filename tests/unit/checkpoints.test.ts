@@ -6,6 +6,7 @@ import { DAY_MS, dayOf } from '../../src/domain/time.ts';
 import { advanceOf } from '../../src/evaluation/checkpoints.ts';
 import type { StoredBelief } from '../../src/postgres/belief-text.ts';
 import type { IdentityRecord } from '../../src/postgres/test-states.ts';
+import { dayCounts } from '../support/counts.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
 
@@ -20,7 +21,7 @@ const failed = ({ at, belief }: StoredBelief): StoredBelief => ({
 });
 const recordOf = (belief: StoredBelief, days: number, aDay: number, checkpointAt: number): IdentityRecord => ({
   ...{ testId: 't', pipelineName: 'CI', jobName: 'unit', health: 'healthy', belief, checkpointAt },
-  summary: { ...emptySummary, days: Array.from({ length: days }, (_, i) => [dayOf(BEGUN) + i, aDay, 0] as const) },
+  summary: { ...emptySummary, days: dayCounts(Array.from({ length: days }, (_, i) => [dayOf(BEGUN) + i, aDay, 0])) },
 });
 
 test('a test that passes has no checkpoint until it has passed 200 times, and then at most one a day', () => {

@@ -21,7 +21,7 @@ function storedAt(moment: number): StoredEnd {
   const at = { finishedAt, runId: 'r', runAttempt: 1, executionId };
   return {
     belief: { at, belief: unknownBelief().belief },
-    summary: { ...emptySummary, months: new Map([[202601, moment]]) },
+    summary: { ...emptySummary, months: [202601, moment] },
   };
 }
 
