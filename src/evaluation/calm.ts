@@ -1,6 +1,7 @@
 /**
  * Nearly every test is calm: it is healthy, and passes. What is new about it is counted, without a look at its history.
- * That holds for the first passes of a test as well, and for those of a test that has only ever passed, in any order.
+ * That holds for the first passes of a test as well, for those of a test that has only ever passed, in any order, and for
+ * later passes of one that was fixed, but on commits that failed.
  */
 import { afterCounted, isCounting } from '../domain/belief-fold.ts';
 import { comparePositions, type Position } from '../domain/execution.ts';
@@ -59,18 +60,23 @@ export function maybeCalm(testId: string, news: TestNews, records: readonly Iden
   for (const identity of news.identities) {
     const record = known.get(placeOf(identity));
     const passes = identity.passes();
-    const follows = followsOf(record?.belief, passes);
+    const follows = followsOf(record?.belief, passes, identity);
     if (!follows) return undefined;
     identities.push({ news: identity, passes, record, follows });
   }
   return { testId, records, identities };
 }
 
-function followsOf(end: StoredBelief | undefined, passes: NewPasses | undefined): CalmIdentity['follows'] | undefined {
+function followsOf(
+  end: StoredBelief | undefined,
+  passes: NewPasses | undefined,
+  news: NewsOfIdentity,
+): CalmIdentity['follows'] | undefined {
   if (!end) return 'first';
   if (!passes) return 'ahead';
   if (!end.at) return 'first';
-  if (isCounting(end.belief) && comparePositions(passes.first, end.at) > 0) return 'ahead';
+  const isAhead = comparePositions(passes.first, end.at) > 0;
+  if (isAhead && isCounting(end.belief, (commit) => news.isOn(commit))) return 'ahead';
   return hasOnlyPassed(end.belief) ? 'late' : undefined;
 }
 

@@ -89,6 +89,13 @@ export class NewExecutions implements NewsOfIdentity {
     return { count, first: columns.position(first), last: columns.position(last), commit };
   }
 
+  isOn(commit: string): boolean {
+    const { columns } = this;
+    for (let i = this.#chain; i !== NONE; i = columns.after(i))
+      if (columns.status(i) !== 'skipped' && columns.shared(i).commit === commit) return true;
+    return false;
+  }
+
   conclusive(): IdentifiedExecution[] {
     const { columns, testId, pipelineName, jobName } = this;
     const executions: IdentifiedExecution[] = [];

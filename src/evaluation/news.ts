@@ -58,6 +58,8 @@ export interface NewsOfIdentity {
   conclusive(): IdentifiedExecution[];
   /** The same of a test without trouble, without an object for each execution; undefined if all were skipped. */
   passes(): NewPasses | undefined;
+  /** Whether one that passed or failed is on this commit. */
+  isOn(commit: string): boolean;
 }
 
 /** What is new about one test. */

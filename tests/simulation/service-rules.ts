@@ -90,7 +90,7 @@ export class ServiceRules implements Rules {
     if (this.#options.levels === HEALTH_LEVELS) return;
     const before = this.#said.get(identity) ?? { status: 'healthy', wasFlaky: false };
     // Passes alone make no healthy test anything else.
-    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief)) return;
+    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief, () => true)) return;
     const status = statusAfter(before, belief, this.#options.levels);
     if (status !== before.status) this.#said.set(identity, { status, wasFlaky: before.status === 'flaky' });
   }
