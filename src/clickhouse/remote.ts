@@ -84,6 +84,10 @@ function remoteEngine(call: Call, first: number): EmbeddedEngine {
   };
 }
 
+const refused = async (): Promise<never> => {
+  throw new Error('lines are inserted by the engine, not by its clients');
+};
+
 /** What the client asks of a connection, as far as the service needs it. */
 function connectionOver(call: Call, connection: number): Connection {
   const run = async (name: string, sql: string) => {
@@ -101,12 +105,8 @@ function connectionOver(call: Call, connection: number): Connection {
         return { success: false, error: error instanceof Error ? error : new Error(String(error)) };
       }
     },
-    insert: async () => {
-      throw new Error('the engine inserts');
-    },
-    exec: async () => {
-      throw new Error('the engine inserts');
-    },
+    insert: refused,
+    exec: refused,
     close: async () => {},
   };
 }

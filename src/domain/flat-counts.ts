@@ -60,6 +60,16 @@ export function forEachDay(days: DayCounts, visit: (day: number, passed: number,
   }
 }
 
+/** Whether something happened on the same days, with as many failures on each. */
+export function areAlike(one: DayCounts, other: DayCounts): boolean {
+  if (one.length !== other.length || one[0] !== other[0]) return false;
+  for (let i = 1; i < one.length; i += 2) {
+    if (one[i + 1] !== other[i + 1]) return false;
+    if (one[i + 1] === 0 && (one[i] === 0) !== (other[i] === 0)) return false;
+  }
+  return true;
+}
+
 /** Adds to the counts of a day. */
 export function addToDay(days: number[], day: number, passed: number, failed: number): void {
   if (days.length === 0) days.push(day);

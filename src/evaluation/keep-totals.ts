@@ -2,6 +2,7 @@
  * Keeps the totals of a repository (tests by health, now and day by day) in step with its identities: what a write changes
  * is taken from the tests before and after it. Whatever writes identities or changes of health does so through this.
  */
+import { areAlike } from '../domain/flat-counts.ts';
 import { type IdentityDays, RepositoryTotals } from '../domain/repository-stats.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -106,17 +107,8 @@ function isCountedAlike({ before, after }: Pick<WrittenTest, 'before' | 'after'>
   const known = new Map(Array.from(unwritten, (identity) => [placeOf(identity), identity]));
   return written.every((identity) => {
     const was = known.get(placeOf(identity));
-    return was?.health === identity.health && haveSameDays(was, identity);
+    return was?.health === identity.health && areAlike(was.summary.days, identity.summary.days);
   });
-}
-
-function haveSameDays({ summary: { days } }: ShownIdentity, { summary: { days: others } }: ShownIdentity): boolean {
-  if (days.length !== others.length || days[0] !== others[0]) return false;
-  for (let i = 1; i < days.length; i += 2) {
-    const hasRunAlike = days[i + 1] !== 0 || (days[i] === 0) === (others[i] === 0);
-    if (days[i + 1] !== others[i + 1] || !hasRunAlike) return false;
-  }
-  return true;
 }
 
 /** The first moment of the days that are counted of any of these tests; milliseconds since the epoch. */

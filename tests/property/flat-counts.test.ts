@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   addToMonth,
+  areAlike,
   type DayCounts,
   daysFrom,
   endOfDays,
@@ -78,6 +79,20 @@ test('the days from one on are all but those before it', () => {
       expect(visited(left)).toEqual(modelOf(all).filter(([day]) => day >= first));
       expectTight(left);
     }),
+  );
+});
+
+test('two lists are alike if the same days have as many failures, however often something passed', () => {
+  const few = fc.array(fc.tuple(fc.integer({ min: 20_000, max: 20_004 }), fc.nat({ max: 1 }), fc.nat({ max: 1 })), {
+    maxLength: 4,
+  });
+  const failuresOf = (all: Happened) => modelOf(all).map(([day, , failed]) => [day, failed]);
+  fc.assert(
+    fc.property(few, few, (one, other) => {
+      const isAlike = JSON.stringify(failuresOf(one)) === JSON.stringify(failuresOf(other));
+      expect(areAlike(dayCounts(one), dayCounts(other))).toBe(isAlike);
+    }),
+    { numRuns: 1_000 },
   );
 });
 
