@@ -13,10 +13,10 @@ import { WaitingBlocks } from './waiting-blocks.ts';
 const RETRY_MS = 1_000;
 /**
  * Under load, a pause lets blocks collect and be evaluated together: a test that ran in ten blocks is read and written
- * once. Verdicts must be visible within two seconds, so a pass begins at most a second after the one before it began, or
- * right after a longer one. A pass that took little time is followed by a shorter pause.
+ * once. Verdicts must be visible within two seconds, so a pass begins at most 700 ms after the one before it began, or right
+ * after a longer one. A pass that took little time is followed by a shorter pause.
  */
-const PERIOD_MS = 1_000;
+const PERIOD_MS = 700;
 const PAUSE_MS_MIN = 100;
 const PAUSE_PER_PASS = 2;
 /** What one pass takes at most, and repeats as a whole if it is cut off. */

@@ -102,31 +102,6 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
   });
 }
 
-/**
- * Whether clean passes are only counted: it does not matter how many there are at once. After a break, a pass on a commit that
- * failed then says more.
- *
- * @param isOn whether one of the passes is on this commit
- */
-export const isCounting = (
-  { status, weights, fixedShare, failingCommits }: Belief,
-  isOn: (commit: string) => boolean,
-): boolean =>
-  status === 'healthy' &&
-  weights[BROKEN] === 0 &&
-  (fixedShare === 0 || !failingCommits.some(({ commit }) => isOn(commit)));
-
-/**
- * The belief after so many more clean passes, while {@link isCounting} them.
- *
- * @param commit of the last of them.
- */
-export const afterCounted = (belief: Belief, passes: number, commit: string): Belief => ({
-  ...belief,
-  passes: belief.passes + passes,
-  commit,
-});
-
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
   if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {

@@ -1,15 +1,15 @@
 /**
- * Nearly every test is calm: it is healthy, and passes. What is new about it is counted, without a look at its history.
- * That holds for the first passes of a test as well, for those of a test that has only ever passed, in any order, and for
- * later passes of one that was fixed, but on commits that failed.
+ * Nearly every test is calm: it passes, and what is believed of it stays the same, but for the number of its passes. They are
+ * counted, without a look at its history: the first ones of a test as well, those of one that has only ever passed, in any
+ * order, and those of one that failed once, if the late ones come among passes that were counted before.
  */
-import { afterCounted, isCounting } from '../domain/belief-fold.ts';
+import { afterCounted, areAmongCounted, isCounting } from '../domain/counted-passes.ts';
 import { comparePositions, type Position } from '../domain/execution.ts';
 import { hasOnlyPassed, passedOnly } from '../domain/only-passed.ts';
+import { monthOf } from '../domain/retention.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
-import { startsOf } from './checkpoints.ts';
 import type { NewPasses } from './new-executions.ts';
 import { type NewsOfIdentity, placeOf, type TestNews } from './news.ts';
 import { identityKey } from './store.ts';
@@ -21,8 +21,8 @@ interface CalmIdentity {
   passes: NewPasses | undefined;
   record: IdentityRecord | undefined;
   /**
-   * `ahead`: everything new comes after what is known. `late`: the identity has only passed, and some of it does not.
-   * `first`: nothing is known of it.
+   * `ahead`: everything new comes after what is known. `late`: some of it comes among passes that were counted. `first`:
+   * nothing is known of the identity.
    */
   follows: 'ahead' | 'late' | 'first';
 }
@@ -35,7 +35,7 @@ export interface CalmTest {
 
 /** What more must be known of tests that may be calm. */
 export interface CalmContext {
-  /** By `identityKey`, of the tests with identities that are `late`. */
+  /** By `identityKey`, of the tests with identities that {@link mayMove} theirs. */
   checkpoints: ReadonlyMap<string, Checkpoints>;
   /** Of the tests with identities that are `first`, those about which a commit contradicts itself, or did. */
   contradicted: ReadonlySet<string>;
@@ -60,7 +60,7 @@ export function maybeCalm(testId: string, news: TestNews, records: readonly Iden
   for (const identity of news.identities) {
     const record = known.get(placeOf(identity));
     const passes = identity.passes();
-    const follows = followsOf(record?.belief, passes, identity);
+    const follows = followsOf(record, passes, identity);
     if (!follows) return undefined;
     identities.push({ news: identity, passes, record, follows });
   }
@@ -68,16 +68,28 @@ export function maybeCalm(testId: string, news: TestNews, records: readonly Iden
 }
 
 function followsOf(
-  end: StoredBelief | undefined,
+  record: IdentityRecord | undefined,
   passes: NewPasses | undefined,
   news: NewsOfIdentity,
 ): CalmIdentity['follows'] | undefined {
-  if (!end) return 'first';
+  if (!record) return 'first';
   if (!passes) return 'ahead';
-  if (!end.at) return 'first';
-  const isAhead = comparePositions(passes.first, end.at) > 0;
-  if (isAhead && isCounting(end.belief, (commit) => news.isOn(commit))) return 'ahead';
-  return hasOnlyPassed(end.belief) ? 'late' : undefined;
+  const { at, belief } = record.belief;
+  if (!at) return 'first';
+  if (isCounting(belief, passes.count, (commit) => news.isOn(commit))) {
+    if (comparePositions(passes.first, at) > 0) return 'ahead';
+    if (areAmongCounted(belief, record.summary.days, passes.first.finishedAt)) return 'late';
+  }
+  return hasOnlyPassed(belief) ? 'late' : undefined;
+}
+
+/** Whether some of what is new may belong before a checkpoint. */
+export function mayMove({ record, passes }: CalmIdentity): boolean {
+  if (!record || !passes) return false;
+  const { finishedAt } = passes.first;
+  // Baselines are from months that have left, and checkpoints no older.
+  const [retained = Number.POSITIVE_INFINITY] = record.summary.months;
+  return finishedAt <= record.checkpointAt || monthOf(finishedAt) < retained;
 }
 
 /** Undefined if the test is not calm. */
@@ -101,7 +113,7 @@ export function countCalm(
       const row = checkpoints.get(identityKey(record));
       const late = [...news.positions()].filter(isUpTo(record.belief.at));
       // Of what is older than its baseline, nothing is known any more.
-      if (row && (late.some(isUpTo(row.baseline.at)) || !startsOf(row).every(isOnlyPasses))) return undefined;
+      if (row && late.some(isUpTo(row.baseline.at))) return undefined;
       const before = { ...record, belief: withPasses(record.belief, late) };
       changed.set(place, before);
       const ahead = count - late.length;
@@ -113,8 +125,6 @@ export function countCalm(
   const known = changed.size === 0 ? records : records.map((record) => changed.get(placeOf(record)) ?? record);
   return { records: known, beliefs, checkpoints: moved };
 }
-
-const isOnlyPasses = ({ at, belief }: StoredBelief): boolean => at === null || hasOnlyPassed(belief);
 
 const isUpTo =
   (at: Position | null) =>

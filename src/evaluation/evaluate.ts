@@ -16,7 +16,7 @@ import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
 import { beginningsIn } from './beginnings.ts';
-import { type CalmContext, type CalmTest, countCalm, maybeCalm } from './calm.ts';
+import { type CalmContext, type CalmTest, countCalm, maybeCalm, mayMove } from './calm.ts';
 import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
 import { flakyDaysOf, type JudgedVerdicts, judgeVerdicts } from './flaky-verdicts.ts';
 import { type Arrival, type JudgedIdentity, judgeArrivals } from './judge-arrivals.ts';
@@ -206,12 +206,12 @@ class Evaluation {
 
   async #contextOf(tests: Iterable<CalmTest>): Promise<CalmContext> {
     const { db, repositoryId } = this.stores;
-    const [late, first] = [new Set<string>(), new Set<string>()];
+    const [moved, first] = [new Set<string>(), new Set<string>()];
     for (const { testId, identities } of tests)
-      for (const { follows } of identities)
-        if (follows === 'late') late.add(testId);
-        else if (follows === 'first') first.add(testId);
-    const rows = late.size === 0 ? [] : await this.#ahead.readCheckpoints([...late]);
+      for (const identity of identities)
+        if (identity.follows === 'first') first.add(testId);
+        else if (identity.follows === 'late' && mayMove(identity)) moved.add(testId);
+    const rows = moved.size === 0 ? [] : await this.#ahead.readCheckpoints([...moved]);
     return {
       checkpoints: new Map(rows.map((row) => [identityKey(row), row])),
       contradicted: new Set(await contradictedAmong(db, repositoryId, [...first])),

@@ -1,5 +1,5 @@
 /** Where an identity can start over that has only passed since: close to its end, without its history. */
-import { beforePasses } from '../domain/before-passes.ts';
+import { beforePasses } from '../domain/counted-passes.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position } from '../domain/execution.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 

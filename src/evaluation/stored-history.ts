@@ -1,7 +1,7 @@
 /** What is stored of identities that start over: their executions, and the runs in which something went wrong. */
 import { appendAll } from '../domain/append.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
+import { DAY_MS, END_OF_TIME } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import { findStoredRuns, type RunPlace, readRunsOn, type StoredRun } from '../postgres/judged-runs.ts';
 import type { ArrivalStores } from './judge-arrivals.ts';
@@ -28,8 +28,11 @@ interface BehindIdentity {
 const isFrom = ({ at: first }: StoredBelief, { at }: StoredBelief): boolean =>
   first === null || (at !== null && comparePositions(at, first) >= 0);
 
-/** How long before a moment the last execution is looked for: most tests that run often have one in the last hour. */
-const NEAR_MS = [HOUR_MS, DAY_MS];
+/**
+ * How long before a moment the last execution is looked for. Most tests that run often have one in the last hour, but a second
+ * statement for the others takes longer than a day takes in one.
+ */
+const NEAR_MS = DAY_MS;
 
 export class StoredHistory {
   readonly #runs = new Map<string, RunInHand>();
@@ -87,16 +90,8 @@ export class StoredHistory {
    * passes, what they were before follows from what they are, and little of their history is read. Others are left out.
    */
   async near(behind: readonly BehindIdentity[]): Promise<ReadonlyMap<string, RecentCourse>> {
-    const found = new Map<string, RecentCourse>();
-    for (const beforeMs of NEAR_MS) {
-      const asked = behind.filter(({ key, stored, moment }) => !found.has(key) && mayStartNear(stored.belief, moment));
-      for (const [key, course] of await this.#nearWithin(asked, beforeMs)) found.set(key, course);
-    }
-    return found;
-  }
-
-  async #nearWithin(asked: readonly BehindIdentity[], beforeMs: number): Promise<[string, RecentCourse][]> {
-    if (asked.length === 0) return [];
+    const asked = behind.filter(({ stored, moment }) => mayStartNear(stored.belief, moment));
+    if (asked.length === 0) return new Map();
     const since = new Map<string, number>();
     for (const { key, moment } of asked) {
       const testId = testIdIn(key);
@@ -104,15 +99,17 @@ export class StoredHistory {
     }
     const identities = asked.map(({ key }) => identityIn(key));
     const sinceOf = (testId: string): number => since.get(testId) ?? END_OF_TIME;
-    const counted = await this.#counted(await this.stores.executions.newestHistory(identities, sinceOf, beforeMs));
+    const counted = await this.#counted(await this.stores.executions.newestHistory(identities, sinceOf, NEAR_MS));
     const histories = Map.groupBy(await this.#inKnownRuns(counted), identityKey);
-    return asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
-      const executions = histories.get(key) ?? [];
-      const unknown = new Set(news.map(({ executionId }) => executionId));
-      const known = executions.filter(({ executionId }) => !unknown.has(executionId));
-      const start = nearStart(stored.belief, known, moment);
-      return start ? [[key, { start, executions }]] : [];
-    });
+    return new Map(
+      asked.flatMap(({ key, stored, moment, news }): [string, RecentCourse][] => {
+        const executions = histories.get(key) ?? [];
+        const unknown = new Set(news.map(({ executionId }) => executionId));
+        const known = executions.filter(({ executionId }) => !unknown.has(executionId));
+        const start = nearStart(stored.belief, known, moment);
+        return start ? [[key, { start, executions }]] : [];
+      }),
+    );
   }
 
   /**

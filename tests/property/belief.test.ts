@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
 import { BeliefCourse, undecided } from '../../src/domain/belief-course.ts';
-import { afterCounted, foldBelief, foldContradiction, isCounting } from '../../src/domain/belief-fold.ts';
+import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
+import { afterCounted, isCounting } from '../../src/domain/counted-passes.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
 import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
 import {
@@ -187,7 +188,7 @@ describe('the fold', () => {
       fc.property(steps, passesOn, (all, commits) => {
         const { executions, troubles } = historyOf(all);
         const belief = believe(executions, troubles);
-        fc.pre(isCounting(belief, (commit) => commits.includes(commit)));
+        fc.pre(isCounting(belief, commits.length, (commit) => commits.includes(commit)));
         const finishedAt = Math.max(BEGUN, ...executions.map((one) => one.finishedAt));
         let folded = belief;
         for (const [i, commit] of commits.entries())

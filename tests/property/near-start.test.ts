@@ -1,11 +1,17 @@
-/** What was believed some passes ago follows from what is believed now (src/domain/before-passes.ts). */
+/**
+ * What was believed some passes ago, and what is believed if one more had come, follow from what is believed now
+ * (src/domain/counted-passes.ts).
+ */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { newBelief } from '../../src/domain/belief.ts';
 import { BeliefCourse } from '../../src/domain/belief-course.ts';
+import { foldBelief } from '../../src/domain/belief-fold.ts';
+import { areAmongCounted, isCounting } from '../../src/domain/counted-passes.ts';
 import { comparePositions, type JudgedExecution } from '../../src/domain/execution.ts';
 import { type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
-import { MINUTE_MS } from '../../src/domain/time.ts';
+import { summaryOf } from '../../src/domain/test-state.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { mayStartNear, nearStart } from '../../src/evaluation/near-start.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
@@ -31,43 +37,57 @@ const step = fc.record({
 
 type StepOf = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-interface Place {
+interface Event {
   at: JudgedExecution;
+  isContradiction: boolean;
+  trouble: RunTrouble;
+}
+
+interface Place extends Event {
   /** After it. */
   course: { belief: BeliefCourse['belief']; at: BeliefCourse['at'] };
 }
 
-/** A course with the places that it passed. */
-function courseOf(steps: readonly StepOf[]): Place[] {
-  const course = new BeliefCourse({ belief: newBelief(), at: null });
-  const places: Place[] = [];
-  let [commit, at] = [0, BEGUN];
-  for (const [i, { kind, isNewCommit, minutes, others }] of steps.entries()) {
+/** @param unit how far apart they may be, in milliseconds */
+function eventsOf(steps: readonly StepOf[], unit = MINUTE_MS): Event[] {
+  let [commit, finishedAt] = [0, BEGUN];
+  return steps.map(({ kind, isNewCommit, minutes, others }, i) => {
     if (isNewCommit) commit++;
-    at += minutes * MINUTE_MS;
-    const execution: JudgedExecution = {
+    finishedAt += minutes * unit;
+    const at: JudgedExecution = {
       ...{ executionId: BigInt(i + 1), runId: String(i).padStart(4, '0'), runAttempt: 1, commit: `c${commit}` },
-      ...{ finishedAt: at, status: kind === 'failed' ? 'failed' : 'passed' },
+      ...{ finishedAt, status: kind === 'failed' ? 'failed' : 'passed' },
       ...{ isFlakyWithinRun: kind === 'retried', isRetried: kind === 'retried' },
     };
-    if (kind === 'contradicted') {
-      const failure = { executionId: `p${i}`, commit: `c${commit}`, finishedAt: at };
-      course.contradict({ at: execution, failure, run: '' } as never, troubleOf(others));
-    } else course.add(execution, troubleOf(others));
-    places.push({ at: execution, course: { belief: course.belief, at: course.at } });
-  }
-  return places;
+    return { at, isContradiction: kind === 'contradicted', trouble: troubleOf(others) };
+  });
 }
+
+/** A course with the places that it passed. */
+function courseOf(events: readonly Event[]): { course: BeliefCourse; places: Place[] } {
+  const course = new BeliefCourse({ belief: newBelief(), at: null });
+  const places = events.map((event): Place => {
+    const { at, isContradiction, trouble } = event;
+    if (isContradiction) {
+      const failure = { executionId: `p${at.executionId}`, commit: at.commit, finishedAt: at.finishedAt };
+      course.contradict({ at, failure, run: '' }, trouble);
+    } else course.add(at, trouble);
+    return { ...event, course: { belief: course.belief, at: course.at } };
+  });
+  return { course, places };
+}
+
+const executionsOf = (events: readonly Event[]): JudgedExecution[] =>
+  events.filter(({ isContradiction }) => !isContradiction).map(({ at }) => at);
 
 test('the belief before a moment is what it was, wherever it follows from the end', () => {
   let found = 0;
   let asked = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), fc.nat(), fc.nat({ max: 6 }), (steps, cut, kept) => {
-      const places = courseOf(steps);
-      const { course: end } = places.at(-1) as Place;
+      const { course: end, places } = courseOf(eventsOf(steps));
       const moment = places[cut % places.length]?.at.finishedAt as number;
-      const executions = places.filter((_, i) => steps[i]?.kind !== 'contradicted').map(({ at }) => at);
+      const executions = executionsOf(places);
       // All since the moment, and the last few before it.
       const before = executions.filter(({ finishedAt }) => finishedAt < moment).slice(-kept - 1);
       const read = [...executions.filter(({ finishedAt }) => finishedAt >= moment), ...before];
@@ -86,11 +106,75 @@ test('the belief before a moment is what it was, wherever it follows from the en
   expect(found / asked).toBeGreaterThan(0.1);
 });
 
-test('nothing is known without the last execution, and none before the moment', () => {
-  const places = courseOf(
-    Array.from({ length: 9 }, () => ({ kind: 'passed', isNewCommit: false, minutes: 1, others: 0 }) as const),
+test('a late pass among those that were counted changes only how many there are', () => {
+  let counted = 0;
+  const life = fc.array(step, { minLength: 1, maxLength: 90 });
+  const place = fc.record({ after: fc.nat(), commit: fc.nat({ max: 60 }) });
+  fc.assert(
+    fc.property(life, fc.constantFrom(6, 24, 60), place, (steps, hours, { after, commit }) => {
+      const events = eventsOf(steps, (hours * HOUR_MS) / 3);
+      const i = after % events.length;
+      const one = (events[i] as Event).at;
+      const late: JudgedExecution = {
+        ...{ ...one, executionId: 1_000n, runId: `${one.runId}/late`, commit: `c${commit}`, status: 'passed' },
+        ...{ isFlakyWithinRun: false, isRetried: false },
+      };
+      const { belief, at, changes } = courseOf(events).course;
+      const isEarlier = at !== null && comparePositions(late, at) < 0;
+      const { days } = summaryOf(executionsOf(events), null);
+      if (!isEarlier || !isCounting(belief, 1, (on) => on === late.commit)) return;
+      if (!areAmongCounted(belief, days, late.finishedAt)) return;
+      counted++;
+      const all = [...events, { at: late, isContradiction: false, trouble: troubleOf(0) }];
+      const { course } = courseOf(all.toSorted((one, other) => comparePositions(one.at, other.at)));
+      expect(course.belief).toEqual({ ...belief, passes: belief.passes + 1 });
+      expect(course.changes).toEqual(changes);
+    }),
+    { numRuns: 5_000 },
   );
-  const { course: end } = places.at(-1) as Place;
+  // Else the property would say nothing.
+  expect(counted).toBeGreaterThan(100);
+});
+
+test('passes of a flaky test are counted until it recovers', () => {
+  const pass = { kind: 'passed', isNewCommit: true, minutes: 1, others: 0 } as const;
+  const alone: StepOf = { ...pass, kind: 'failed' };
+  const { course } = courseOf(
+    eventsOf([...Array.from({ length: 9 }, () => pass), alone, pass, alone, pass, pass, pass]),
+  );
+  const isCounted = (passes: number): boolean => isCounting(course.belief, passes, () => false);
+  let [counted, { belief }] = [0, course];
+  while (belief.status === 'flaky') {
+    expect(isCounted(counted)).toBe(true);
+    counted++;
+    const execution = { executionId: '', result: 'passed' as const, finishedAt: BEGUN + DAY_MS, commit: '' };
+    belief = foldBelief(belief, execution);
+  }
+  expect(counted).toBeGreaterThan(100);
+  expect([isCounted(counted), isCounted(counted + 1)]).toEqual([false, false]);
+});
+
+test('nothing is known of a late pass on a day that is no longer counted, or if it may have ended being flaky', () => {
+  const pass = { kind: 'passed', isNewCommit: true, minutes: 1, others: 0 } as const;
+  const passes = (count: number): StepOf[] => Array.from({ length: count }, () => pass);
+  const alone: StepOf = { ...pass, kind: 'failed' };
+  const daily = eventsOf([...passes(50), { ...alone, others: 40 }, ...passes(40)], DAY_MS);
+  const { belief } = courseOf(daily).course;
+  const { days } = summaryOf(executionsOf(daily), null);
+  const onDay = (i: number): boolean => areAmongCounted(belief, days, (daily[i] as Event).at.finishedAt);
+  expect([onDay(49), onDay(55), onDay(61), onDay(90)]).toEqual([false, false, true, true]);
+
+  const recovered = eventsOf([...passes(9), alone, pass, alone, ...passes(500)], HOUR_MS);
+  const { course } = courseOf(recovered);
+  expect(course.changes.map(({ after }) => after)).toEqual(['flaky', 'healthy']);
+  const { at } = recovered.at(-2) as Event;
+  expect(areAmongCounted(course.belief, summaryOf(executionsOf(recovered), null).days, at.finishedAt)).toBe(false);
+});
+
+test('nothing is known without the last execution, and none before the moment', () => {
+  const { course: end, places } = courseOf(
+    eventsOf(Array.from({ length: 9 }, () => ({ kind: 'passed', isNewCommit: false, minutes: 1, others: 0 }) as const)),
+  );
   const executions = places.map(({ at }) => at);
   const moment = executions[5]?.finishedAt as number;
   expect(nearStart(end, executions, moment)?.belief.passes).toBe((places[4] as Place).course.belief.passes);

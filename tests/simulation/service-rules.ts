@@ -1,7 +1,8 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
-import { foldBelief, foldContradiction, isCounting } from '../../src/domain/belief-fold.ts';
+import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
+import { isCounting } from '../../src/domain/counted-passes.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -90,7 +91,7 @@ export class ServiceRules implements Rules {
     if (this.#options.levels === HEALTH_LEVELS) return;
     const before = this.#said.get(identity) ?? { status: 'healthy', wasFlaky: false };
     // Passes alone make no healthy test anything else.
-    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief, () => true)) return;
+    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief, 1, () => true)) return;
     const status = statusAfter(before, belief, this.#options.levels);
     if (status !== before.status) this.#said.set(identity, { status, wasFlaky: before.status === 'flaky' });
   }
