@@ -20,7 +20,7 @@ import type { BlocksAhead } from './news-ahead.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { RecentCourses } from './recent-courses.ts';
 import { StateStore } from './state-store.ts';
-import { EvaluationStore, type IdentityState, TESTS_MAX } from './store.ts';
+import { EvaluationStore, type IdentityState, TESTS_MAX, writeVerdicts } from './store.ts';
 import { type Touched, touchedBy } from './touched.ts';
 
 export interface EvaluationDeps {
@@ -99,9 +99,11 @@ export class BlockEvaluation {
         const version = await drawVersion(db);
         const judged = await db.transaction((tx) => this.#count(tx, isCounted, { touched, newest }));
         if (judged === undefined) return false;
+        const verdicts = [...judged].map(([repositoryId, of]) => [repositoryId, of.verdicts] as const);
+        await writeVerdicts(this.#deps.clickhouse, verdicts, version);
         const settings = await settingsOf(db, judged.keys());
         await concurrently(judged, REPOSITORIES_AT_ONCE, ([repositoryId, judgements]) =>
-          this.#write(repositoryId, judgements, { version, settings: settings.get(repositoryId) }),
+          this.#judgeQuarantines(repositoryId, judgements, settings.get(repositoryId)),
         );
         await this.#recorder.refresh(commits);
         return true;
@@ -167,23 +169,13 @@ export class BlockEvaluation {
     if (this.isStopped()) throw new Stopped();
   };
 
-  async #write(
-    repositoryId: string,
-    judged: Judgements,
-    { version, settings }: { version: number; settings: Settings | undefined },
-  ): Promise<void> {
-    if (judged.testIds.length === 0) return;
-    const { clickhouse } = this.#deps;
-    await new EvaluationStore(clickhouse, repositoryId).writeVerdicts(judged.verdicts, version);
-    await this.#judgeQuarantines(repositoryId, judged, settings);
-  }
-
   /** Of tests that are quarantined or could be. */
   async #judgeQuarantines(
     repositoryId: string,
     { testIds, unhealthy }: Judgements,
     settings: Settings | undefined,
   ): Promise<void> {
+    if (testIds.length === 0) return;
     const { db, quarantines } = this.#deps;
     const search = settings ? quarantineSearch(settings.mode, settings.isEnabled) : 'off';
     const { quarantines: open } = await quarantines.snapshot(repositoryId);

@@ -24,7 +24,7 @@ import { drawVersion, lockEvaluation } from './lock.ts';
 import { readAllEvidence } from './pull-evidence.ts';
 import { judgeQuarantines } from './quarantines.ts';
 import { StateStore } from './state-store.ts';
-import { EvaluationStore, type IdentityState, identityKey, type Verdict } from './store.ts';
+import { EvaluationStore, type IdentityState, identityKey, type Verdict, writeVerdicts } from './store.ts';
 
 const retainedSince = defineLongQuery('maintenance/retained_since', {}, z.object({ since_ms: z.number() }));
 
@@ -97,7 +97,7 @@ export async function rederive(
       const stores = { clickhouse, executions, states: new StateStore(tx, repositoryId) };
       return replaceStates(stores, { repositoryId, testIds }, { ...options, runs, contradictions });
     });
-    await executions.writeVerdicts(verdicts, version);
+    await writeVerdicts(clickhouse, [[repositoryId, verdicts]], version);
     await judgeQuarantines({ repositoryId, search: 'off', quarantines }, states);
   });
 }

@@ -171,23 +171,6 @@ export class EvaluationStore {
       since_ms: since,
     });
   }
-
-  async writeVerdicts(rows: readonly Verdict[], version: number): Promise<void> {
-    await this.#insert('ci.flaky_verdicts', version, rows, (row) => ({
-      test_id: row.testId,
-      finished_at: timestamp(row.finishedAt),
-      execution_id: row.executionId.toString(),
-      is_flaky: row.isFlaky,
-      rule: row.isFlaky ? (row.isFromSource ? 'within_run' : 'own') : 'none',
-    }));
-  }
-
-  /** A version is drawn only once, so with the repository it also serves as the insert's token. */
-  async #insert<T>(table: string, version: number, rows: readonly T[], columns: (row: T) => object): Promise<void> {
-    if (rows.length === 0) return;
-    const lines = rows.map((row) => JSON.stringify({ repository_id: this.repositoryId, version, ...columns(row) }));
-    await this.clickhouse.insert(table, `${lines.join('\n')}\n`, evaluationToken(version, this.repositoryId));
-  }
 }
 
 /** Identities in a statement: with long names, more would be too long over HTTP. */
@@ -203,8 +186,27 @@ async function inGroups(
   return all;
 }
 
-/** The token of what one pass inserts for a repository: several repositories share a pass and its version. */
-const evaluationToken = (version: number, repositoryId: string): string => `evaluation-${version}-${repositoryId}`;
-
 /** In the form that ClickHouse reads as DateTime64(3, 'UTC'). */
 const timestamp = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+
+/**
+ * Writes the verdicts of some repositories, in one insert: each makes a part, however small, that is merged later.
+ *
+ * @param rows by repository id
+ * @param version drawn for these alone, so it also serves as the token of the insert
+ */
+export async function writeVerdicts(
+  clickhouse: ClickHouse,
+  rows: Iterable<readonly [repositoryId: string, verdicts: readonly Verdict[]]>,
+  version: number,
+): Promise<void> {
+  let lines = '';
+  for (const [repositoryId, verdicts] of rows)
+    for (const { testId, executionId, finishedAt, isFlaky, isFromSource } of verdicts)
+      lines += `${JSON.stringify({
+        ...{ repository_id: repositoryId, version, test_id: testId, execution_id: executionId.toString() },
+        ...{ finished_at: timestamp(finishedAt), is_flaky: isFlaky },
+        rule: isFlaky ? (isFromSource ? 'within_run' : 'own') : 'none',
+      })}\n`;
+  if (lines !== '') await clickhouse.insert('ci.flaky_verdicts', lines, `evaluation-${version}`);
+}
