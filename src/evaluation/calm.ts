@@ -1,7 +1,7 @@
 /**
- * Nearly every test is calm: it passes, and what is believed of it stays the same, but for the number of its passes. They are
- * counted, without a look at its history: the first ones of a test as well, those of one that has only ever passed, in any
- * order, and those of one that failed once, if the late ones come among passes that were counted before.
+ * Nearly every test is calm: it is healthy or remains flaky, and a pass changes nothing but their number. So passes are counted,
+ * without a look at its history. That holds for its first ones, and for those of a test that has only ever passed, in any order.
+ * Of a test that has failed, late ones must come among passes that were counted before.
  */
 import { afterCounted, areAmongCounted, isCounting } from '../domain/counted-passes.ts';
 import { comparePositions, type Position } from '../domain/execution.ts';

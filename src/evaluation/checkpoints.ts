@@ -6,9 +6,8 @@
  * last passes follows from what is believed now (near-start.ts), and its whole history is short. With its first failure, what
  * was known before becomes one.
  */
-import { forEachDay } from '../domain/flat-counts.ts';
+import { countFrom } from '../domain/flat-counts.ts';
 import { hasOnlyPassed } from '../domain/only-passed.ts';
-import type { IdentitySummary } from '../domain/test-state.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
@@ -37,19 +36,9 @@ export function advanceOf(known: IdentityRecord | undefined, end: StoredBelief):
   const { belief, checkpointAt, summary } = known;
   const isOld = finishedAt - checkpointAt >= CHECKPOINT_LAG_MS;
   const isDue = isCalm
-    ? isOld && passesSince(summary, checkpointAt) >= PASSES_WITHOUT_CHECKPOINT
+    ? isOld && countFrom(summary.days, dayOf(checkpointAt)) >= PASSES_WITHOUT_CHECKPOINT
     : isOld || hasOnlyPassed(belief.belief);
   return isDue ? { checkpointAt: known.belief.at.finishedAt, newer: belief } : { checkpointAt, newer: undefined };
-}
-
-/** As far as the days are known. */
-function passesSince({ days }: Pick<IdentitySummary, 'days'>, at: number): number {
-  let passes = 0;
-  const first = dayOf(at);
-  forEachDay(days, (day, passed) => {
-    if (day >= first) passes += passed;
-  });
-  return passes;
 }
 
 /** The same for one that started over. */

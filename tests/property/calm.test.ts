@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/execution.ts';
 import { followCourse, meaningOf, runNameOf } from '../../src/domain/judge-runs.ts';
 import { hasOnlyPassed } from '../../src/domain/only-passed.ts';
-import { emptySummary, mergeSummaries, summaryOf } from '../../src/domain/test-state.ts';
+import { emptySummary, type IdentitySummary, mergeSummaries, summaryOf } from '../../src/domain/test-state.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { type CalmTest, type CountedTest, countCalm, maybeCalm, mayMove } from '../../src/evaluation/calm.ts';
 import { ExecutionColumns } from '../../src/evaluation/execution-columns.ts';
@@ -69,10 +69,16 @@ function followed(history: readonly JudgedExecution[], contradictions: readonly 
   return { at, belief };
 }
 
+const summaryAfter = (before: IdentitySummary, { identities }: TestNews): IdentitySummary =>
+  identities.map((one) => one.summary()).reduce(mergeSummaries, before);
+
 /** As the evaluation does: with the checkpoints if they may move. */
-function countWith(calm: CalmTest, row: Checkpoints | undefined): CountedTest | undefined {
+function countWith(calm: CalmTest, row: Checkpoints | undefined, isContradicted = false): CountedTest | undefined {
   const rows = row && calm.identities.some(mayMove) ? [[identityKey(row), row] as const] : [];
-  return countCalm(calm, { checkpoints: new Map(rows), contradicted: new Set() });
+  return countCalm(calm, {
+    checkpoints: new Map(rows),
+    contradicted: new Set(isContradicted ? [IDENTITY.testId] : []),
+  });
 }
 
 /** Some two executions a day, mostly passes, and how many later ones arrive before each. */
@@ -128,7 +134,8 @@ test('passes are counted in whatever order they arrive, and checkpoints know of 
         const batch = all.slice(arrived.length, arrived.length + 1 + (sizes[i] ?? 0));
         arrived.push(...batch);
         const records = record ? [record] : [];
-        const calm = maybeCalm(IDENTITY.testId, newsOf(batch), records);
+        const news = newsOf(batch);
+        const calm = maybeCalm(IDENTITY.testId, news, records);
         const counted = calm && countWith(calm, checkpoints);
         if (!counted) throw new Error('a test that has only passed is calm');
         const [belief] = [...counted.beliefs.values(), counted.records[0]?.belief ?? unknownBelief()];
@@ -150,7 +157,7 @@ test('passes are counted in whatever order they arrive, and checkpoints know of 
           ...IDENTITY,
           health: 'healthy',
           belief: belief ?? unknownBelief(),
-          summary: emptySummary,
+          summary: summaryAfter(record?.summary ?? emptySummary, news),
           checkpointAt: checkpoints?.newer.at?.finishedAt ?? 0,
         };
       }
@@ -191,9 +198,7 @@ test('passes of a test that failed are counted only where its history gives the 
           };
           const news = newsOf(added);
           const calm = contradicted.length > 0 ? undefined : maybeCalm(IDENTITY.testId, news, [record]);
-          const rows = checkpoints ? [[identityKey(checkpoints), checkpoints] as const] : [];
-          const counted =
-            calm && countCalm(calm, { checkpoints: new Map(rows), contradicted: new Set([IDENTITY.testId]) });
+          const counted = calm && countWith(calm, checkpoints, contradictions.length > 0);
           const [belief] = [...(counted?.beliefs.values() ?? [])];
           if (belief) {
             expect(writeBelief(belief)).toBe(writeBelief(followed(known, contradictions)));
@@ -214,7 +219,7 @@ test('passes of a test that failed are counted only where its history gives the 
             };
           const checkpointAt = checkpoints?.newer.at?.finishedAt ?? 0;
           const end = belief ?? followed(known, contradictions);
-          const summary = news.identities.map((one) => one.summary()).reduce(mergeSummaries, record.summary);
+          const summary = summaryAfter(record.summary, news);
           record = { ...IDENTITY, health: end.belief.status, belief: end, summary, checkpointAt };
         }
       },
@@ -246,12 +251,12 @@ test('late passes of a test that failed are counted if counting began before the
   const end = followed(history);
   expect(end.belief).toMatchObject({ status: 'healthy', wasFlaky: false });
   const summary = summaryOf(history, null);
-  const countLate = (hours: number, baseline: StoredBelief) => {
+  const countLate = (hours: number, baseline: StoredBelief, checkpointAt = BEGUN + 995 * HOUR_MS) => {
     const newer = upTo(1_000);
     const months = summary.months.slice(baseline.at ? 2 : 0);
     const record: IdentityRecord = {
       ...{ ...IDENTITY, ...NEVER_RUN, belief: end },
-      ...{ summary: { ...summary, months }, checkpointAt: newer.at?.finishedAt ?? 0 },
+      ...{ summary: { ...summary, months }, checkpointAt },
     };
     const calm = maybeCalm(IDENTITY.testId, newsOf([passAfter(hours)]), [record]);
     return calm && countWith(calm, { ...IDENTITY, baseline, older: upTo(200), newer });
@@ -267,6 +272,8 @@ test('late passes of a test that failed are counted if counting began before the
   ]);
   // January has left.
   expect(countLate(600, upTo(620))).toBeUndefined();
+  // Its checkpoint moved with the month, and the identity does not know.
+  expect(countLate(600, upTo(620), BEGUN)).toBeUndefined();
   expect(countLate(700, upTo(620))).toBeDefined();
   // On the day of the failure, and before it.
   expect(countLate(301, unknownBelief())).toBeUndefined();

@@ -1,31 +1,21 @@
 /** Lines are inserted alike by the embedded engine, which takes bytes, and over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  type ClickHouse,
-  isPermanentInsertError,
-  openClickHouse,
-  StatementRefused,
-} from '../../src/clickhouse/client.ts';
-import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+import { isPermanentInsertError, StatementRefused } from '../../src/clickhouse/client.ts';
+import { openOverHttp } from '../support/clickhouse-http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
 const TABLE = 'ci.inserts_test';
 let stores: TestStores;
-let server: TestClickHouse;
-let overHttp: ClickHouse;
+let overHttp: Awaited<ReturnType<typeof openOverHttp>>;
 beforeAll(async () => {
   stores = await openTestStores();
-  server = await startClickHouseServer();
-  overHttp = await openClickHouse({ url: server.url, path: '' });
+  overHttp = await openOverHttp();
 });
-afterAll(async () => {
-  await overHttp.close();
-  await server.stop();
-});
+afterAll(() => overHttp.stop());
 
 describe.each([
   ['the embedded engine', () => stores.clickhouse],
-  ['a server', () => overHttp],
+  ['a server', () => overHttp.clickhouse],
 ] as const)('inserts into %s', (_, clickhouseOf) => {
   beforeAll(async () => {
     await clickhouseOf().command('CREATE DATABASE IF NOT EXISTS ci');

@@ -1,23 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { lineColumn, plainColumn, textColumn } from '../../src/postgres/columns.ts';
-import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+import { openOverHttp } from '../support/clickhouse-http.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
 let stores: TestStores;
-let server: TestClickHouse;
-let overHttp: ClickHouse;
+let overHttp: Awaited<ReturnType<typeof openOverHttp>>;
 beforeAll(async () => {
   stores = await openTestStores();
-  server = await startClickHouseServer();
-  overHttp = await openClickHouse({ url: server.url, path: '' });
+  overHttp = await openOverHttp();
 });
-afterAll(async () => {
-  await overHttp.close();
-  await server.stop();
-});
+afterAll(() => overHttp.stop());
 
 const text = fc
   .oneof(
@@ -70,7 +64,7 @@ const STATEMENT = `SELECT {one: String} AS one, {many: Array(String)} AS many, {
 test('parameters and answers are the same over HTTP and embedded, and equal to what was given', async () => {
   await fc.assert(
     fc.asyncProperty(parameters, async (given) => {
-      const [http] = await overHttp.rows(STATEMENT, given);
+      const [http] = await overHttp.clickhouse.rows(STATEMENT, given);
       const [embedded] = await stores.clickhouse.rows(STATEMENT, given);
       expect(http).toEqual(embedded);
       const { flag, one, integer } = given;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import type { FaultInput } from './clickhouse-server/faults.ts';
 import { makeFolder } from './folder.ts';
 
@@ -48,6 +49,19 @@ export async function startClickHouseServer(options: { isCluster?: boolean } = {
       server.kill('SIGTERM');
       await ended;
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A client of such a server. */
+export async function openOverHttp(): Promise<{ clickhouse: ClickHouse; stop(): Promise<void> }> {
+  const server = await startClickHouseServer();
+  const clickhouse = await openClickHouse({ url: server.url, path: '' });
+  return {
+    clickhouse,
+    stop: async () => {
+      await clickhouse.close();
+      await server.stop();
     },
   };
 }
