@@ -84,7 +84,6 @@ test('parsing takes no time from this thread, and others are read meanwhile', as
 test.each([
   ['memory', { memoryBytesMax: 150 * MEBIBYTE }, 'takes more than 150 MiB of memory to read'],
   ['processor time', { cpuSecondsMax: 0.5 }, 'takes longer than 0.5 s to read'],
-  ['time', { secondsMax: 0.5 }, 'takes longer than 0.5 s to read'],
 ])(
   'an upload that takes too much %s is refused with a sentence, and the next one is read',
   async (what, limits, sentence) => {
@@ -98,6 +97,19 @@ test.each([
     expect(await parse(...small())).toMatchObject({ outcome: 'parsed', executions: 2 });
   },
 );
+
+test('an upload whose parser gets no processor time is refused with a sentence, and the next one is read', async () => {
+  const { parse } = open({ secondsMax: 2, size: 1 });
+  await parse(...small());
+  const refused = parse(...small());
+  for (const pid of parserPids()) process.kill(pid, 'SIGSTOP');
+  expect(await refused).toMatchObject({
+    outcome: 'refused',
+    why: 'too large',
+    sentence: expect.stringContaining('takes longer than 2 s to read'),
+  });
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed', executions: 2 });
+});
 
 test('a parser that is killed is replaced, and its upload is read by the next one', async () => {
   const { parse } = open({ size: 1 });
