@@ -66,6 +66,11 @@ export class Evaluator {
     return this.#waiting.has(blockId);
   }
 
+  /** See {@link BlockEvaluation.lastLargeAt}. */
+  get lastLargeAt(): number {
+    return this.#evaluation.lastLargeAt;
+  }
+
   async #run(): Promise<void> {
     const taken = this.#waiting.take();
     const { ahead, others } = taken;

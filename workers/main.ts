@@ -12,6 +12,7 @@ import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
+import { Lister } from './lister.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
@@ -28,6 +29,7 @@ export interface RunningWorkers {
   retention: Retention;
   relay: Relay;
   expiry: Expiry;
+  lister: Lister;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -68,23 +70,27 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
+  const lister = new Lister({ db, blocks, evaluator, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, retention, expiry, regrouper, verifier, backtester]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry, lister, regrouper, verifier, backtester]) loop.wake();
   return {
     evaluator,
     sweeper,
     retention,
     relay,
     expiry,
+    lister,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
       await Promise.all(
-        [relay, sweeper, retention, expiry, regrouper, verifier, backtester, evaluator].map(({ loop }) => loop.stop()),
+        [relay, sweeper, retention, expiry, lister, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
+          loop.stop(),
+        ),
       );
     },
   };

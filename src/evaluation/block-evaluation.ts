@@ -39,6 +39,9 @@ const PASS_BYTES_MAX = 96 * 2 ** 20;
  */
 const REPOSITORIES_AT_ONCE = 5;
 
+/** A pass that touches more tests, in all repositories together, is a large one. */
+const SMALL_PASS_TESTS = 1_000;
+
 const NOTHING_AHEAD: BlocksAhead = { blocks: [], news: undefined };
 
 interface Reading {
@@ -56,6 +59,7 @@ export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
   readonly #recorder: CommitRecorder;
   readonly #recent = new RecentCourses();
+  #lastLargeAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param isStopped whether the process stops: then a pass ends early with {@link Stopped}.
@@ -68,6 +72,11 @@ export class BlockEvaluation {
   ) {
     this.#deps = deps;
     this.#recorder = new CommitRecorder(deps);
+  }
+
+  /** When this process last wrote so many tests at once that they are listed late; by `performance.now()`. */
+  get lastLargeAt(): number {
+    return this.#lastLargeAt;
   }
 
   /**
@@ -148,12 +157,15 @@ export class BlockEvaluation {
     const judged = new Map<string, Judgements>();
     const readUncounted = blocks.uncountedExecutions(tx, blockIds);
     const settings = await settingsOf(tx, touched.keys());
+    const isListedLate = [...touched.values()].reduce((sum, { tests }) => sum + tests.size, 0) > SMALL_PASS_TESTS;
     await concurrently(touched, REPOSITORIES_AT_ONCE, async ([repositoryId, of]) => {
       const stores = this.#storesOf({ tx, repositoryId, readUncounted });
       const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
-      judged.set(repositoryId, await evaluate(stores, of, { isFlakyDetectionEnabled, beforeBatch: this.#beforeBatch }));
+      const options = { isFlakyDetectionEnabled, isListedLate, beforeBatch: this.#beforeBatch };
+      judged.set(repositoryId, await evaluate(stores, of, options));
     });
     await blocks.markCounted(tx, blockIds);
+    if (isListedLate) this.#lastLargeAt = performance.now();
     return judged;
   }
 

@@ -52,6 +52,8 @@ export interface Judgements {
 
 export interface EvaluateOptions {
   isFlakyDetectionEnabled: boolean;
+  /** See {@link WriteOptions.isListedLate}. */
+  isListedLate: boolean;
   /** Called before each batch of tests; what it throws takes back the evaluation. */
   beforeBatch(): void;
 }

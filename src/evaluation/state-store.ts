@@ -32,6 +32,7 @@ import {
   readCheckpoints,
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
+import { NUMBERS_LATE, NUMBERS_NOW, noteLate } from '../postgres/listings.ts';
 import {
   forgetIdentities,
   type IdentityRecord,
@@ -61,6 +62,8 @@ import { type Identity, identityKey } from './store.ts';
 
 export interface WriteOptions extends ChangeOptions {
   findBeginnings: FindBeginnings;
+  /** Whether lists learn later how often the tests ran: many are written (src/postgres/listings.ts). */
+  isListedLate: boolean;
 }
 
 export class StateStore {
@@ -141,7 +144,10 @@ export class StateStore {
       const { known, news } = tests.get(testId) ?? {};
       return known?.test?.name || (news?.name ?? '');
     };
-    await writeIdentities(this.tx, this.repositoryId, identities, nameOf);
+    const { isListedLate } = options;
+    if (isListedLate) await noteLate(this.tx, this.repositoryId, [...new Set(identities.map(({ testId }) => testId))]);
+    const listing = isListedLate ? NUMBERS_LATE : NUMBERS_NOW;
+    await writeIdentities(this.tx, this.repositoryId, identities, nameOf, listing);
     const advanced = identities.flatMap((identity) =>
       identity.newer ? [{ ...identityOf(identity), newer: identity.newer }] : [],
     );

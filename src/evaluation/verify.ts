@@ -118,7 +118,9 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
     db
       .selectDistinct({ repositoryId: identities.repositoryId, testId: identities.testId })
       .from(identities)
-      .where(and(gt(identities.executions, 0), repositoryId ? eq(identities.repositoryId, repositoryId) : undefined)),
+      .where(
+        and(gt(identities.listedExecutions, 0), repositoryId ? eq(identities.repositoryId, repositoryId) : undefined),
+      ),
   );
   return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
 }

@@ -49,7 +49,8 @@ export const searchQuery = {
     description: 'Only tests that have an open quarantine, or that have none.',
   }),
   sort: enumParameter(SEARCH_SORTS, {
-    description: 'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first.',
+    description:
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first. While results of thousands of tests arrive every second, the order by executions may be up to ten minutes behind.',
     default: 'executions_count',
   }),
   direction: directionParameter(),

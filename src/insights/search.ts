@@ -123,7 +123,7 @@ async function searchByNames(knownTests: KnownTests, repository: Repository, sea
         name: test?.name ?? '',
         pipeline_name: pipelineName,
         job_name: jobName,
-        executions: executionsOf(summary),
+        listed_executions: executionsOf(summary),
         metrics: metricsOf(summary, judged),
         days: summary.days,
       })),

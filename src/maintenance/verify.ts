@@ -13,6 +13,7 @@ import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
+import { listingDifferences } from '../postgres/listings.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { readNewestRuns } from './recount.ts';
@@ -138,6 +139,7 @@ export async function lookAt(
       executionsAtOnce,
     }),
   );
+  differences.set('lists: by the number of executions', await listingDifferences(postgres.db, repositoryId));
   differences.set(
     'repositories: tests by health, now and day by day, and the newest run',
     await totalsDifferences(postgres.db, { newest, firstDay: firstDayOf(clock.now()) }, repositoryId),

@@ -2,6 +2,7 @@
  * The summary of an identity as it is stored: one JSON text without names. Every run rewrites it for each of its tests,
  * and one text costs a tenth of what `jsonb` or a column for each part does.
  */
+import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { DayCounts, MonthCounts } from '../domain/flat-counts.ts';
 import { STATUSES, type Status } from '../domain/status.ts';
@@ -80,6 +81,12 @@ export function readSummary(text: string): StoredSummary {
   const execution = { finishedAt, executionId: BigInt(executionId), status, framework, frameworkVersion, language };
   return { summary: { ...summary, newest: { ...execution, filepath, function: fn } }, checkpointAt };
 }
+
+/** Retained executions, in SQL, of a column with such a text: the sum of its months. */
+export const executionsIn = (summary: SQL): SQL => sql`(
+  select coalesce(sum(months.value::bigint), 0)::bigint
+  from json_array_elements_text(${summary}::json -> 1) with ordinality as months (value, place)
+  where months.place % 2 = 0)`;
 
 /** Only the days, which takes a fraction of the time. */
 export function readDays(text: string): DayCounts {

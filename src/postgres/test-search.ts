@@ -66,7 +66,7 @@ const row = z.object({
   name: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
-  executions: z.number(),
+  listed_executions: z.number(),
   health: z.enum(HEALTHS),
   summary: z.string(),
   belief: z.string(),
@@ -76,7 +76,8 @@ export interface FoundIdentity {
   name: string;
   pipeline_name: string;
   job_name: string;
-  executions: number;
+  /** What lists are ordered by. */
+  listed_executions: number;
   metrics: TestMetrics;
   /** Of its summary. */
   days: DayCounts;
@@ -101,7 +102,7 @@ const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {
 const NUMBERS: Readonly<
   Record<Exclude<NumberSort, 'health_status'>, { column: SQL; of(found: FoundIdentity): number }>
 > = {
-  executions_count: { column: sql`identities.executions`, of: ({ executions }) => executions },
+  executions_count: { column: sql`identities.executions`, of: (found) => found.listed_executions },
   health_confidence: { column: sql`identities.confidence`, of: ({ metrics }) => levelRank(metrics.confidence) },
   failed_executions_impact: { column: sql`identities.impact`, of: ({ metrics }) => levelRank(metrics.impact) },
   failed_executions_ratio: { column: sql`identities.failed_ppm`, of: ({ metrics }) => failedPpm(metrics) },
@@ -226,7 +227,7 @@ export const searchStatement = (repositoryId: string, search: TestSearchPart): S
 
 const pageStatement = (repositoryId: string, search: TestSearchPart, matches: SQL, more = sql``): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as executions, identities.health, identities.summary, identities.belief${more}
+    identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief${more}
   from ${identities} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matches} and ${beyond(search)}
   order by ${orderOf(search)}

@@ -11,6 +11,7 @@ import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
+import { type Listing, NUMBERS_NOW } from './listings.ts';
 import { forgetTotals } from './repository-totals.ts';
 import {
   contradictions,
@@ -230,16 +231,21 @@ export async function writeLastDays(tx: Executor, repositoryId: string, days: re
 /**
  * Records identities, or replaces what is known of them, except how the name begins. What that makes of the numbers of
  * the repository is added to them by the caller (src/postgres/repository-totals.ts).
+ *
+ * @param listing what lists know of those that are known. Not now: the caller notes them as late (src/postgres/listings.ts)
  */
 export async function writeIdentities(
   tx: Executor,
   repositoryId: string,
   records: readonly IdentityRecord[],
   nameOf: (testId: string) => string,
+  listing: Listing = NUMBERS_NOW,
 ): Promise<void> {
   const statements: Promise<void>[] = [];
   for (let from = 0; from < records.length; from += IDENTITIES_PER_STATEMENT)
-    statements.push(insertIdentities(tx, repositoryId, records.slice(from, from + IDENTITIES_PER_STATEMENT), nameOf));
+    statements.push(
+      insertIdentities(tx, repositoryId, records.slice(from, from + IDENTITIES_PER_STATEMENT), nameOf, listing),
+    );
   await Promise.all(statements);
 }
 
@@ -254,6 +260,7 @@ async function insertIdentities(
   repositoryId: string,
   records: readonly IdentityRecord[],
   nameOf: (testId: string) => string,
+  listing: Listing,
 ): Promise<void> {
   const metrics = records.map((record) => metricsOf(record.summary, record));
   await tx.execute(sql`
@@ -271,7 +278,7 @@ async function insertIdentities(
       ${plainColumn(metrics.map(({ failures }) => failures))}::int[], ${plainColumn(metrics.map(failedPpm))}::int[],
       ${plainColumn(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
       ${lineColumn(records.map(writeSummary))}, ${lineColumn(records.map(({ belief }) => writeBelief(belief)))})
-    on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = excluded.executions,
+    on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = ${listing},
       health = excluded.health, confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
       failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
       belief = excluded.belief`);

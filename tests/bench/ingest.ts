@@ -29,6 +29,8 @@ export async function fill(service: BenchService, source: DataOptions, to: numbe
 export interface Ingested {
   /** Executions a second until all are stored and evaluated. */
   perSecond: number;
+  /** Milliseconds after that until lists are ordered by the numbers of now. */
+  listedMs: number;
   before: Memory;
   most: Memory;
 }
@@ -49,9 +51,12 @@ export async function measureIngest(service: BenchService, { source, from, to }:
   const started = performance.now();
   await feed.ended;
   await service.untilEvaluated();
-  const seconds = (performance.now() - started) / 1_000;
+  const evaluated = performance.now();
+  const most = await stopWatching();
+  await service.untilListed();
   const executions = Math.min(to * source.chunk, source.executions) - from * source.chunk;
-  return { perSecond: executions / seconds, before, most: await stopWatching() };
+  const perSecond = (executions * 1_000) / (evaluated - started);
+  return { perSecond, listedMs: performance.now() - evaluated, before, most };
 }
 
 /** Longer than any measurement. */

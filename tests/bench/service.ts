@@ -100,6 +100,11 @@ export class BenchService {
       await Bun.sleep(POLL_MS);
   }
 
+  /** Returns when lists are ordered by the numbers of now. */
+  async untilListed(): Promise<void> {
+    while ((await this.rows('select 1 from ci_insights.late_listings limit 1')).length > 0) await Bun.sleep(POLL_MS);
+  }
+
   async #hasNoPendingBlock(): Promise<boolean> {
     const pending = await this.rows('select 1 from ci_insights.ingest_blocks where evaluated_at is null limit 1');
     return pending.length === 0;

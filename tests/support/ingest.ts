@@ -66,6 +66,10 @@ export class IngestDriver {
     return this.#workers.sweeper;
   }
 
+  get lister(): RunningWorkers['lister'] {
+    return this.#workers.lister;
+  }
+
   get retention(): RunningWorkers['retention'] {
     return this.#workers.retention;
   }

@@ -63,8 +63,8 @@ export const identities = schema.table(
     jobName: text('job_name').notNull(),
     /** How the name of the test begins: the order of as many executions. */
     nameStart: text('name_start').notNull(),
-    /** Retained executions. */
-    executions: bigint({ mode: 'number' }).notNull(),
+    /** Retained executions, as lists are ordered by them. Under load, the summary is ahead (src/postgres/listings.ts). */
+    listedExecutions: bigint('executions', { mode: 'number' }).notNull(),
     health: text({ enum: HEALTHS }).notNull(),
     /** What lists are filtered and sorted by (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
     confidence: smallint().notNull().default(1),
@@ -80,10 +80,11 @@ export const identities = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
-    // The first page of "most executions first", without reading every identity of the repository.
+    // The first page of "most executions first", without reading every identity of the repository. A row whose number
+    // changes gets a new entry in every index; one whose number stays is rewritten on its page.
     index('identities_executions').on(
       table.repositoryId,
-      table.executions.desc().nullsFirst(),
+      table.listedExecutions.desc().nullsFirst(),
       sql`${table.nameStart} collate "C"`,
     ),
     // Flaky and broken tests, which are few: what people look for most, and which of some tests they are.
@@ -91,6 +92,22 @@ export const identities = schema.table(
       .on(table.repositoryId, table.health, table.testId)
       .where(sql`${table.health} <> 'healthy'`),
   ],
+);
+
+/**
+ * Tests whose identities may have more executions than lists know (src/postgres/listings.ts): those that a pass of the
+ * evaluation has written, in one row.
+ */
+export const lateListings = schema.table(
+  'late_listings',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    /** In the order in which they were written. */
+    noteId: bigint('note_id', { mode: 'number' }).generatedAlwaysAsIdentity(),
+    testIds: uuid('test_ids').array().notNull(),
+  },
+  // By repository first: they are listed repository by repository, under its evaluation lock.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.noteId] })],
 );
 
 /**
