@@ -67,7 +67,8 @@ export class Lister {
   /** In the order of repositories, so that it ends, however many become late meanwhile. */
   async #listWhile(mayContinue: () => Promise<boolean>): Promise<void> {
     let late: LateTests | undefined;
-    while (!this.loop.isStopped) {
+    // Asked first: with many notes, reading them costs something.
+    while (!this.loop.isStopped && (await mayContinue())) {
       late = await nextLate(this.deps.db, late, NOTES_AT_ONCE);
       if (!late) {
         this.#completedAt = performance.now();
