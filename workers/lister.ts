@@ -1,6 +1,6 @@
 /**
  * Lists tests by how often they ran, which large passes of the evaluation leave for later (src/postgres/listings.ts): as
- * soon as there is time, and at least every ten minutes. Every worker does so; none is listed twice.
+ * soon as there is time, and at least every ten minutes. Every worker does so: listing a test twice changes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockEvaluation } from '../src/evaluation/lock.ts';

@@ -32,7 +32,7 @@ import {
   readCheckpoints,
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
-import { NUMBERS_LATE, NUMBERS_NOW, noteLate } from '../postgres/listings.ts';
+import { LISTED_LATER, LISTED_NOW, noteLate } from '../postgres/listings.ts';
 import {
   forgetIdentities,
   type IdentityRecord,
@@ -146,7 +146,7 @@ export class StateStore {
     };
     const { isListedLate } = options;
     if (isListedLate) await noteLate(this.tx, this.repositoryId, [...new Set(identities.map(({ testId }) => testId))]);
-    const listing = isListedLate ? NUMBERS_LATE : NUMBERS_NOW;
+    const listing = isListedLate ? LISTED_LATER : LISTED_NOW;
     await writeIdentities(this.tx, this.repositoryId, identities, nameOf, listing);
     const advanced = identities.flatMap((identity) =>
       identity.newer ? [{ ...identityOf(identity), newer: identity.newer }] : [],

@@ -2,7 +2,7 @@
  * By which number of executions lists order an identity.
  *
  * That number is in an index, and a row whose number changes gets a new entry in every index. So a large pass of the
- * evaluation leaves the number, and notes the tests as late. They are listed by the number of now, which is in the summary,
+ * evaluation leaves the number, and notes the tests as late. They are listed by the current number, which is in the summary,
  * as soon as there is time (workers/lister.ts).
  *
  *     listed ──written by a large pass──► late ──listed again──► listed
@@ -19,10 +19,10 @@ import { identities, lateListings, repositories } from './schema.ts';
 /** What to list an identity by that is written again: in SQL, of the row and of `excluded`. */
 export type Listing = SQL;
 
-export const NUMBERS_NOW: Listing = sql`excluded.executions`;
+export const LISTED_NOW: Listing = sql`excluded.executions`;
 
 /** Nothing is listed without executions that has some, or with more than it has. */
-export const NUMBERS_LATE: Listing = sql`case
+export const LISTED_LATER: Listing = sql`case
   when identities.executions between 1 and excluded.executions then identities.executions
   else excluded.executions end`;
 
@@ -74,7 +74,7 @@ export async function nextLate(
   return row && { repositoryId: row.repository_id, noteIds: row.note_ids, testIds: row.test_ids };
 }
 
-/** Lists the identities of some tests by the numbers of now. */
+/** Lists the identities of some tests by their current numbers. */
 export async function listNow(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   const counted = executionsIn(sql`summary`);
   await tx.execute(sql`

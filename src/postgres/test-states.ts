@@ -11,7 +11,7 @@ import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
-import { type Listing, NUMBERS_NOW } from './listings.ts';
+import { LISTED_NOW, type Listing } from './listings.ts';
 import { forgetTotals } from './repository-totals.ts';
 import {
   contradictions,
@@ -239,7 +239,7 @@ export async function writeIdentities(
   repositoryId: string,
   records: readonly IdentityRecord[],
   nameOf: (testId: string) => string,
-  listing: Listing = NUMBERS_NOW,
+  listing: Listing = LISTED_NOW,
 ): Promise<void> {
   const statements: Promise<void>[] = [];
   for (let from = 0; from < records.length; from += IDENTITIES_PER_STATEMENT)

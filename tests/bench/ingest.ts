@@ -29,7 +29,7 @@ export async function fill(service: BenchService, source: DataOptions, to: numbe
 export interface Ingested {
   /** Executions a second until all are stored and evaluated. */
   perSecond: number;
-  /** Milliseconds after that until lists are ordered by the numbers of now. */
+  /** Milliseconds after that until lists are in order again. */
   listedMs: number;
   before: Memory;
   most: Memory;

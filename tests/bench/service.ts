@@ -100,7 +100,7 @@ export class BenchService {
       await Bun.sleep(POLL_MS);
   }
 
-  /** Returns when lists are ordered by the numbers of now. */
+  /** Returns when lists are in order again. */
   async untilListed(): Promise<void> {
     while ((await this.rows('select 1 from ci_insights.late_listings limit 1')).length > 0) await Bun.sleep(POLL_MS);
   }

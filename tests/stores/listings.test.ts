@@ -6,7 +6,7 @@ import { executionsOf } from '../../src/domain/test-state.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { Executor } from '../../src/postgres/client.ts';
-import { forgetNotes, listNow, NUMBERS_LATE, NUMBERS_NOW, nextLate, noteLate } from '../../src/postgres/listings.ts';
+import { forgetNotes, LISTED_LATER, LISTED_NOW, listNow, nextLate, noteLate } from '../../src/postgres/listings.ts';
 import { identities, lateListings } from '../../src/postgres/schema.ts';
 import { readIdentities, writeIdentities } from '../../src/postgres/test-states.ts';
 import { Lister, type ListerDeps } from '../../workers/lister.ts';
@@ -73,7 +73,7 @@ describe('a large pass', () => {
     expect(tests.length).toBe(size);
   });
 
-  test('shows the numbers of now, whatever the order', async () => {
+  test('shows current numbers, whatever the order', async () => {
     const fixture = fixtureOf();
     await fixture.ingest(fixture.run(namesOf(MANY)));
     await fixture.ingest(fixture.run(namesOf(MANY)));
@@ -209,7 +209,7 @@ test('whatever is written, late or not: nothing is listed with more than it has,
         summary: { ...record.summary, months: counts[i] ? [202611, counts[i]] : [] },
       })),
       () => '',
-      isLate ? NUMBERS_LATE : NUMBERS_NOW,
+      isLate ? LISTED_LATER : LISTED_NOW,
     );
   const read = async () => {
     const { rows } = await db.execute<{ test_id: string; executions: string }>(sql`
