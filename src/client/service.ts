@@ -76,8 +76,11 @@ export class Service {
   }
 
   async #answer(path: string, request: ServiceRequest): Promise<HttpAnswer> {
+    let last: ServiceError | undefined;
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#send(path, request);
+      const sent = await this.#send(path, request);
+      // What was said before the time ran out says more.
+      const answer = sent instanceof OutOfTime ? (last ?? sent) : sent;
       if (!(answer instanceof ServiceError)) {
         this.#attemptsMax = ATTEMPTS_MAX;
         return answer.http;
@@ -91,6 +94,7 @@ export class Service {
         this.#attemptsMax = 1;
         throw answer;
       }
+      last = answer;
       await sleep(pauseMs);
     }
   }
@@ -120,7 +124,8 @@ export class Service {
       });
       return http.status >= 200 && http.status < 300 ? { http } : refusalOf(this.url, http);
     } catch (error) {
-      return new ServiceError(unreachable(this.url, error, timeoutMs), false, undefined, error);
+      const Reason = isTimeout(error) && timeoutMs < REQUEST_TIMEOUT_MS ? OutOfTime : ServiceError;
+      return new Reason(unreachable(this.url, error, timeoutMs), false, undefined, error);
     }
   }
 }
@@ -141,6 +146,7 @@ interface Sent {
   http: HttpAnswer;
 }
 
+/** Its total time is up. */
 class OutOfTime extends ServiceError {}
 
 /** An answer that is not a success. */
@@ -185,9 +191,10 @@ function retryAfterMs(error: ServiceError): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, waitMs));
 }
 
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'RequestTimeout';
+
 function unreachable(url: string, error: unknown, timeoutMs: number): string {
-  if (error instanceof Error && error.name === 'RequestTimeout')
-    return `${url} did not answer within ${Math.round(timeoutMs / 1_000)} s`;
+  if (isTimeout(error)) return `${url} did not answer within ${Math.round(timeoutMs / 1_000)} s`;
   // Node gives one error for each address that it tried.
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : String(first);

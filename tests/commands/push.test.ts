@@ -280,6 +280,25 @@ test('retries end when the total time is up', async () => {
   expect(performance.now() - startedAt).toBeLessThan(1_500);
 });
 
+test('the last answer is the problem when a busy machine leaves no time after a pause', async () => {
+  trouble = { r: Array.from({ length: ATTEMPTS_MAX }, () => problem(503, 'Busy.', { 'retry-after': '0.2' })) };
+  const stalled = setTimeout(() => Bun.sleepSync(500), 100);
+  expect((await uploadTo(server.url.origin, { totalMs: 400 })).problem).toBe('Busy. (503)');
+  clearTimeout(stalled);
+});
+
+test('the last answer is the problem when the time runs out before another', async () => {
+  let asked = 0;
+  const silent = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => (++asked === 1 ? problem(503, 'Busy.', { 'retry-after': '0' }) : new Promise<Response>(() => {})),
+  });
+  const { problem: said, isRetryable } = await uploadTo(silent.url.origin, { totalMs: 1_000 });
+  expect([asked, said, isRetryable]).toEqual([2, 'Busy. (503)', true]);
+  await silent.stop(true);
+});
+
 test('a redirect is not followed with the key: the address is named', async () => {
   trouble = { r: [new Response(null, { status: 301, headers: { location: 'https://ci.acme.example/' } })] };
   expect((await uploadTo(server.url.origin)).problem).toContain(
