@@ -14,6 +14,7 @@ const ROUND_MS_MAX = 60_000;
 
 async function interrupt(place: Place): Promise<void> {
   const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_007);
+  console.error(`TEST_SEED=${seed}`);
   const service = new InterruptedService({ place, seed, executionsPerRound: EXECUTIONS_PER_ROUND });
   try {
     for (let round = 1; round <= ROUNDS; round++) {

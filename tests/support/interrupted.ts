@@ -13,6 +13,8 @@ const UPLOADERS = 6;
 /** Who sends everything again, to count. */
 const SENDERS = 8;
 const ATTEMPTS_MAX = 20;
+/** For each thing that is waited for. It takes a few seconds at most; whatever takes this long never comes. */
+const WAIT_MS_MAX = 60_000;
 /** A test of the load between these; half of its tests ran a month ago, so that every insert goes to two partitions. */
 const TESTS = [100, 1_900] as const;
 const NAMES = 2_000;
@@ -42,8 +44,23 @@ interface Upload {
   isStored: boolean;
 }
 
-/** An answer that was false, as opposed to none. */
+/** An answer that was false, or never came from a service that runs, as opposed to one that a cut took. */
 class Wrong extends Error {}
+
+async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Wrong(`after ${WAIT_MS_MAX / 1_000} s there is still no ${what}`)),
+      WAIT_MS_MAX,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 export class InterruptedService {
   readonly #random: () => number;
@@ -84,7 +101,7 @@ export class InterruptedService {
       work = this.#service.start().catch(() => {});
       await Bun.sleep(STARTING_MS_MAX * this.#random());
     } else {
-      await this.#service.start();
+      await this.#start();
       const enough = this.executions + 2 * this.options.executionsPerRound * this.#random();
       work = this.#work();
       const until = performance.now() + WORKING_MS_MAX;
@@ -95,21 +112,21 @@ export class InterruptedService {
     this.#place.cut();
     this.cuts++;
     await this.#end(this.#place.takesAll || this.#random() < 1 / 2 ? postgres : undefined);
-    await Promise.all([work, stopWriteBack()]);
+    await soon('end of what was begun before the cut', Promise.all([work, stopWriteBack()]));
     await this.#place.off();
     this.#place.on();
   }
 
   /** What was sent and not stored is sent until it is; then all is counted. Leaves the service stopped. */
   async settle({ isLast = false } = {}): Promise<{ verified: string; events: Map<string, number> }> {
-    await this.#service.start();
+    await this.#start();
     const left = this.#uploads.filter(({ isStored }) => !isStored || isLast || this.#random() < SENT_AGAIN);
     const sending = Array.from({ length: SENDERS }, async () => {
       for (let upload = left.pop(); upload; upload = left.pop()) await this.#storeAtLast(upload);
     });
     await Promise.all(sending);
     const events = await this.#events();
-    const code = await this.#service.stop();
+    const code = await soon('stop', this.#service.stop());
     if (code !== 0) throw new Error(`the service ended with ${code}: ${this.#service.written}`);
     return { verified: runCommand(this.#dataDir, 'verify').out, events };
   }
@@ -125,6 +142,19 @@ export class InterruptedService {
   async close(): Promise<void> {
     await this.#end(this.#postgres());
     this.#place.remove();
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await soon('start', this.#service.start());
+    } catch (error) {
+      if (error instanceof Wrong) error.message += `; the service wrote: ${this.#service.written}`;
+      throw error;
+    }
+  }
+
+  #request(path: string, init: RequestInit = {}): Promise<Response> {
+    return soon(`answer to ${path}`, this.#service.request(path, init));
   }
 
   /** Returns when everybody has met the end of the service. */
@@ -145,7 +175,7 @@ export class InterruptedService {
   }
 
   async #end(postgres: number | undefined): Promise<void> {
-    await this.#service.kill();
+    await soon('end of a killed service', this.#service.kill());
     if (postgres !== undefined)
       try {
         process.kill(postgres, 'SIGKILL');
@@ -194,10 +224,10 @@ export class InterruptedService {
       const { status } = await this.#receipt(upload.receipt);
       if (status !== 'stored') throw new Wrong(`the receipt of run ${upload.run} is ${status}, it was stored`);
     }
-    const sent = await this.#service.request(`${SHOP}/junit?${query}`, { method: 'POST', body: this.#report(upload) });
+    const sent = await this.#request(`${SHOP}/junit?${query}`, { method: 'POST', body: this.#report(upload) });
     if (sent.status !== 202) throw new Error(`an upload was answered with ${sent.status}: ${await sent.text()}`);
     const { id } = (await sent.json()) as { id: string };
-    for (;;) {
+    for (const until = performance.now() + WAIT_MS_MAX; ; ) {
       const receipt = await this.#receipt(id);
       if (receipt.status === 'failed') throw new Wrong(`an upload failed: ${JSON.stringify(receipt)}`);
       if (receipt.status === 'stored') {
@@ -207,12 +237,13 @@ export class InterruptedService {
         upload.isStored = true;
         return;
       }
+      if (performance.now() > until) throw new Wrong(`an upload is not stored: ${JSON.stringify(receipt)}`);
       await Bun.sleep(20);
     }
   }
 
   async #receipt(id: string): Promise<{ status: string; accepted: number; duplicate: number }> {
-    const response = await this.#service.request(`${SHOP}/uploads/${id}`);
+    const response = await this.#request(`${SHOP}/uploads/${id}`);
     if (response.status !== 200)
       throw new Error(`a receipt was answered with ${response.status}: ${await response.text()}`);
     return (await response.json()) as { status: string; accepted: number; duplicate: number };
@@ -233,7 +264,7 @@ export class InterruptedService {
   async #quarantine(): Promise<void> {
     const name = `quarantined ${this.#tried.size}`;
     this.#tried.add(name);
-    const response = await this.#service.request(`${SHOP}/quarantines`, {
+    const response = await this.#request(`${SHOP}/quarantines`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ test_name: name, reason: '' }),
@@ -257,7 +288,7 @@ export class InterruptedService {
   async #readLog(): Promise<Map<string, number>> {
     const events = new Map<string, number>();
     for (let url: string | undefined = '/v1/repos/acme/shop/logs?per_page=100'; url !== undefined; ) {
-      const response = await this.#service.request(url);
+      const response = await this.#request(url);
       const { events: page } = (await response.json()) as { events: { metadata: { test_name: string } }[] };
       for (const { metadata } of page) events.set(metadata.test_name, (events.get(metadata.test_name) ?? 0) + 1);
       const next: string | undefined = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
