@@ -72,6 +72,8 @@ export class InterruptedService {
   readonly #quarantined = new Set<string>();
   readonly #tried = new Set<string>();
   readonly #startedAt = Date.now();
+  /** Ends the requests that a cut has left without an answer. */
+  #cut = new AbortController();
   cuts = 0;
   /** What was answered and must not be. */
   readonly wrong: string[] = [];
@@ -112,6 +114,8 @@ export class InterruptedService {
     this.#place.cut();
     this.cuts++;
     await this.#end(this.#place.takesAll || this.#random() < 1 / 2 ? postgres : undefined);
+    this.#cut.abort();
+    this.#cut = new AbortController();
     await soon('end of what was begun before the cut', Promise.all([work, stopWriteBack()]));
     await this.#place.off();
     this.#place.on();
@@ -154,7 +158,7 @@ export class InterruptedService {
   }
 
   #request(path: string, init: RequestInit = {}): Promise<Response> {
-    return soon(`answer to ${path}`, this.#service.request(path, init));
+    return soon(`answer to ${path}`, this.#service.request(path, { ...init, signal: this.#cut.signal }));
   }
 
   /** Returns when everybody has met the end of the service. */
