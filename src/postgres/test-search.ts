@@ -179,7 +179,10 @@ export async function countTests(
   search: TestSearch,
   signal?: AbortSignal,
 ): Promise<number> {
-  const statement = countStatement(repositoryId, matching(repositoryId, search));
+  const statement = sql`
+    select count(*)::float8 as total from ${identities}
+    where identities.repository_id = ${repositoryId} and identities.executions > 0
+      and ${matching(repositoryId, search)}`;
   const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
   return total.parse(rows[0]).total;
 }
@@ -187,7 +190,7 @@ export async function countTests(
 const total = z.object({ total: z.number() });
 
 /** Names are looked at for each statement that needs them. Of a few tests, it is better to know which they are. */
-const FEW_TESTS = 500;
+const FEW_TESTS = 2_000;
 
 /**
  * The first page of a search, and how many identities it finds on all pages. Undefined if many tests have such names: then
@@ -222,26 +225,36 @@ const testRow = z.object({ test_id: z.string() });
  * Names by their letters (`tests_name`), then the identities of those; or, until a page is full, names in order
  * (`tests_start`) or identities with the most executions first (`identities_executions`).
  */
-export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL =>
-  pageStatement(repositoryId, search, matching(repositoryId, search));
-
-const pageStatement = (repositoryId: string, search: TestSearchPart, matches: SQL, more = sql``): SQL => sql`
+export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief${more}
+    identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief
   from ${identities} join ${tests} using (repository_id, test_id)
-  where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matches} and ${beyond(search)}
+  where identities.repository_id = ${repositoryId} and identities.executions > 0
+    and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}
   limit ${search.rows}`;
 
-const countStatement = (repositoryId: string, matches: SQL): SQL => sql`
-  select count(*)::float8 as total from ${identities}
-  where identities.repository_id = ${repositoryId} and identities.executions > 0 and ${matches}`;
-
-/** A page of these tests, with how many identities there are on all pages. */
+/**
+ * A page of these tests, with how many identities there are on all pages. Each identity is read once, and only those of
+ * the page with all that is shown of them.
+ */
 function countedStatement(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
-  const matches = matching(repositoryId, search, sql`select unnest(${plainColumn(testIds)}::uuid[])`);
-  const counted = countStatement(repositoryId, matches);
-  return pageStatement(repositoryId, search, matches, sql`, (${counted}) as total`);
+  return sql`
+    with found as materialized (
+      select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
+        row_number() over (order by ${orderOf(search)}) as position, count(*) over () as total
+      from unnest(${plainColumn(testIds)}::uuid[]) as named (test_id)
+        join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = named.test_id
+        join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
+      where identities.executions > 0 and ${matching(repositoryId, search, null)}
+    ),
+    page as materialized (select * from found order by position limit ${search.rows})
+    select test_id, page.name, pipeline_name, job_name,
+      identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief,
+      page.total::float8 as total
+    from page join ${identities} using (test_id, pipeline_name, job_name)
+    where identities.repository_id = ${repositoryId}
+    order by page.position`;
 }
 
 /** Names are in one direction; a count has its own, while names of the same count always go up. */

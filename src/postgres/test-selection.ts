@@ -53,12 +53,12 @@ function isNamedLike(pattern: string): SQL {
 /**
  * A condition on `identities`.
  *
- * @param named the tests whose names are meant, if the statement has found them already
+ * @param named the tests whose names are meant; null if the statement reads no others
  */
 export function matching(
   repositoryId: string,
   selection: TestSelection,
-  named = namedTests(repositoryId, selection),
+  named: SQL | null = namedTests(repositoryId, selection) ?? null,
 ): SQL {
   const { pipelines, pipelinesExcluded, jobs, jobsExcluded } = selection;
   const conditions: SQL[] = [];

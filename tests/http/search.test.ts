@@ -168,6 +168,8 @@ async function expectPages(
 
 describe('pages', () => {
   const filters = fc.record({
+    // The names of `?*` are found first, and their first page is counted with it.
+    test_name: fc.constantFrom<string[]>(['*', 'a.b.c'], ['?*']),
     sort: fc.constantFrom(...SEARCH_SORTS),
     direction: fc.constantFrom('asc', 'desc'),
     per_page: fc.integer({ min: 1, max: 5 }).map(String),
@@ -177,9 +179,9 @@ describe('pages', () => {
     await fc.assert(
       fc.asyncProperty(filters, async (query) => {
         const { per_page, ...of } = query;
-        await expectPages(insights.fixture, { test_name: ['*', 'a.b.c'], job_name_exclude: 'long', ...of }, per_page);
+        await expectPages(insights.fixture, { job_name_exclude: 'long', ...of }, per_page);
       }),
-      { numRuns: 12 },
+      { numRuns: 24 },
     );
   });
 
