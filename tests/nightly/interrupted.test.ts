@@ -3,6 +3,7 @@
  * and `EXECUTIONS` how many are stored before each, on average; docs/reliability.md has figures of longer runs.
  */
 import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
 import { InterruptedService } from '../support/interrupted.ts';
 import { canMount, Disk, Folder, type Place } from '../support/power.ts';
 
@@ -14,8 +15,8 @@ const ROUNDS_PER_COUNT = Math.max(10, ROUNDS / 4);
 const ROUND_MS_MAX = 120_000;
 
 async function interrupt(place: Place): Promise<void> {
-  const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_007);
-  console.error(`TEST_SEED=${seed}`);
+  // The one that is printed before the tests.
+  const { seed = 0 } = fc.readConfigureGlobal();
   const service = new InterruptedService({ place, seed, executionsPerRound: EXECUTIONS_PER_ROUND });
   try {
     for (let round = 1; round <= ROUNDS; round++) {
