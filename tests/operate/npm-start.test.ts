@@ -1,0 +1,37 @@
+/** `npm start`, as supervisors run it: npm gets the signal, and the service must get it from npm. */
+import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRunning } from '../../src/processes.ts';
+import { ROOT } from '../support/service-process.ts';
+
+test('a service that npm has started stops with it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-npm-'));
+  const { PATH = '', HOME = '' } = process.env;
+  // What comes before the start is the installation, which other tests use meanwhile.
+  const npm = Bun.spawn(['npm', 'start', '--ignore-scripts'], {
+    cwd: ROOT,
+    env: { PATH, HOME, DATA_DIR: folder, PORT: '0' },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  try {
+    let written = '';
+    for await (const chunk of npm.stdout.pipeThrough(new TextDecoderStream())) {
+      written += chunk;
+      if (written.includes('ci-insights is ready at')) break;
+    }
+    const pid = Number(readFileSync(join(folder, 'service.lock'), 'utf8').split(' ')[0]);
+    expect(isRunning(pid)).toBe(true);
+    npm.kill('SIGTERM');
+    await npm.exited;
+    for (const until = performance.now() + 30_000; isRunning(pid) && performance.now() < until; ) await Bun.sleep(50);
+    const isLeft = isRunning(pid);
+    if (isLeft) process.kill(pid);
+    expect([isLeft, existsSync(join(folder, 'service.lock'))]).toEqual([false, false]);
+  } finally {
+    npm.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
