@@ -235,8 +235,8 @@ export const searchStatement = (repositoryId: string, search: TestSearchPart): S
   limit ${search.rows}`;
 
 /**
- * A page of these tests, with how many identities there are on all pages. Each identity is read once, and only those of
- * the page with all that is shown of them.
+ * The first page of these tests, with how many identities there are on all pages. Of each identity little is read; those
+ * of the page are read again, with all that is shown of them.
  */
 function countedStatement(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
   return sql`

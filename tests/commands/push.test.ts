@@ -281,10 +281,19 @@ test('retries end when the total time is up', async () => {
 });
 
 test('the last answer is the problem when a busy machine leaves no time after a pause', async () => {
-  trouble = { r: Array.from({ length: ATTEMPTS_MAX }, () => problem(503, 'Busy.', { 'retry-after': '0.2' })) };
-  const stalled = setTimeout(() => Bun.sleepSync(500), 100);
-  expect((await uploadTo(server.url.origin, { totalMs: 400 })).problem).toBe('Busy. (503)');
+  let stalled: ReturnType<typeof setTimeout> | undefined;
+  const busy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      // In the pause, until after the total time.
+      stalled ??= setTimeout(() => Bun.sleepSync(1_000), 400);
+      return problem(503, 'Busy.', { 'retry-after': '0.8' });
+    },
+  });
+  expect((await uploadTo(busy.url.origin, { totalMs: 1_200 })).problem).toBe('Busy. (503)');
   clearTimeout(stalled);
+  await busy.stop(true);
 });
 
 test('the last answer is the problem when the time runs out before another', async () => {

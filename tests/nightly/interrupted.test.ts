@@ -11,7 +11,7 @@ const ROUNDS = Number(process.env.INTERRUPTIONS ?? 5);
 const EXECUTIONS_PER_ROUND = Number(process.env.EXECUTIONS ?? 3_500);
 /** Counting everything costs seconds, so it is not done after each cut. */
 const ROUNDS_PER_COUNT = Math.max(10, ROUNDS / 4);
-/** On a slow disk; whatever is waited for has a limit that is shorter. */
+/** Long enough for a slow disk. Each wait in it has a shorter limit. */
 const ROUND_MS_MAX = 120_000;
 
 async function interrupt(place: Place): Promise<void> {

@@ -1,9 +1,10 @@
 /** `npm start`, as supervisors run it: npm gets the signal, and the service must get it from npm. */
 import { expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '../../src/processes.ts';
+import { lockHolder } from '../../src/service-lock.ts';
 import { ROOT } from '../support/service-process.ts';
 
 test('a service that npm has started stops with it', async () => {
@@ -22,14 +23,14 @@ test('a service that npm has started stops with it', async () => {
       written += chunk;
       if (written.includes('ci-insights is ready at')) break;
     }
-    const pid = Number(readFileSync(join(folder, 'service.lock'), 'utf8').split(' ')[0]);
+    const pid = lockHolder(folder) ?? 0;
     expect(isRunning(pid)).toBe(true);
     npm.kill('SIGTERM');
     await npm.exited;
     for (const until = performance.now() + 30_000; isRunning(pid) && performance.now() < until; ) await Bun.sleep(50);
     const isLeft = isRunning(pid);
     if (isLeft) process.kill(pid);
-    expect([isLeft, existsSync(join(folder, 'service.lock'))]).toEqual([false, false]);
+    expect([isLeft, lockHolder(folder)]).toEqual([false, undefined]);
   } finally {
     npm.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
