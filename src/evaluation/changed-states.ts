@@ -1,7 +1,7 @@
 /** What an evaluation changes of tests: their new states, from what was known of them and what is new. Pure. */
 import { shownHealth } from '../domain/belief-course.ts';
 import { firstOfMonths } from '../domain/first-executions.ts';
-import { emptySummary, mergeSummaries, RATIO_DAYS } from '../domain/test-state.ts';
+import { emptySummary, executionsOf, mergeSummaries, RATIO_DAYS } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { FirstFailure, IdentityRecord, LastDay, TestState } from '../postgres/test-states.ts';
@@ -38,7 +38,11 @@ export interface ChangeOptions {
 }
 
 /** An identity to write, with its newer checkpoint if that changes. */
-export type ChangedIdentity = IdentityRecord & Advance;
+export type ChangedIdentity = IdentityRecord &
+  Advance & {
+    /** Retained executions, before what is new of them. */
+    executionsBefore: number;
+  };
 
 /** What to write of tests. */
 export interface ChangedTests {
@@ -125,6 +129,7 @@ export function changedIdentities(
       belief,
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
       summary: record ? mergeSummaries(record.summary, summary) : summary,
+      executionsBefore: record ? executionsOf(record.summary) : 0,
       ...(one?.restart ? keptAt(one.restart) : advanceOf(record, belief)),
     });
   };

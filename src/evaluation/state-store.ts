@@ -32,7 +32,7 @@ import {
   readCheckpoints,
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
-import { LISTED_LATER, LISTED_NOW, noteLate } from '../postgres/listings.ts';
+import { noteLate } from '../postgres/listings.ts';
 import {
   forgetIdentities,
   type IdentityRecord,
@@ -146,8 +146,8 @@ export class StateStore {
     };
     const { isListedLate } = options;
     if (isListedLate) await noteLate(this.tx, this.repositoryId, [...new Set(identities.map(({ testId }) => testId))]);
-    const listing = isListedLate ? LISTED_LATER : LISTED_NOW;
-    await writeIdentities(this.tx, this.repositoryId, identities, nameOf, listing);
+    const isListed = ({ executionsBefore }: ChangedIdentity): boolean => executionsBefore > 0;
+    await writeIdentities(this.tx, this.repositoryId, identities, nameOf, isListedLate ? isListed : undefined);
     const advanced = identities.flatMap((identity) =>
       identity.newer ? [{ ...identityOf(identity), newer: identity.newer }] : [],
     );

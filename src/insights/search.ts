@@ -14,6 +14,7 @@ import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { unprocessable } from '../http/problems.ts';
+import { isWide, searchAndCount } from '../postgres/counted-search.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import {
   countTests,
@@ -21,7 +22,6 @@ import {
   isNumberSort,
   keyOf,
   type SearchKey,
-  searchAndCount,
   searchTests,
   type TestSearch,
 } from '../postgres/test-search.ts';
@@ -154,7 +154,7 @@ async function searchByPatterns(
   };
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
-    const counted = isFirst && totals.recall(name) === undefined && (await searchAndCount(db, id, search, signal));
+    const counted = isFirst && !isWide(totals.recall(name) ?? 0) && (await searchAndCount(db, id, search, signal));
     if (counted) return { rows: counted.rows, total: await keep(counted.total) };
     const rows = await searchTests(db, id, search, signal);
     return { rows, total: await totalOf(rows) };

@@ -54,10 +54,10 @@ export function abandonable<T>(
   });
 }
 
-/** One round trip. */
+/** One round trip. All statements see the stores as of one moment. */
 async function begin(client: pg.PoolClient, secondsMax: number): Promise<Session> {
   const results: unknown = await client.query(
-    `begin read only; set local statement_timeout = ${secondsMax * 1_000};
+    `begin isolation level repeatable read read only; set local statement_timeout = ${secondsMax * 1_000};
      select pg_backend_pid() as pid, now()::text as begun`,
   );
   return z.tuple([z.unknown(), z.unknown(), z.object({ rows: z.tuple([sessionSchema]) })]).parse(results)[2].rows[0];

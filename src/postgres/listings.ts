@@ -7,6 +7,7 @@
  *
  *     listed ──written by a large pass──► late ──listed again──► listed
  *
+ * What lists know of a test as a whole (src/postgres/test-listings.ts) follows from how its identities are listed.
  * Identities and notes are written under the evaluation lock of the repository.
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
@@ -15,14 +16,15 @@ import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { executionsIn } from './identity-summary.ts';
 import { identities, lateListings, repositories } from './schema.ts';
+import { listTests, testListingDifferences } from './test-listings.ts';
 
 /** What to list an identity by that is written again: in SQL, of the row and of `excluded`. */
-export type Listing = SQL;
+export type ListedBy = SQL;
 
-export const LISTED_NOW: Listing = sql`excluded.executions`;
+export const LISTED_NOW: ListedBy = sql`excluded.executions`;
 
 /** Nothing is listed without executions that has some, or with more than it has. */
-export const LISTED_LATER: Listing = sql`case
+export const LISTED_LATER: ListedBy = sql`case
   when identities.executions between 1 and excluded.executions then identities.executions
   else excluded.executions end`;
 
@@ -80,6 +82,7 @@ export async function listNow(tx: Executor, repositoryId: string, testIds: reado
   await tx.execute(sql`
     update ${identities} set executions = ${counted}
     where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and executions <> ${counted}`);
+  await listTests(tx, repositoryId, testIds);
 }
 
 /** Forgets notes of which every test was listed since they were read. Another may have come between them meanwhile. */
@@ -117,6 +120,7 @@ export async function listingDifferences(db: Database, repositoryId?: string): P
       const place = JSON.stringify([pipeline_name, job_name]);
       differences.push(`test ${test_id} ran ${counted} times in ${place}, but is listed with ${listed}`);
     }
+    differences.push(...(await testListingDifferences(db, id)));
   }
   return differences;
 }

@@ -8,10 +8,9 @@ import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
-import { plainColumn } from './columns.ts';
 import { readSummary } from './identity-summary.ts';
 import { identities, NAME_START_LENGTH, startOfName, tests } from './schema.ts';
-import { matching, namedTests, type TestSelection } from './test-selection.ts';
+import { isByNamesOnly, matching, namedListings, type TestSelection } from './test-selection.ts';
 
 /** By a name, or by a number, the greatest first. */
 const NAME_SORTS = ['test_name', 'pipeline_name', 'job_name'] as const;
@@ -61,7 +60,7 @@ export const SEARCH_SHARES: Shares = {
   waitMs: 5_000,
 };
 
-const row = z.object({
+export const row = z.object({
   test_id: z.string(),
   name: z.string(),
   pipeline_name: z.string(),
@@ -83,7 +82,7 @@ export interface FoundIdentity {
   days: DayCounts;
 }
 
-function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): FoundIdentity {
+export function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): FoundIdentity {
   const { summary } = readSummary(text);
   const metrics = metricsOf(summary, { health: found.health, belief: readBelief(belief) });
   return { ...found, metrics, days: summary.days };
@@ -149,7 +148,7 @@ export async function searchTests(
   );
 }
 
-type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_status'> };
+export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_status'> };
 
 /**
  * What to look for, one after another, until a page is full. In order of health, each health is a part: the few tests that
@@ -179,47 +178,17 @@ export async function countTests(
   search: TestSearch,
   signal?: AbortSignal,
 ): Promise<number> {
-  const statement = sql`
-    select count(*)::float8 as total from ${identities}
-    where identities.repository_id = ${repositoryId} and identities.executions > 0
-      and ${matching(repositoryId, search)}`;
+  const statement = isByNamesOnly(search)
+    ? sql`select coalesce(sum(identities), 0)::float8 as total from (${namedListings(repositoryId, search)}) as listed`
+    : sql`
+        select count(*)::float8 as total from ${identities}
+        where identities.repository_id = ${repositoryId} and identities.executions > 0
+          and ${matching(repositoryId, search)}`;
   const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
   return total.parse(rows[0]).total;
 }
 
-const total = z.object({ total: z.number() });
-
-/** Names are looked at for each statement that needs them. Of a few tests, it is better to know which they are. */
-const FEW_TESTS = 2_000;
-
-/**
- * The first page of a search, and how many identities it finds on all pages. Undefined if many tests have such names: then
- * it is quicker to go through an index until a page is full, and to count separately.
- *
- * @param signal aborted when the answer is no longer waited for: the search then ends
- */
-export function searchAndCount(
-  db: Database,
-  repositoryId: string,
-  { sort, ...search }: TestSearch,
-  signal?: AbortSignal,
-): Promise<{ rows: FoundIdentity[]; total: number } | undefined> {
-  const named = namedTests(repositoryId, search);
-  if (!named || sort === 'health_status') return Promise.resolve(undefined);
-  return abandonable(
-    db,
-    async (session) => {
-      const tests = (await session.execute(sql`${named} limit ${FEW_TESTS + 1}`)).rows.map((one) => testRow.parse(one));
-      if (tests.length > FEW_TESTS) return undefined;
-      const testIds = tests.map(({ test_id }) => test_id);
-      const { rows } = await session.execute(countedStatement(repositoryId, { ...search, sort }, testIds));
-      return { rows: rows.map((one) => foundOf(row.parse(one))), total: rows[0] ? total.parse(rows[0]).total : 0 };
-    },
-    { signal },
-  );
-}
-
-const testRow = z.object({ test_id: z.string() });
+export const total = z.object({ total: z.number() });
 
 /**
  * Names by their letters (`tests_name`), then the identities of those; or, until a page is full, names in order
@@ -234,31 +203,8 @@ export const searchStatement = (repositoryId: string, search: TestSearchPart): S
   order by ${orderOf(search)}
   limit ${search.rows}`;
 
-/**
- * The first page of these tests, with how many identities there are on all pages. Of each identity little is read; those
- * of the page are read again, with all that is shown of them.
- */
-function countedStatement(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
-  return sql`
-    with found as materialized (
-      select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-        row_number() over (order by ${orderOf(search)}) as position, count(*) over () as total
-      from unnest(${plainColumn(testIds)}::uuid[]) as named (test_id)
-        join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = named.test_id
-        join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
-      where identities.executions > 0 and ${matching(repositoryId, search, null)}
-    ),
-    page as materialized (select * from found order by position limit ${search.rows})
-    select test_id, page.name, pipeline_name, job_name,
-      identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief,
-      page.total::float8 as total
-    from page join ${identities} using (test_id, pipeline_name, job_name)
-    where identities.repository_id = ${repositoryId}
-    order by page.position`;
-}
-
 /** Names are in one direction; a count has its own, while names of the same count always go up. */
-function directionsOf({ sort, isDescending, isBackward }: TestSearch): {
+export function directionsOf({ sort, isDescending, isBackward }: TestSearch): {
   count: 'asc' | 'desc';
   texts: 'asc' | 'desc';
 } {
@@ -280,7 +226,7 @@ function beyond(search: TestSearchPart): SQL {
   return sql`${column} ${further}= ${number} and (${column} ${further} ${number} or ${after})`;
 }
 
-function orderOf(search: TestSearchPart): SQL {
+export function orderOf(search: TestSearchPart): SQL {
   const { count, texts } = directionsOf(search);
   const order = textsOf(search.sort).map((column) => sql`${column} ${sql.raw(texts)}`);
   // As the indexes have it: how the name begins, after the executions.

@@ -11,7 +11,7 @@ import { readBelief, type StoredBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { readSummary, type StoredSummary, writeSummary } from './identity-summary.ts';
-import { LISTED_NOW, type Listing } from './listings.ts';
+import { LISTED_LATER, LISTED_NOW, type ListedBy } from './listings.ts';
 import { forgetTotals } from './repository-totals.ts';
 import {
   contradictions,
@@ -21,8 +21,10 @@ import {
   identities,
   judgedRuns,
   startOfName,
+  testListings,
   tests,
 } from './schema.ts';
+import { listTests, unlistTests } from './test-listings.ts';
 
 /** The series of executions that a health describes. */
 export interface Identity {
@@ -232,21 +234,25 @@ export async function writeLastDays(tx: Executor, repositoryId: string, days: re
  * Records identities, or replaces what is known of them, except how the name begins. What that makes of the numbers of
  * the repository is added to them by the caller (src/postgres/repository-totals.ts).
  *
- * @param listing what lists know of those that are known. Not now: the caller notes them as late (src/postgres/listings.ts)
+ * @param isListed whether lists know of one already, and learn later how often it runs now: the caller notes its
+ *   test as late (src/postgres/listings.ts). Without it, they learn of all now
  */
-export async function writeIdentities(
+export async function writeIdentities<Written extends IdentityRecord>(
   tx: Executor,
   repositoryId: string,
-  records: readonly IdentityRecord[],
+  records: readonly Written[],
   nameOf: (testId: string) => string,
-  listing: Listing = LISTED_NOW,
+  isListed?: (record: Written) => boolean,
 ): Promise<void> {
+  const listedBy = isListed ? LISTED_LATER : LISTED_NOW;
   const statements: Promise<void>[] = [];
   for (let from = 0; from < records.length; from += IDENTITIES_PER_STATEMENT)
     statements.push(
-      insertIdentities(tx, repositoryId, records.slice(from, from + IDENTITIES_PER_STATEMENT), nameOf, listing),
+      insertIdentities(tx, repositoryId, records.slice(from, from + IDENTITIES_PER_STATEMENT), nameOf, listedBy),
     );
   await Promise.all(statements);
+  const unlisted = records.filter((record) => !isListed?.(record)).map(({ testId }) => testId);
+  await listTests(tx, repositoryId, [...new Set(unlisted)]);
 }
 
 /**
@@ -260,7 +266,7 @@ async function insertIdentities(
   repositoryId: string,
   records: readonly IdentityRecord[],
   nameOf: (testId: string) => string,
-  listing: Listing,
+  listedBy: ListedBy,
 ): Promise<void> {
   const metrics = records.map((record) => metricsOf(record.summary, record));
   await tx.execute(sql`
@@ -278,7 +284,7 @@ async function insertIdentities(
       ${plainColumn(metrics.map(({ failures }) => failures))}::int[], ${plainColumn(metrics.map(failedPpm))}::int[],
       ${plainColumn(metrics.map(({ lastFailureAt }) => lastFailureAt ?? 0))}::bigint[],
       ${lineColumn(records.map(writeSummary))}, ${lineColumn(records.map(({ belief }) => writeBelief(belief)))})
-    on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = ${listing},
+    on conflict (repository_id, test_id, pipeline_name, job_name) do update set executions = ${listedBy},
       health = excluded.health, confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
       failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, summary = excluded.summary,
       belief = excluded.belief`);
@@ -286,6 +292,7 @@ async function insertIdentities(
 
 /** Removes the identities of some tests; their checkpoints stay. */
 export async function forgetIdentities(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
+  await unlistTests(tx, repositoryId, testIds);
   await tx.execute(sql`
     delete from ${identities} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
 }
@@ -296,6 +303,7 @@ export async function forgetIdentities(tx: Executor, repositoryId: string, testI
  */
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
   await forgetTotals(tx, repositoryId);
+  await tx.delete(testListings).where(eq(testListings.repositoryId, repositoryId));
   await tx.delete(identities).where(eq(identities.repositoryId, repositoryId));
   await tx.delete(failureGroups).where(eq(failureGroups.repositoryId, repositoryId));
   await tx.delete(healthCheckpoints).where(eq(healthCheckpoints.repositoryId, repositoryId));

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
+import { namedListings } from '../../src/postgres/test-selection.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
@@ -146,6 +147,17 @@ test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes
   });
   expect(plans).toHaveLength(indexes.length);
   for (const [i, index] of indexes.entries()) expect(plans[i]).toContain(index);
+});
+
+test('listings of tests are read from a range of the key, by how names begin', async () => {
+  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+    await tx.execute(sql`set local enable_seqscan = off`);
+    return tx.execute<{ 'QUERY PLAN': string }>(
+      sql`explain ${namedListings(insights.fixture.id, { ...SEARCH, patterns: ['test 123%4', 'test 77%'] })}`,
+    );
+  });
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toMatch(/BitmapOr(.*\n)+?.*name_start >= 'test 123'(.*\n)+?.*name_start >= 'test 77'/);
 });
 
 test('the changes of each identity are read from a range of the key', async () => {

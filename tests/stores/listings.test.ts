@@ -1,13 +1,14 @@
 /** By which number of executions lists order an identity, when many are written at once (src/postgres/listings.ts). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { executionsOf } from '../../src/domain/test-state.ts';
 import { BlockStore } from '../../src/ledger/blocks.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { Executor } from '../../src/postgres/client.ts';
-import { forgetNotes, LISTED_LATER, LISTED_NOW, listNow, nextLate, noteLate } from '../../src/postgres/listings.ts';
-import { identities, lateListings } from '../../src/postgres/schema.ts';
+import { forgetNotes, listNow, nextLate, noteLate } from '../../src/postgres/listings.ts';
+import { identities, lateListings, testListings } from '../../src/postgres/schema.ts';
+import { testListingDifferences } from '../../src/postgres/test-listings.ts';
 import { readIdentities, writeIdentities } from '../../src/postgres/test-states.ts';
 import { Lister, type ListerDeps } from '../../workers/lister.ts';
 import { setUpApp } from '../support/ingest.ts';
@@ -179,6 +180,7 @@ test('verify finds a test that is listed with another number than it has, and is
   await fixture.ingest(fixture.run(namesOf(2)));
   const { db } = ingest.stores.postgres;
   await db.update(identities).set({ listedExecutions: 5 });
+  await db.update(testListings).set({ executions: 5 });
   const found = async () => (await verify(ingest.stores, fixture.id)).checks.flatMap((check) => check.differences);
   expect(await found()).toEqual(
     [0, 1].map(() => expect.stringMatching(/^test \S+ ran 1 times in \["CI","unit"\], but is listed with 5$/)),
@@ -194,23 +196,39 @@ test('verify finds a test that is listed with another number than it has, and is
   expect((await db.select().from(identities)).map((one) => one.listedExecutions)).toEqual([1, 1]);
 });
 
+test('verify finds a test of which lists know something else than its identities say', async () => {
+  const fixture = fixtureOf();
+  await fixture.ingest(fixture.run(namesOf(3)));
+  const { db } = ingest.stores.postgres;
+  const found = async () => (await verify(ingest.stores, fixture.id)).checks.flatMap((check) => check.differences);
+  const of = (i: number) => and(eq(testListings.repositoryId, fixture.id), eq(testListings.nameStart, named(i)));
+  expect(await found()).toEqual([]);
+  await db.update(testListings).set({ executions: 2 }).where(of(0));
+  await db.update(testListings).set({ identities: 7 }).where(of(1));
+  await db.delete(testListings).where(of(2));
+  expect((await found()).map((sentence) => sentence.replace(/ of test .*,/, ',')).sort()).toEqual([
+    'lists know 0 identities and 0 executions, but it has 1 and 1',
+    'lists know 1 identities and 2 executions, but it has 1 and 1',
+    'lists know 7 identities and 1 executions, but it has 1 and 1',
+  ]);
+});
+
 test('whatever is written, late or not: nothing is listed with more than it has, or as empty when it is not', async () => {
   const fixture = fixtureOf();
   await fixture.ingest(fixture.run(namesOf(4)));
   const { db } = ingest.stores.postgres;
   const testIds = (await db.select().from(identities)).map(({ testId }) => testId);
   const known = await readIdentities(db, fixture.id, testIds);
-  const write = (tx: Executor, counts: readonly number[], isLate: boolean) =>
-    writeIdentities(
-      tx,
-      fixture.id,
-      known.map((record, i) => ({
-        ...record,
-        summary: { ...record.summary, months: counts[i] ? [202611, counts[i]] : [] },
-      })),
-      () => '',
-      isLate ? LISTED_LATER : LISTED_NOW,
-    );
+  let before: readonly number[] = [];
+  const write = async (tx: Executor, counts: readonly number[], isLate: boolean) => {
+    const records = known.map((record, i) => ({
+      ...record,
+      summary: { ...record.summary, months: counts[i] ? [202611, counts[i]] : [] },
+      isListed: (before[i] ?? 0) > 0 && (counts[i] ?? 0) >= (before[i] ?? 0),
+    }));
+    before = counts;
+    await writeIdentities(tx, fixture.id, records, () => '', isLate ? ({ isListed }) => isListed : undefined);
+  };
   const read = async () => {
     const { rows } = await db.execute<{ test_id: string; executions: string }>(sql`
       select test_id, executions from ${identities} where repository_id = ${fixture.id}`);
@@ -234,6 +252,7 @@ test('whatever is written, late or not: nothing is listed with more than it has,
           expect(number > 0).toBe(counted > 0);
           if (!isLate) expect(number).toBe(counted);
         }
+        expect(await testListingDifferences(db, fixture.id)).toEqual([]);
       }
       await listNow(db, fixture.id, testIds);
       for (const { counted, listed: number } of await read()) expect(number).toBe(counted);

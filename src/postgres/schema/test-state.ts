@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
 import { HEALTHS } from '../../domain/status.ts';
-import { moment, schema } from './columns.ts';
+import { byteText, moment, schema } from './columns.ts';
 
 /** In characters, as PostgreSQL counts them. */
 export const NAME_START_LENGTH = 64;
@@ -92,6 +92,27 @@ export const identities = schema.table(
       .on(table.repositoryId, table.health, table.testId)
       .where(sql`${table.health} <> 'healthy'`),
   ],
+);
+
+/**
+ * What lists know of each test that has identities: what the order and the number of entries of a search by names follow
+ * from, without reading the identities (src/postgres/test-listings.ts). Small rows, of which seventy fit on a page.
+ */
+export const testListings = schema.table(
+  'test_listings',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    /** How its name begins. */
+    nameStart: byteText('name_start').notNull(),
+    testId: uuid('test_id').notNull(),
+    /** The most executions by which one of its identities is listed; 0 if none is retained. */
+    executions: bigint({ mode: 'number' }).notNull(),
+    /** Those with retained executions. */
+    identities: integer().notNull(),
+  },
+  // In the order of names: a search finds its tests by how they begin. Numbers are not in the key, so that a row whose
+  // numbers change is rewritten on its page.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.nameStart, table.testId] })],
 );
 
 /**

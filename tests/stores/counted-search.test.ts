@@ -1,0 +1,138 @@
+/** The first page of a search by names comes from listings (src/postgres/counted-search.ts): it is that of all identities. */
+import { beforeEach, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { testIdOf } from '../../src/domain/identity.ts';
+import { emptySummary } from '../../src/domain/test-state.ts';
+import { unknownBelief } from '../../src/postgres/belief-text.ts';
+import { searchAndCount } from '../../src/postgres/counted-search.ts';
+import { NAME_START_LENGTH, testListings } from '../../src/postgres/schema.ts';
+import { countTests, type FoundIdentity, searchTests, type TestSearch } from '../../src/postgres/test-search.ts';
+import { type IdentityRecord, writeIdentities, writeTests } from '../../src/postgres/test-states.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { emptyStores } from '../support/stores.ts';
+
+const ingest = setUpIngest();
+beforeEach(() => emptyStores(ingest.stores));
+
+const REPOSITORY = '00000000-0000-4000-8000-000000000001';
+/** Names that are alike, or not, up to where listings end. */
+const LONG = 'ä'.repeat(NAME_START_LENGTH - 1);
+const STARTS = ['', 'Cart > ', LONG];
+const ENDS = ['a', 'b', 'ab', 'ba', 'aab', 'baa', 'a%', 'a_b', 'ab😀'];
+const NAMES = STARTS.flatMap((start) => ENDS.map((end) => start + end));
+const PATTERNS = [
+  'a%',
+  '%b',
+  '%a%',
+  'Cart%a',
+  'Cart > _',
+  `${LONG}a%`,
+  `${LONG}_b%`,
+  `${LONG}%`,
+  '%\\%',
+  'C%\\_%',
+  'x%',
+];
+
+const search = fc.record({
+  patterns: fc.uniqueArray(fc.constantFrom(...PATTERNS), { maxLength: 3 }),
+  names: fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 }),
+  sort: fc.constantFrom('executions_count', 'test_name'),
+  isDescending: fc.boolean(),
+  rows: fc.integer({ min: 1, max: 8 }),
+});
+
+const anIdentity = fc.record({
+  name: fc.constantFrom(...NAMES),
+  pipelineName: fc.constantFrom('', 'CI'),
+  jobName: fc.constantFrom('', 'e2e', 'unit'),
+  executions: fc.integer({ min: 0, max: 3 }),
+});
+
+const ALL: Omit<TestSearch, 'testIds' | 'patterns' | 'sort' | 'isDescending' | 'rows'> = {
+  ...{ pipelines: [], pipelinesExcluded: [], jobs: [], jobsExcluded: [], testIdsExcluded: [], patternsExcluded: [] },
+  ...{ healths: null, confidences: null, impacts: null, isQuarantined: null, isBackward: false, key: null },
+};
+
+async function write(known: readonly { name: string; pipelineName: string; jobName: string; executions: number }[]) {
+  await emptyStores(ingest.stores);
+  const { db } = ingest.stores.postgres;
+  const names = new Map(known.map(({ name }) => [testIdOf(REPOSITORY, name), name]));
+  await writeTests(
+    db,
+    REPOSITORY,
+    [...names].map(([testId, name]) => ({
+      ...{ testId, name, firstFailure: null, flakyDays: [], firstExecutions: [], lastDay: null },
+    })),
+  );
+  const records = known.map(
+    ({ name, pipelineName, jobName, executions }): IdentityRecord => ({
+      ...{ testId: testIdOf(REPOSITORY, name), pipelineName, jobName, health: 'healthy', belief: unknownBelief() },
+      summary: { ...emptySummary, months: executions > 0 ? [202611, executions] : [] },
+      checkpointAt: 0,
+    }),
+  );
+  await writeIdentities(db, REPOSITORY, records, (testId) => names.get(testId) ?? '');
+}
+
+const isLike = (name: string, pattern: string): boolean =>
+  new RegExp(
+    `^${pattern.replace(/\\?./gsu, (one) => (one === '%' ? '.*' : one === '_' ? '.' : RegExp.escape(one.at(-1) ?? '')))}$`,
+    'su',
+  ).test(name);
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
+const shown = (rows: readonly Pick<FoundIdentity, 'name' | 'pipeline_name' | 'job_name' | 'listed_executions'>[]) =>
+  rows.map((row) => [row.name, row.pipeline_name, row.job_name, row.listed_executions] as const);
+
+test('whatever is listed and asked for: the page is that of all identities, and so is their number', async () => {
+  const { db } = ingest.stores.postgres;
+  const identities = fc.uniqueArray(anIdentity, {
+    selector: ({ name, pipelineName, jobName }) => JSON.stringify([name, pipelineName, jobName]),
+    maxLength: 40,
+  });
+  await fc.assert(
+    fc.asyncProperty(identities, fc.array(search, { minLength: 1, maxLength: 12 }), async (known, searches) => {
+      await write(known);
+      for (const { names, patterns, sort, isDescending, rows } of searches) {
+        const testIds = names.map((name) => testIdOf(REPOSITORY, name));
+        if (patterns.length + testIds.length === 0) continue;
+        const asked: TestSearch = { ...ALL, testIds, patterns, sort: sort as 'test_name', isDescending, rows };
+        const all = known
+          .filter(({ executions }) => executions > 0)
+          .filter(({ name }) => names.includes(name) || patterns.some((pattern) => isLike(name, pattern)))
+          .map((one) => [one.name, one.pipelineName, one.jobName, one.executions] as const)
+          .sort((one, other) => {
+            const byNames = byBytes(one[0], other[0]) || byBytes(one[1], other[1]) || byBytes(one[2], other[2]);
+            if (sort === 'test_name') return isDescending ? -byNames : byNames;
+            return (isDescending ? other[3] - one[3] : one[3] - other[3]) || byNames;
+          });
+        const counted = await searchAndCount(db, REPOSITORY, asked);
+        expect(shown(counted?.rows ?? [])).toEqual(all.slice(0, rows));
+        expect(counted?.total).toBe(all.length);
+        expect(shown(await searchTests(db, REPOSITORY, asked))).toEqual(all.slice(0, rows));
+        expect(await countTests(db, REPOSITORY, asked)).toBe(all.length);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('an upgrade lists the tests that are known', async () => {
+  const { db } = ingest.stores.postgres;
+  await write([
+    { name: 'a', pipelineName: 'CI', jobName: 'unit', executions: 2 },
+    { name: 'a', pipelineName: 'CI', jobName: 'e2e', executions: 3 },
+    { name: 'b', pipelineName: 'CI', jobName: 'e2e', executions: 0 },
+  ]);
+  const rows = () => db.select().from(testListings).orderBy(testListings.nameStart);
+  const written = await rows();
+  expect(written.map(({ executions, identities }) => [executions, identities])).toEqual([
+    [3, 2],
+    [0, 0],
+  ]);
+  await db.delete(testListings);
+  const migration = await Bun.file(new URL('../../sql/postgres/0023_test_listings.sql', import.meta.url)).text();
+  await db.execute(sql.raw(migration.split('--> statement-breakpoint').at(-1) ?? ''));
+  expect(await rows()).toEqual(written);
+});
