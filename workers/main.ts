@@ -12,6 +12,7 @@ import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
+import { LargeMerges } from './large-merges.ts';
 import { Lister } from './lister.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Regrouper } from './regrouper.ts';
@@ -71,11 +72,16 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
   const lister = new Lister({ db, blocks, evaluator, log });
+  // A ClickHouse server has its own cores.
+  const largeMerges = deps.config.clickhouseUrl
+    ? undefined
+    : new LargeMerges({ clickhouse: background, evaluator, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
+  largeMerges?.loop.wake();
   for (const { loop } of [relay, sweeper, retention, expiry, lister, regrouper, verifier, backtester]) loop.wake();
   return {
     evaluator,
@@ -92,6 +98,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
           loop.stop(),
         ),
       );
+      await largeMerges?.stop();
     },
   };
 }
