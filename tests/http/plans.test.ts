@@ -151,6 +151,7 @@ test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes
 
 test('listings of tests are read from a range of the key, by how names begin', async () => {
   const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+    await tx.execute(sql`analyze ci_insights.test_listings`);
     await tx.execute(sql`set local enable_seqscan = off`);
     return tx.execute<{ 'QUERY PLAN': string }>(
       sql`explain ${namedListings(insights.fixture.id, { ...SEARCH, patterns: ['test 123%4', 'test 77%'] })}`,
