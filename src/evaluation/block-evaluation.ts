@@ -59,6 +59,8 @@ export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
   readonly #recorder: CommitRecorder;
   readonly #recent = new RecentCourses();
+  /** That run now. */
+  #largePasses = 0;
   #lastLargeAt = Number.NEGATIVE_INFINITY;
 
   /**
@@ -74,9 +76,12 @@ export class BlockEvaluation {
     this.#recorder = new CommitRecorder(deps);
   }
 
-  /** When this process last wrote so many tests at once that they are listed late; by `performance.now()`. */
+  /**
+   * When this process was last in a pass of so many tests that they are listed late; by `performance.now()`. Such a pass may
+   * take half a minute.
+   */
   get lastLargeAt(): number {
-    return this.#lastLargeAt;
+    return this.#largePasses > 0 ? performance.now() : this.#lastLargeAt;
   }
 
   /**
@@ -158,15 +163,27 @@ export class BlockEvaluation {
     const readUncounted = blocks.uncountedExecutions(tx, blockIds);
     const settings = await settingsOf(tx, touched.keys());
     const isListedLate = [...touched.values()].reduce((sum, { tests }) => sum + tests.size, 0) > SMALL_PASS_TESTS;
-    await concurrently(touched, REPOSITORIES_AT_ONCE, async ([repositoryId, of]) => {
-      const stores = this.#storesOf({ tx, repositoryId, readUncounted });
-      const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
-      const options = { isFlakyDetectionEnabled, isListedLate, beforeBatch: this.#beforeBatch };
-      judged.set(repositoryId, await evaluate(stores, of, options));
-    });
-    await blocks.markCounted(tx, blockIds);
-    if (isListedLate) this.#lastLargeAt = performance.now();
+    const evaluateAll = async (): Promise<void> => {
+      await concurrently(touched, REPOSITORIES_AT_ONCE, async ([repositoryId, of]) => {
+        const stores = this.#storesOf({ tx, repositoryId, readUncounted });
+        const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
+        const options = { isFlakyDetectionEnabled, isListedLate, beforeBatch: this.#beforeBatch };
+        judged.set(repositoryId, await evaluate(stores, of, options));
+      });
+      await blocks.markCounted(tx, blockIds);
+    };
+    await (isListedLate ? this.#asLarge(evaluateAll) : evaluateAll());
     return judged;
+  }
+
+  async #asLarge(pass: () => Promise<void>): Promise<void> {
+    this.#largePasses++;
+    try {
+      await pass();
+    } finally {
+      this.#largePasses--;
+      this.#lastLargeAt = performance.now();
+    }
   }
 
   #storesOf(of: Pick<EvaluationStores, 'tx' | 'repositoryId' | 'readUncounted'>): EvaluationStores {
