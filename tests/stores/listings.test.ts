@@ -103,6 +103,24 @@ describe('a large pass', () => {
   });
 });
 
+test('a large pass is busy for as long as it runs', async () => {
+  const fixture = fixtureOf();
+  const { evaluator } = ingest.driver;
+  const { db } = ingest.stores.postgres;
+  let ingesting: Promise<void> | undefined;
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`lock table ${identities} in access exclusive mode`);
+    ingesting = fixture.ingest(fixture.run(namesOf(MANY)));
+    while (performance.now() - evaluator.lastLargeAt > 10) await Bun.sleep(5);
+    await Bun.sleep(300);
+    // It waits for the lock.
+    expect(performance.now() - evaluator.lastLargeAt).toBeLessThan(10);
+  });
+  await ingesting;
+  await Bun.sleep(100);
+  expect(performance.now() - evaluator.lastLargeAt).toBeGreaterThan(50);
+});
+
 describe('the lister', () => {
   const late = async (): Promise<InsightsFixture> => {
     const fixture = fixtureOf();

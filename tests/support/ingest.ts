@@ -66,6 +66,10 @@ export class IngestDriver {
     return this.#workers.sweeper;
   }
 
+  get evaluator(): RunningWorkers['evaluator'] {
+    return this.#workers.evaluator;
+  }
+
   get lister(): RunningWorkers['lister'] {
     return this.#workers.lister;
   }
