@@ -1,6 +1,6 @@
 /**
  * Lets large merges of the embedded ClickHouse wait while many results arrive (src/clickhouse/large-merges.ts): they would
- * take up to one of two cores from the evaluation. They may begin when it is quiet, and at least every ten minutes.
+ * take half a core and more from the evaluation. They may begin when it is quiet, and at least every ten minutes.
  *
  *     allowed ──a large pass──► postponed ──none for 15 s──► allowed
  *        ▲                          │
@@ -14,7 +14,7 @@ import { Loop } from './loop.ts';
 
 const EVERY_MS = 1_000;
 const RETRY_MS = 5_000;
-/** Longer than a pass of many executions takes. */
+/** Longer than the time between two large passes under load. */
 const QUIET_MS = 15_000;
 const LATEST_MS = 10 * 60_000;
 
@@ -49,9 +49,9 @@ export class LargeMerges {
     const now = performance.now();
     const sinceChange = now - this.#changedAt;
     const isQuiet = now - evaluator.lastLargeAt >= quietMs;
-    if (this.#are === 'postponed' ? isQuiet || sinceChange >= latestMs : this.#are === undefined && isQuiet)
-      await this.#allow();
-    else if (this.#are !== 'postponed' && !isQuiet && sinceChange >= quietMs) {
+    if (isQuiet || (this.#are === 'postponed' && sinceChange >= latestMs)) {
+      if (this.#are !== 'allowed') await this.#allow();
+    } else if (this.#are !== 'postponed' && sinceChange >= quietMs) {
       await postponeLargeMerges(this.deps.clickhouse);
       this.#change('postponed');
     }

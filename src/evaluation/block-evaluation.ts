@@ -59,7 +59,7 @@ export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
   readonly #recorder: CommitRecorder;
   readonly #recent = new RecentCourses();
-  /** That run now. */
+  /** Passes of many tests that are running. */
   #largePasses = 0;
   #lastLargeAt = Number.NEGATIVE_INFINITY;
 

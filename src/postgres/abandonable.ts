@@ -54,7 +54,7 @@ export function abandonable<T>(
   });
 }
 
-/** One round trip. All statements see the stores as of one moment. */
+/** One round trip. All statements see the database as of one moment. */
 async function begin(client: pg.PoolClient, secondsMax: number): Promise<Session> {
   const results: unknown = await client.query(
     `begin isolation level repeatable read read only; set local statement_timeout = ${secondsMax * 1_000};

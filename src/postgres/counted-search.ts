@@ -22,11 +22,11 @@ import {
 } from './test-search.ts';
 import { isByNamesOnly, matching, namedListings, namedTests } from './test-selection.ts';
 
-/** How many tests may have such names. Of each, a page of its identities is read, or a seventieth of a page of listings. */
+/** How many tests may have such names. Of each, a page of its identities is read, or a fiftieth of a page of listings. */
 const TESTS_MAX = 2_000;
 const LISTINGS_MAX = 10_000;
 
-/** Whether a search that finds so many identities is known to be of more tests than are counted with the first page. */
+/** Whether so many identities are likely to be of more tests than are counted with the first page. */
 export const isWide = (identitiesFound: number): boolean => identitiesFound > LISTINGS_MAX;
 
 interface CountedPage {
@@ -49,15 +49,13 @@ export function searchAndCount(
 ): Promise<CountedPage | undefined> {
   if (sort === 'health_status') return Promise.resolve(undefined);
   const part = { ...search, sort };
-  const listings = isByNamesOnly(part) && listingOrder(part) && namedListings(repositoryId, part);
   const named = namedTests(repositoryId, part);
   if (!named) return Promise.resolve(undefined);
+  const order = isByNamesOnly(part) ? listingOrder(part) : undefined;
   return abandonable(
     db,
     (session) =>
-      listings
-        ? searchListings(session, repositoryId, part, listings)
-        : searchTests(session, repositoryId, part, named),
+      order ? pageByListings(session, repositoryId, part, order) : pageByTests(session, repositoryId, part, named),
     { signal },
   );
 }
@@ -65,7 +63,7 @@ export function searchAndCount(
 const testRow = z.object({ test_id: z.string() });
 const listingRow = z.object({ test_id: z.string(), tests: z.number(), total: z.number() });
 
-async function searchTests(
+async function pageByTests(
   session: Executor,
   repositoryId: string,
   search: TestSearchPart,
@@ -81,13 +79,13 @@ async function searchTests(
   );
 }
 
-async function searchListings(
+async function pageByListings(
   session: Executor,
   repositoryId: string,
   search: TestSearchPart,
-  listings: SQL,
+  order: SQL,
 ): Promise<CountedPage | undefined> {
-  const { rows } = await session.execute(firstListings(search, listings));
+  const { rows } = await session.execute(firstListings(repositoryId, search, order));
   const found = rows.map((one) => listingRow.parse(one));
   const [{ tests, total } = { tests: 0, total: 0 }] = found;
   if (tests > LISTINGS_MAX) return undefined;
@@ -101,13 +99,15 @@ async function searchListings(
 }
 
 /**
- * The tests that a page is of: each has an identity that is listed no later than its listing is. Of those that are listed
- * alike, all, because what orders their identities is not in the listing.
+ * The first tests in the order of a page, as many as it has rows: each has at least one identity, so no identity of another
+ * test is on the page. Tests whose listings are equal all count, because the listing does not say which comes first.
  */
-const firstListings = (search: TestSearchPart, listings: SQL): SQL => sql`
-  with named as materialized (select * from (${listings}) as named where identities > 0 limit ${LISTINGS_MAX + 1}),
+const firstListings = (repositoryId: string, search: TestSearchPart, order: SQL): SQL => sql`
+  with named as materialized (
+    select * from (${namedListings(repositoryId, search)}) as named where identities > 0 limit ${LISTINGS_MAX + 1}
+  ),
   ranked as (
-    select test_id, rank() over (order by ${listingOrder(search)}) as position,
+    select test_id, rank() over (order by ${order}) as position,
       count(*) over ()::float8 as tests, sum(identities) over ()::float8 as total
     from named
   )

@@ -35,9 +35,8 @@ export async function listTests(tx: Executor, repositoryId: string, testIds: rea
 export async function unlistTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   await tx.execute(sql`
     delete from ${testListings} as listed
-    using (${countedOf(identitiesOf(repositoryId, testIds))}) as counted
-    where listed.repository_id = ${repositoryId} and listed.name_start = counted.name_start
-      and listed.test_id = counted.test_id`);
+    using (select distinct test_id, name_start from ${identities} where ${identitiesOf(repositoryId, testIds)}) as gone
+    where listed.repository_id = ${repositoryId} and listed.name_start = gone.name_start and listed.test_id = gone.test_id`);
 }
 
 const differenceRow = z.object({ test_id: z.string(), listed: z.string(), counted: z.string() });

@@ -9,8 +9,8 @@ import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
 import { readSummary } from './identity-summary.ts';
-import { identities, NAME_START_LENGTH, startOfName, tests } from './schema.ts';
-import { isByNamesOnly, matching, namedListings, type TestSelection } from './test-selection.ts';
+import { identities, startOfName, tests } from './schema.ts';
+import { isByNamesOnly, matching, namedListings, startOf, type TestSelection } from './test-selection.ts';
 
 /** By a name, or by a number, the greatest first. */
 const NAME_SORTS = ['test_name', 'pipeline_name', 'job_name'] as const;
@@ -89,7 +89,7 @@ export function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>
 }
 
 const name = sql`tests.name collate "C"`;
-const nameStart = sql.raw(`left(tests.name, ${NAME_START_LENGTH}) collate "C"`);
+const nameStart = startOf(sql`tests.name`);
 const pipeline = sql`identities.pipeline_name collate "C"`;
 const job = sql`identities.job_name collate "C"`;
 const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {

@@ -93,7 +93,7 @@ function isNamedLike(pattern: string): SQL {
 }
 
 /** How a name begins, as indexes have it. */
-const startOf = (name: SQL): SQL => sql`left(${name}, ${sql.raw(String(NAME_START_LENGTH))}) collate "C"`;
+export const startOf = (name: SQL): SQL => sql`left(${name}, ${sql.raw(String(NAME_START_LENGTH))}) collate "C"`;
 
 /**
  * A condition on `identities`.

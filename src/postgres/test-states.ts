@@ -234,8 +234,8 @@ export async function writeLastDays(tx: Executor, repositoryId: string, days: re
  * Records identities, or replaces what is known of them, except how the name begins. What that makes of the numbers of
  * the repository is added to them by the caller (src/postgres/repository-totals.ts).
  *
- * @param isListed whether lists know of one already, and learn later how often it runs now: the caller notes its
- *   test as late (src/postgres/listings.ts). Without it, they learn of all now
+ * @param isListed whether lists know a record already: then its new number is listed later, and the caller notes its test
+ *   as late (src/postgres/listings.ts). Without this function, all are listed now
  */
 export async function writeIdentities<Written extends IdentityRecord>(
   tx: Executor,

@@ -1,15 +1,19 @@
 /** When the embedded ClickHouse may merge large parts of executions (workers/large-merges.ts). */
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allowLargeMerges } from '../../src/clickhouse/large-merges.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { LargeMerges, type LargeMergesDeps } from '../../workers/large-merges.ts';
-import { setUpIngest } from '../support/ingest.ts';
+import { openTestStores, type TestStores } from '../support/stores.ts';
 
-const ingest = setUpIngest();
-afterAll(() => allowLargeMerges(ingest.stores.clickhouse));
+// No workers: theirs would change the setting as well.
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await openTestStores();
+});
+afterAll(() => allowLargeMerges(stores.clickhouse));
 
 async function arePostponed(): Promise<boolean> {
-  const [table] = await ingest.stores.clickhouse.rows(
+  const [table] = await stores.clickhouse.rows(
     "SELECT create_table_query AS text FROM system.tables WHERE database = 'ci' AND name = 'executions'",
   );
   return JSON.stringify(table).includes('max_bytes_to_merge_at_max_space_in_pool');
@@ -25,7 +29,7 @@ function quiet(): void {
 }
 
 function merges(options: Partial<LargeMergesDeps> = {}): LargeMerges {
-  const { clickhouse, log } = ingest.stores;
+  const { clickhouse, log } = stores;
   return new LargeMerges({ clickhouse, evaluator, log, quietMs: HOUR_MS, ...options });
 }
 
@@ -69,7 +73,7 @@ test('none waits after the service has stopped, and the first round allows what 
   expect(await arePostponed()).toBe(false);
 
   // A store that is down keeps nothing from stopping.
-  const { clickhouse } = ingest.stores;
+  const { clickhouse } = stores;
   let isDown = false;
   const command: typeof clickhouse.command = (text) =>
     isDown ? Promise.reject(new StoreUnavailable('clickhouse')) : clickhouse.command(text);

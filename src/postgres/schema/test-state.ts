@@ -96,7 +96,7 @@ export const identities = schema.table(
 
 /**
  * What lists know of each test that has identities: what the order and the number of entries of a search by names follow
- * from, without reading the identities (src/postgres/test-listings.ts). Small rows, of which seventy fit on a page.
+ * from, without reading the identities (src/postgres/test-listings.ts). Small rows, of which fifty fit on a page.
  */
 export const testListings = schema.table(
   'test_listings',
