@@ -33,16 +33,13 @@ import {
   writeCheckpoints,
 } from '../postgres/health-checkpoints.ts';
 import { noteLate } from '../postgres/listings.ts';
+import { forgetIdentities, writeIdentities, writeLastDays, writeTests } from '../postgres/test-state-writes.ts';
 import {
-  forgetIdentities,
   type IdentityRecord,
   readIdentities,
   readSameIdentities,
   readTests,
   type TestState,
-  writeIdentities,
-  writeLastDays,
-  writeTests,
 } from '../postgres/test-states.ts';
 import { type FindBeginnings, type IdentifiedChange, newRecordsOf, recordsOf } from './beginnings.ts';
 import {

@@ -23,7 +23,7 @@ import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
-import { forgetStates } from '../postgres/test-states.ts';
+import { forgetStates } from '../postgres/test-state-writes.ts';
 import { derived } from './derived.ts';
 import { replacePartitions } from './partitions.ts';
 import { recountRepositories } from './recount.ts';

@@ -18,7 +18,7 @@ import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
 import { repositories, upgrades } from '../postgres/schema.ts';
-import { writeTests } from '../postgres/test-states.ts';
+import { writeTests } from '../postgres/test-state-writes.ts';
 import { evaluateStoredBlocks, type StoredBlocksDeps } from './stored-blocks.ts';
 
 /** Finished by versions that had the state of tests in PostgreSQL. */

@@ -8,7 +8,8 @@ import { lockEvaluation } from '../evaluation/lock.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { identities, upgrades } from '../postgres/schema.ts';
-import { readIdentities, writeIdentities } from '../postgres/test-states.ts';
+import { writeIdentities } from '../postgres/test-state-writes.ts';
+import { readIdentities } from '../postgres/test-states.ts';
 
 const NAME = 'metrics of tests';
 const TESTS_AT_ONCE = 2_000;

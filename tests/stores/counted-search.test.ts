@@ -8,7 +8,8 @@ import { unknownBelief } from '../../src/postgres/belief-text.ts';
 import { searchAndCount } from '../../src/postgres/counted-search.ts';
 import { NAME_START_LENGTH, testListings } from '../../src/postgres/schema.ts';
 import { countTests, type FoundIdentity, searchTests, type TestSearch } from '../../src/postgres/test-search.ts';
-import { type IdentityRecord, writeIdentities, writeTests } from '../../src/postgres/test-states.ts';
+import { writeIdentities, writeTests } from '../../src/postgres/test-state-writes.ts';
+import type { IdentityRecord } from '../../src/postgres/test-states.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { emptyStores } from '../support/stores.ts';
 
