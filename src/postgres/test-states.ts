@@ -1,5 +1,5 @@
 /** The current state of tests: names, first failures, and what the evaluation knows of each identity. */
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import type { IdentitySummary } from '../domain/test-state.ts';
@@ -108,17 +108,27 @@ export async function readSameIdentities(
   named: readonly Identity[],
 ): Promise<IdentityRecord[]> {
   if (named.length === 0) return [];
-  const { rows } = await tx.execute(sql`
-    select identities.test_id, identities.pipeline_name, identities.job_name, health, summary, belief
-    from unnest(
-      ${plainColumn(named.map(({ testId }) => testId))}::uuid[],
-      ${textColumn(named.map(({ pipelineName }) => pipelineName))},
-      ${textColumn(named.map(({ jobName }) => jobName))}
-    ) as named (test_id, pipeline_name, job_name)
-    join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
-      and identities.pipeline_name = named.pipeline_name and identities.job_name = named.job_name`);
+  const { rows } = await tx.execute(sameIdentities(repositoryId, named));
   return rows.map((row) => identityOf(identityRow.parse(row)));
 }
+
+/**
+ * Looks each up by the primary key, however many there are. As a join, the planner may read and sort the whole table for
+ * 10,000 of them, of all repositories: 0.9 s of processor time instead of 0.1, with 380,000 identities.
+ */
+export const sameIdentities = (repositoryId: string, named: readonly Identity[]): SQL => sql`
+  select known.*
+  from unnest(
+    ${plainColumn(named.map(({ testId }) => testId))}::uuid[],
+    ${textColumn(named.map(({ pipelineName }) => pipelineName))},
+    ${textColumn(named.map(({ jobName }) => jobName))}
+  ) as named (test_id, pipeline_name, job_name)
+  cross join lateral (
+    select test_id, pipeline_name, job_name, health, summary, belief from ${identities}
+    where repository_id = ${repositoryId} and test_id = named.test_id and pipeline_name = named.pipeline_name
+      and job_name = named.job_name
+    limit 1
+  ) as known`;
 
 /** Which of some tests are flaky or broken in a pipeline and CI job. */
 export async function unhealthyAmong(

@@ -7,6 +7,7 @@ import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { namedListings } from '../../src/postgres/test-selection.ts';
+import { sameIdentities } from '../../src/postgres/test-states.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
@@ -159,6 +160,19 @@ test('listings of tests are read from a range of the key, by how names begin', a
   });
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toMatch(/BitmapOr(.*\n)+?.*name_start >= 'test 123'(.*\n)+?.*name_start >= 'test 77'/);
+});
+
+test('the identities of an evaluation are looked up by their key, even if these are all', async () => {
+  const named = Array.from({ length: TESTS }, (_, i) => testIdOf(insights.fixture.id, `test ${i}`)).flatMap((testId) =>
+    ['unit', 'e2e'].map((jobName) => ({ testId, pipelineName: 'CI', jobName })),
+  );
+  const { rows } = await insights.app.stores.postgres.db.transaction(async (tx) => {
+    await tx.execute(sql`analyze ci_insights.identities`);
+    return tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${sameIdentities(insights.fixture.id, named)}`);
+  });
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('Index Scan using identities_repository_id_test_id_pipeline_name_job_name_pk');
+  expect(plan).not.toContain('Seq Scan');
 });
 
 test('the changes of each identity are read from a range of the key', async () => {
