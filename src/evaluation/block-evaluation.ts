@@ -100,8 +100,8 @@ export class BlockEvaluation {
    * Evaluates the first of these blocks, and returns the others.
    *
    * The state of the tests and the mark that a block is counted are one transaction. Verdicts follow it into ClickHouse,
-   * then quarantines, which ask for them, and the records of commits. All of that under the locks of the repositories, so that no other process
-   * judges from verdicts that are still on their way.
+   * then quarantines, which ask for them, and the records of commits. All of that under the locks of the repositories, so
+   * that no other process judges from verdicts that are still on their way.
    */
   async #pass(blockIds: readonly number[], ahead = NOTHING_AHEAD): Promise<readonly number[]> {
     if (blockIds.length === 0) return [];

@@ -1,6 +1,6 @@
 /**
- * Writes the current state of tests (src/postgres/test-states.ts), whole, under the repository's evaluation lock: so nothing
- * is added to a state that another process has replaced.
+ * Writes the current state of tests, which src/postgres/test-states.ts reads: whole rows, under the evaluation lock of the
+ * repository under which they were read. So nothing is added to a state that another process has replaced.
  */
 import { and, eq, gte, sql } from 'drizzle-orm';
 import { failedPpm, levelRank, metricsOf } from '../domain/test-metrics.ts';

@@ -83,7 +83,7 @@ export async function startSteadyFeed(service: BenchService, source: DataOptions
 }
 
 const PROBE_MS = 200;
-/** Times are up to that much too long. Asking every 25 ms took a twentieth of two cores from what is measured. */
+/** Times are up to that much too long. Asking more often would take more from what is measured. */
 const POLL_MS = 100;
 const VISIBLE_MS_MAX = 60_000;
 
