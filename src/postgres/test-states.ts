@@ -113,22 +113,18 @@ export async function readSameIdentities(
 }
 
 /**
- * Looks each up by the primary key, however many there are. For a join, the planner may read and sort the whole table, with
- * the identities of all repositories: 0.9 s of processor time instead of 0.1 s, for 10,000 of 380,000.
+ * A join reads the identities of the repository once at most. Looked up one by one, each look-up reads all of them while the
+ * statistics of the table do not know the repository yet: any index that begins with its id looks as good as the key.
  */
 export const sameIdentities = (repositoryId: string, named: readonly Identity[]): SQL => sql`
-  select known.*
+  select identities.test_id, identities.pipeline_name, identities.job_name, health, summary, belief
   from unnest(
     ${plainColumn(named.map(({ testId }) => testId))}::uuid[],
     ${textColumn(named.map(({ pipelineName }) => pipelineName))},
     ${textColumn(named.map(({ jobName }) => jobName))}
   ) as named (test_id, pipeline_name, job_name)
-  cross join lateral (
-    select test_id, pipeline_name, job_name, health, summary, belief from ${identities}
-    where repository_id = ${repositoryId} and test_id = named.test_id and pipeline_name = named.pipeline_name
-      and job_name = named.job_name
-    limit 1
-  ) as known`;
+  join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
+    and identities.pipeline_name = named.pipeline_name and identities.job_name = named.job_name`;
 
 /** Which of some tests are flaky or broken in a pipeline and CI job. */
 export async function unhealthyAmong(
