@@ -6,7 +6,8 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { concurrently } from '../concurrently.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import type { BlockStore } from '../ledger/blocks.ts';
-import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { type Database, type Executor, onPostgres, type Transactor } from '../postgres/client.ts';
+import { PlannerStatistics } from '../postgres/planner-statistics.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -59,6 +60,7 @@ export class BlockEvaluation {
   readonly #deps: EvaluationDeps;
   readonly #recorder: CommitRecorder;
   readonly #recent = new RecentCourses();
+  readonly #statistics = new PlannerStatistics();
   /** Passes of many tests that are running. */
   #largePasses = 0;
   #lastLargeAt = Number.NEGATIVE_INFINITY;
@@ -111,7 +113,12 @@ export class BlockEvaluation {
       db.transaction(async (locks) => {
         await lockEvaluation(locks, ...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()]));
         const version = await drawVersion(db);
-        const judged = await db.transaction((tx) => this.#count(tx, isCounted, { touched, newest }));
+        const judged = await db
+          .transaction((tx) => this.#count(tx, isCounted, { touched, newest }))
+          .catch((error: unknown) => {
+            this.#statistics.forget(touched.keys());
+            throw error;
+          });
         if (judged === undefined) return false;
         const verdicts = [...judged].map(([repositoryId, of]) => [repositoryId, of.verdicts] as const);
         await writeVerdicts(this.#deps.clickhouse, verdicts, version);
@@ -150,7 +157,7 @@ export class BlockEvaluation {
 
   /** Undefined if another process has evaluated any of these blocks meanwhile. */
   async #count(
-    tx: Executor,
+    tx: Transactor,
     isCounted: ReadonlyMap<number, boolean>,
     { touched, newest }: Pick<Reading, 'touched' | 'newest'>,
   ): Promise<ReadonlyMap<string, Judgements> | undefined> {
@@ -173,6 +180,7 @@ export class BlockEvaluation {
       await blocks.markCounted(tx, blockIds);
     };
     await (isListedLate ? this.#asLarge(evaluateAll) : evaluateAll());
+    await this.#statistics.keepUp(tx, [...touched.keys()]);
     return judged;
   }
 

@@ -21,6 +21,7 @@ import { type Database, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
+import { PlannerStatistics } from '../postgres/planner-statistics.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { repositories } from '../postgres/schema.ts';
 import { forgetStates } from '../postgres/test-state-writes.ts';
@@ -81,11 +82,15 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       const retainedSince = await oldestRetained(deps.clickhouse);
       const all = await testsOnDefaultBranches(deps.clickhouse);
+      const statistics = new PlannerStatistics();
       await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
         const isFlakyDetectionEnabled = enabled.get(id) ?? true;
         // A repository of a million tests has a hundred thousand runs, and a thousand groups.
         const runs = await readMeanings(deps.postgres.db, id);
-        for (const group of groups) await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
+        for (const group of groups) {
+          await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
+          await statistics.keepUp(deps.postgres.db, [id]);
+        }
       });
       const tests = all.reduce((sum, { groups }) => sum + testsIn(groups), 0);
       await recountRepositories(deps);

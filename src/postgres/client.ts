@@ -18,6 +18,8 @@ export type Database = NodePgDatabase<typeof tables> & {
 };
 /** Runs statements: the database, or one of its transactions. */
 export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
+/** Takes back a part of what it runs: by a transaction, or by a savepoint in one. */
+export type Transactor = Executor & Pick<Database, 'transaction'>;
 
 /**
  * The address of connections whose session outlasts a transaction. LISTEN and a search path need that, and a pooler in

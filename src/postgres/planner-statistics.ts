@@ -1,0 +1,71 @@
+/**
+ * What PostgreSQL's planner knows of the size of repositories.
+ *
+ * It takes a repository that the statistics of a table do not name for a row or two, and then makes plans that read the whole
+ * repository once for each of its rows: a search among 20,000 new tests took longer than a read may. PostgreSQL analyzes a
+ * table once a tenth of it has changed, which may take days. So the transaction that counts the tests of a
+ * repository also analyzes the tables, and no search meets a large repository that the planner does not know.
+ */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Executor, Transactor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { identities, repositoryCounts, testListings, tests } from './schema.ts';
+
+/** Smaller repositories are quick to read, whatever the plan. */
+const TESTS_MIN = 1_000;
+
+/** An estimate that is further off leads to other plans. */
+const FACTOR_MAX = 10;
+
+/** Tables with at least a row for each test. The others are read by keys that lead to a few rows. */
+const TABLES = [tests, identities, testListings];
+
+const countRow = z.object({ repository_id: z.string(), tests: z.number() });
+const planRow = z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: z.object({ 'Plan Rows': z.number() }) })]) });
+
+export class PlannerStatistics {
+  /** By repository id: how many tests it had when it was last compared, in this process. */
+  readonly #compared = new Map<string, number>();
+
+  /** Analyzes tables whose statistics are far off for any of these repositories. That takes about half a second for each. */
+  async keepUp(tx: Transactor, repositoryIds: readonly string[]): Promise<void> {
+    const outdated = new Set<(typeof TABLES)[number]>();
+    for (const { id, count } of await this.#grown(tx, repositoryIds)) {
+      this.#compared.set(id, count);
+      for (const table of TABLES)
+        if (!outdated.has(table) && (await estimateOf(tx, table, id)) * FACTOR_MAX < count) outdated.add(table);
+    }
+    if (outdated.size === 0) return;
+    // Without new statistics, the transaction is as right. PostgreSQL waits if it analyzes the table itself.
+    await tx
+      .transaction(async (inner) => {
+        for (const table of outdated) await inner.execute(sql`analyze ${table}`);
+      })
+      .catch(() => {});
+  }
+
+  /** After a transaction that was taken back: these are compared again. */
+  forget(repositoryIds: Iterable<string>): void {
+    for (const id of repositoryIds) this.#compared.delete(id);
+  }
+
+  /** Those that have twice as many tests as when they were compared. */
+  async #grown(tx: Executor, repositoryIds: readonly string[]): Promise<{ id: string; count: number }[]> {
+    const { rows } = await tx.execute(sql`
+      select repository_id, tests from ${repositoryCounts}
+      where repository_id = any(${plainColumn(repositoryIds)}::uuid[]) and tests >= ${TESTS_MIN}`);
+    return rows
+      .map((row) => countRow.parse(row))
+      .map(({ repository_id: id, tests: count }) => ({ id, count }))
+      .filter(({ id, count }) => count >= 2 * (this.#compared.get(id) ?? 0));
+  }
+}
+
+/** How many rows of a repository the planner expects. */
+async function estimateOf(tx: Executor, table: (typeof TABLES)[number], repositoryId: string): Promise<number> {
+  const { rows } = await tx.execute(
+    sql`explain (format json) select from ${table} where ${table.repositoryId} = ${repositoryId}`,
+  );
+  return planRow.parse(rows[0])['QUERY PLAN'][0].Plan['Plan Rows'];
+}
