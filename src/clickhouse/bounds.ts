@@ -11,6 +11,10 @@ const READ_MEMORY_BYTES_MAX = 1024 ** 3;
 const OWN_SECONDS_MAX = 25;
 /** Verification and the like, which read whole months. */
 const LONG_MS_MAX = 3_600_000;
+/** A long one that has taken so much memory groups and sorts the rest on disk. */
+const LONG_MEMORY_BYTES = 512 * 1024 ** 2;
+const LONG = `SETTINGS max_bytes_before_external_group_by = ${LONG_MEMORY_BYTES}, max_bytes_before_external_sort = ${LONG_MEMORY_BYTES}`;
+const PATIENT = 'max_threads = 1, priority = 10';
 /** The engine looks at the time between blocks; after this it is taken to be gone. */
 const GRACE_MS = 5_000;
 /**
@@ -22,9 +26,9 @@ const HEAVY = 'max_threads = 1, max_block_size = 512, preferred_block_size_bytes
 /** The settings at the end of a SELECT, and after how long without an answer the store counts as gone. */
 export function boundsOf(
   turn: Turn | undefined,
-  { isLong, isLookUp }: { isLong?: boolean; isLookUp?: boolean },
+  { isLong, isPatient, isLookUp }: { isLong?: boolean; isPatient?: boolean; isLookUp?: boolean },
 ): { settings: string; limitMs: number } {
-  if (isLong) return { settings: '', limitMs: LONG_MS_MAX };
+  if (isLong) return { settings: isPatient ? `${LONG}, ${PATIENT}` : LONG, limitMs: LONG_MS_MAX };
   if (!turn) {
     const settings = `SETTINGS max_execution_time = ${OWN_SECONDS_MAX}`;
     return { settings, limitMs: OWN_SECONDS_MAX * 1_000 + GRACE_MS };

@@ -3,12 +3,7 @@ import type { ClickHouse } from './client.ts';
 
 /** The same one, whose long statements take one thread, and wait for the others. */
 export const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
-  select: (query, params, turn) =>
-    clickhouse.select(
-      query.isLong ? { ...query, sql: `${query.sql}\nSETTINGS max_threads = 1, priority = 10` } : query,
-      params,
-      turn,
-    ),
+  select: (query, params, turn) => clickhouse.select({ ...query, isPatient: true }, params, turn),
   rows: (sql, params) => clickhouse.rows(sql, params),
   command: (sql, params) => clickhouse.command(sql, params),
   insert: (table, lines, token) => clickhouse.insert(table, lines, token),

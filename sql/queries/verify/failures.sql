@@ -12,7 +12,7 @@ FROM
   (
     SELECT repository_id, test_id, execution_id, toInt64(failures) AS reported_failures, toInt64(0) AS stored_failures
     FROM ci.executions
-    WHERE {is_all: Bool} OR repository_id = {repository_id: UUID}
+    WHERE ({is_all: Bool} OR repository_id = {repository_id: UUID}) AND failures > 0
     UNION ALL
     SELECT repository_id, test_id, execution_id, 0, 1
     FROM ci.failures
