@@ -6,6 +6,7 @@ import { appendAll } from '../domain/append.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
+import { readWhole } from '../postgres/abandonable.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import {
   failedAmong,
@@ -114,8 +115,8 @@ async function differencesIn(
 
 /** Tests that insights show, as `repository/test`. */
 async function testsWithExecutions(db: Database, repositoryId?: string): Promise<Set<string>> {
-  const rows = await onPostgres(() =>
-    db
+  const rows = await readWhole(db, (tx) =>
+    tx
       .selectDistinct({ repositoryId: identities.repositoryId, testId: identities.testId })
       .from(identities)
       .where(

@@ -2,6 +2,7 @@
 import { asc } from 'drizzle-orm';
 import { formatMoment } from '../domain/moment.ts';
 import type { DayTotals } from '../domain/repository-stats.ts';
+import { readWhole } from '../postgres/abandonable.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { countRepository, readCounts, readDaysSince } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -28,23 +29,18 @@ async function everyId(db: Database): Promise<string[]> {
 
 /** In one snapshot: what is stored meanwhile changes nothing. */
 const differencesIn = (db: Database, id: string, { firstDay, newest }: Compared): Promise<string[]> =>
-  onPostgres(() =>
-    db.transaction(
-      async (tx) => {
-        const kept = await readCounts(tx, id);
-        const keptDays = await readDaysSince(tx, id, firstDay);
-        const counted = await countRepository(tx, id);
-        // More may have run since the newest runs were read; and of what ran before retention, nothing is stored.
-        const newestAt = Math.max(newest.get(id) ?? 0, kept.newestAt);
-        return [
-          ...differenceOf('tests', JSON.stringify(counted.counts), JSON.stringify(kept.tests)),
-          ...differenceOfDays(new Map(counted.days.filter(([day]) => day >= firstDay)), keptDays),
-          ...differenceOf('newest run', formatMoment(newestAt), formatMoment(kept.newestAt)),
-        ].map((difference) => `repository ${id}: ${difference}`);
-      },
-      { isolationLevel: 'repeatable read', accessMode: 'read only' },
-    ),
-  );
+  readWhole(db, async (tx) => {
+    const kept = await readCounts(tx, id);
+    const keptDays = await readDaysSince(tx, id, firstDay);
+    const counted = await countRepository(tx, id);
+    // More may have run since the newest runs were read; and of what ran before retention, nothing is stored.
+    const newestAt = Math.max(newest.get(id) ?? 0, kept.newestAt);
+    return [
+      ...differenceOf('tests', JSON.stringify(counted.counts), JSON.stringify(kept.tests)),
+      ...differenceOfDays(new Map(counted.days.filter(([day]) => day >= firstDay)), keptDays),
+      ...differenceOf('newest run', formatMoment(newestAt), formatMoment(kept.newestAt)),
+    ].map((difference) => `repository ${id}: ${difference}`);
+  });
 
 type Days = ReadonlyMap<number, DayTotals>;
 

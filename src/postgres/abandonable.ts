@@ -19,6 +19,9 @@ const QUERY_CANCELED = '57014';
 const sessionSchema = z.object({ pid: z.int(), begun: z.string() });
 type Session = z.infer<typeof sessionSchema>;
 
+/** What a verification may take to read a repository of millions of identities. */
+const WHOLE_SECONDS_MAX = 3_600;
+
 interface Abandonable {
   /** Aborted when the answer is no longer waited for. */
   signal?: AbortSignal | undefined;
@@ -53,6 +56,10 @@ export function abandonable<T>(
     }
   });
 }
+
+/** Reads a whole repository, as of one moment, for longer than other statements may take. */
+export const readWhole = <T>(db: Pick<Database, '$client'>, run: (db: Executor) => Promise<T>): Promise<T> =>
+  abandonable(db, run, { secondsMax: WHOLE_SECONDS_MAX });
 
 /** One round trip. All statements see the database as of one moment. */
 async function begin(client: pg.PoolClient, secondsMax: number): Promise<Session> {

@@ -17,7 +17,7 @@ export type Database = NodePgDatabase<typeof tables> & {
   keepsPlans: boolean;
 };
 /** Runs statements: the database, or one of its transactions. */
-export type Executor = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
+export type Executor = Pick<Database, 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'execute'>;
 /** Takes back a part of what it runs: by a transaction, or by a savepoint in one. */
 export type Transactor = Executor & Pick<Database, 'transaction'>;
 

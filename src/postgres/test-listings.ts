@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, type Executor, onPostgres } from './client.ts';
+import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { identities, testListings } from './schema.ts';
 
@@ -42,17 +42,15 @@ export async function unlistTests(tx: Executor, repositoryId: string, testIds: r
 const differenceRow = z.object({ test_id: z.string(), listed: z.string(), counted: z.string() });
 
 /** A sentence for each test of which lists know something else than its identities say. */
-export async function testListingDifferences(db: Database, repositoryId: string): Promise<string[]> {
-  const { rows } = await onPostgres(() =>
-    db.execute(sql`
+export async function testListingDifferences(db: Executor, repositoryId: string): Promise<string[]> {
+  const { rows } = await db.execute(sql`
       select coalesce(listed.test_id, counted.test_id) as test_id,
         format('%s identities and %s executions', coalesce(listed.identities, 0), coalesce(listed.executions, 0)) as listed,
         format('%s and %s', coalesce(counted.identities, 0), coalesce(counted.executions, 0)) as counted
       from (select * from ${testListings} where repository_id = ${repositoryId}) as listed
         full join (${countedOf(sql`repository_id = ${repositoryId}`)}) as counted
           on listed.test_id = counted.test_id and listed.name_start = counted.name_start
-      where (listed.executions, listed.identities) is distinct from (counted.executions, counted.identities)`),
-  );
+      where (listed.executions, listed.identities) is distinct from (counted.executions, counted.identities)`);
   return rows.map((row) => {
     const { test_id, listed, counted } = differenceRow.parse(row);
     return `lists know ${listed} of test ${test_id}, but it has ${counted}`;

@@ -7,7 +7,6 @@ import { historiesStatement } from '../../src/postgres/health-histories.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { namedListings } from '../../src/postgres/test-selection.ts';
-import { sameIdentities } from '../../src/postgres/test-states.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
@@ -161,44 +160,6 @@ test('listings of tests are read from a range of the key, by how names begin', a
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toMatch(/BitmapOr(.*\n)+?.*name_start >= 'test 123'(.*\n)+?.*name_start >= 'test 77'/);
 });
-
-test('the identities of an evaluation cost a read of its repository at most, even if statistics do not know it', async () => {
-  const { id } = insights.fixture;
-  const named = Array.from({ length: TESTS }, (_, i) => ({
-    testId: testIdOf(id, `test ${i}`),
-    pipelineName: 'CI',
-    jobName: 'unit',
-  }));
-  const { db } = insights.app.stores.postgres;
-  const examined = db.transaction(async (tx) => {
-    // Statistics are taken while all of its identities belong to another repository.
-    await tx.execute(sql`update ci_insights.identities set repository_id = gen_random_uuid()`);
-    await tx.execute(sql`analyze ci_insights.identities`);
-    await tx.execute(sql`update ci_insights.identities set repository_id = ${id}`);
-    const { rows } = await tx.execute(sql`explain (analyze, format json) ${sameIdentities(id, named)}`);
-    throw new Undone(rowsExamined(rows));
-  });
-  const { rows } = (await examined.catch((error: unknown) => error)) as Undone;
-  expect(rows).toBeGreaterThanOrEqual(TESTS);
-  expect(rows).toBeLessThan(10 * TESTS);
-});
-
-/** Ends a transaction that must leave nothing behind. */
-class Undone extends Error {
-  constructor(readonly rows: number) {
-    super('undone');
-  }
-}
-
-/** How many rows all nodes of an analyzed plan returned or left out. */
-function rowsExamined(plan: unknown): number {
-  if (Array.isArray(plan)) return plan.reduce<number>((sum, one) => sum + rowsExamined(one), 0);
-  if (plan === null || typeof plan !== 'object') return 0;
-  const node = plan as Record<string, unknown>;
-  const of = (key: string) => (typeof node[key] === 'number' ? node[key] : 0);
-  const each = of('Actual Rows') + of('Rows Removed by Filter') + of('Rows Removed by Join Filter');
-  return Object.values(node).reduce<number>((sum, one) => sum + rowsExamined(one), each * of('Actual Loops'));
-}
 
 test('the changes of each identity are read from a range of the key', async () => {
   const statement = daysStatement(insights.fixture.id, {

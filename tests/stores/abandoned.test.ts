@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { z } from 'zod';
 import type { Query } from '../../src/clickhouse/query.ts';
-import { abandonable } from '../../src/postgres/abandonable.ts';
+import { abandonable, readWhole } from '../../src/postgres/abandonable.ts';
 import * as schema from '../../src/postgres/schema.ts';
 import { searchTests } from '../../src/postgres/test-search.ts';
 import { randomFrom } from '../support/random.ts';
@@ -143,4 +143,16 @@ describe('PostgreSQL', () => {
     expect(ended).toBeGreaterThan(10);
     await pool.end();
   });
+});
+
+test('a verification may read a repository for an hour, as of one moment; nothing else may', async () => {
+  const { db } = stores.postgres;
+  const shown = async (name: string, on: Pick<typeof db, 'execute'>) =>
+    (await on.execute(sql`show ${sql.raw(name)}`)).rows.flatMap((row) => Object.values(row));
+  expect(await shown('statement_timeout', db)).toEqual(['30s']);
+  await readWhole(db, async (tx) => {
+    expect(await shown('statement_timeout', tx)).toEqual(['1h']);
+    expect(await shown('transaction_isolation', tx)).toEqual(['repeatable read']);
+  });
+  expect(await shown('statement_timeout', db)).toEqual(['30s']);
 });

@@ -1,0 +1,89 @@
+/** How many rows a statement on a whole repository looks through: some for each identity, not all for each. */
+import { expect, test } from 'bun:test';
+import { type SQL, sql } from 'drizzle-orm';
+import { testIdOf } from '../../src/domain/identity.ts';
+import type { Executor } from '../../src/postgres/client.ts';
+import { noteLate, wronglyListed } from '../../src/postgres/listings.ts';
+import { searchStatement } from '../../src/postgres/test-search.ts';
+import { sameIdentities } from '../../src/postgres/test-states.ts';
+import { setUpInsights } from '../support/insights.ts';
+
+const TESTS = 2_600;
+const IDENTITIES = 2 * TESTS;
+const insights = setUpInsights(async (fixture) => {
+  const executions = Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }));
+  await fixture.ingest(fixture.run(executions), fixture.run(executions, { job_name: 'e2e' }));
+});
+const testIds = () => Array.from({ length: TESTS }, (_, i) => testIdOf(insights.fixture.id, `test ${i}`));
+
+/** Ends a transaction that must leave nothing behind. */
+class Undone extends Error {
+  constructor(readonly rows: number) {
+    super('undone');
+  }
+}
+
+/** How many rows all nodes of a plan that ran returned or left out. */
+function rowsIn(plan: unknown): number {
+  if (Array.isArray(plan)) return plan.reduce<number>((sum, one) => sum + rowsIn(one), 0);
+  if (plan === null || typeof plan !== 'object') return 0;
+  const node = plan as Record<string, unknown>;
+  const of = (key: string) => (typeof node[key] === 'number' ? node[key] : 0);
+  const each = of('Actual Rows') + of('Rows Removed by Filter') + of('Rows Removed by Join Filter');
+  return Object.values(node).reduce<number>((sum, one) => sum + rowsIn(one), each * of('Actual Loops'));
+}
+
+/** Rows that the statement looks through, after what is prepared in the same transaction. */
+async function rowsLookedThrough(statement: SQL, prepare: (tx: Executor) => Promise<unknown>): Promise<number> {
+  const undone = insights.app.stores.postgres.db.transaction(async (tx) => {
+    await prepare(tx);
+    const { rows } = await tx.execute(sql`explain (analyze, format json) ${statement}`);
+    throw new Undone(rowsIn(rows));
+  });
+  const error = await undone.catch((thrown: unknown) => thrown);
+  if (error instanceof Undone) return error.rows;
+  throw error;
+}
+
+/** As if the repository were so large that lists of its tests do not fit into the memory of a statement. */
+async function outgrowMemory(tx: Executor): Promise<void> {
+  await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities, ci_insights.late_listings`);
+  await tx.execute(sql`set local work_mem = '64kB'`);
+  await tx.execute(sql`set local hash_mem_multiplier = 1`);
+}
+
+test('the identities of an evaluation, in a repository that statistics do not know', async () => {
+  const { id } = insights.fixture;
+  const named = testIds().map((testId) => ({ testId, pipelineName: 'CI', jobName: 'unit' }));
+  const rows = await rowsLookedThrough(sameIdentities(id, named), async (tx) => {
+    await tx.execute(sql`update ci_insights.identities set repository_id = gen_random_uuid()`);
+    await tx.execute(sql`analyze ci_insights.identities`);
+    await tx.execute(sql`update ci_insights.identities set repository_id = ${id}`);
+  });
+  expect(rows).toBeGreaterThanOrEqual(TESTS);
+  expect(rows).toBeLessThan(10 * IDENTITIES);
+});
+
+test('how identities are listed, while many are late', async () => {
+  const { id } = insights.fixture;
+  const rows = await rowsLookedThrough(wronglyListed(id), async (tx) => {
+    for (const testId of testIds()) await noteLate(tx, id, [testId]);
+    await tx.execute(sql`update ci_insights.identities set executions = 0 where repository_id = ${id}`);
+    await outgrowMemory(tx);
+  });
+  expect(rows).toBeGreaterThanOrEqual(IDENTITIES);
+  expect(rows).toBeLessThan(20 * IDENTITIES);
+});
+
+test('a search without tests of many names', async () => {
+  const { id } = insights.fixture;
+  const search = {
+    ...{ testIds: [], patterns: ['%'], testIdsExcluded: [], patternsExcluded: ['%t%'] },
+    ...{ pipelines: [], pipelinesExcluded: [], jobs: [], jobsExcluded: [] },
+    ...{ healths: null, confidences: null, impacts: null, isQuarantined: null },
+    ...{ sort: 'executions_count' as const, isDescending: true, isBackward: false, key: null, rows: 11 },
+  };
+  const rows = await rowsLookedThrough(searchStatement(id, search), outgrowMemory);
+  expect(rows).toBeGreaterThanOrEqual(TESTS);
+  expect(rows).toBeLessThan(10 * IDENTITIES);
+});
