@@ -107,7 +107,8 @@ async function differencesIn(
     const compared = testIds.filter((testId) => !waiting.has(testId));
     const found = await differencesOf({ clickhouse, repositoryId, ...stores }, compared, options);
     appendAll(differences, found.differences);
-    const ofThese = open.filter(({ testId }) => compared.includes(testId));
+    const these = new Set(compared);
+    const ofThese = open.filter(({ testId }) => these.has(testId));
     appendAll(differences, recoveryDifferences(found.states, ofThese));
   }
   return differences;
