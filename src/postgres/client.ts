@@ -18,7 +18,7 @@ export type Database = NodePgDatabase<typeof tables> & {
 };
 /** Runs statements: the database, or one of its transactions. */
 export type Executor = Pick<Database, 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'execute'>;
-/** Takes back a part of what it runs: by a transaction, or by a savepoint in one. */
+/** The same, which can also take some statements back together: in a transaction, or at a savepoint of one. */
 export type Transactor = Executor & Pick<Database, 'transaction'>;
 
 /**

@@ -1,10 +1,10 @@
 /**
  * What PostgreSQL's planner knows of the size of repositories.
  *
- * It takes a repository that the statistics of a table do not name for a row or two, and then makes plans that read the whole
- * repository once for each of its rows: a search among 20,000 new tests took longer than a read may. PostgreSQL analyzes a
- * table once a tenth of it has changed, which may take days. So the transaction that counts the tests of a
- * repository also analyzes the tables, and no search meets a large repository that the planner does not know.
+ * Of a repository that the statistics of a table do not name, it expects a row or two. It then makes plans that read the whole
+ * repository once for each row: a search among 20,000 new tests took longer than a read may. PostgreSQL analyzes a table
+ * once a tenth of it has changed, which may take days. So the transaction that counts the tests of a repository also
+ * analyzes the tables, and no search meets a large repository that the planner does not know.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -21,7 +21,9 @@ const FACTOR_MAX = 10;
 /** Tables with at least a row for each test. The others are read by keys that lead to a few rows. */
 const TABLES = [tests, identities, testListings];
 
-const countRow = z.object({ repository_id: z.string(), tests: z.number() });
+const countRow = z.object({ id: z.string(), count: z.number() });
+/** How many tests a repository has. */
+type Counted = z.infer<typeof countRow>;
 const planRow = z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: z.object({ 'Plan Rows': z.number() }) })]) });
 
 export class PlannerStatistics {
@@ -30,18 +32,17 @@ export class PlannerStatistics {
 
   /** Analyzes tables whose statistics are far off for any of these repositories. That takes about half a second for each. */
   async keepUp(tx: Transactor, repositoryIds: readonly string[]): Promise<void> {
-    const outdated = new Set<(typeof TABLES)[number]>();
-    for (const { id, count } of await this.#grown(tx, repositoryIds)) {
-      this.#compared.set(id, count);
-      for (const table of TABLES)
-        if (!outdated.has(table) && (await estimateOf(tx, table, id)) * FACTOR_MAX < count) outdated.add(table);
-    }
-    if (outdated.size === 0) return;
-    // Without new statistics, the transaction is as right. PostgreSQL waits if it analyzes the table itself.
+    const grown = await this.#grown(tx, repositoryIds);
+    for (const { id, count } of grown) this.#compared.set(id, count);
+    // In one order, in which all processes lock tables.
+    const outdated: (typeof TABLES)[number][] = [];
+    for (const table of TABLES) if (await isFarOff(tx, table, grown)) outdated.push(table);
+    if (outdated.length === 0) return;
     await tx
       .transaction(async (inner) => {
         for (const table of outdated) await inner.execute(sql`analyze ${table}`);
       })
+      // Reads are slower until PostgreSQL analyzes the tables, but nothing is wrong.
       .catch(() => {});
   }
 
@@ -51,15 +52,17 @@ export class PlannerStatistics {
   }
 
   /** Those that have twice as many tests as when they were compared. */
-  async #grown(tx: Executor, repositoryIds: readonly string[]): Promise<{ id: string; count: number }[]> {
+  async #grown(tx: Executor, repositoryIds: readonly string[]): Promise<Counted[]> {
     const { rows } = await tx.execute(sql`
-      select repository_id, tests from ${repositoryCounts}
+      select repository_id as id, tests as count from ${repositoryCounts}
       where repository_id = any(${plainColumn(repositoryIds)}::uuid[]) and tests >= ${TESTS_MIN}`);
-    return rows
-      .map((row) => countRow.parse(row))
-      .map(({ repository_id: id, tests: count }) => ({ id, count }))
-      .filter(({ id, count }) => count >= 2 * (this.#compared.get(id) ?? 0));
+    return rows.map((row) => countRow.parse(row)).filter(({ id, count }) => count >= 2 * (this.#compared.get(id) ?? 0));
   }
+}
+
+async function isFarOff(tx: Executor, table: (typeof TABLES)[number], repositories: readonly Counted[]) {
+  for (const { id, count } of repositories) if ((await estimateOf(tx, table, id)) * FACTOR_MAX < count) return true;
+  return false;
 }
 
 /** How many rows of a repository the planner expects. */

@@ -44,13 +44,13 @@ const differenceRow = z.object({ test_id: z.string(), listed: z.string(), counte
 /** A sentence for each test of which lists know something else than its identities say. */
 export async function testListingDifferences(db: Executor, repositoryId: string): Promise<string[]> {
   const { rows } = await db.execute(sql`
-      select coalesce(listed.test_id, counted.test_id) as test_id,
-        format('%s identities and %s executions', coalesce(listed.identities, 0), coalesce(listed.executions, 0)) as listed,
-        format('%s and %s', coalesce(counted.identities, 0), coalesce(counted.executions, 0)) as counted
-      from (select * from ${testListings} where repository_id = ${repositoryId}) as listed
-        full join (${countedOf(sql`repository_id = ${repositoryId}`)}) as counted
-          on listed.test_id = counted.test_id and listed.name_start = counted.name_start
-      where (listed.executions, listed.identities) is distinct from (counted.executions, counted.identities)`);
+    select coalesce(listed.test_id, counted.test_id) as test_id,
+      format('%s identities and %s executions', coalesce(listed.identities, 0), coalesce(listed.executions, 0)) as listed,
+      format('%s and %s', coalesce(counted.identities, 0), coalesce(counted.executions, 0)) as counted
+    from (select * from ${testListings} where repository_id = ${repositoryId}) as listed
+      full join (${countedOf(sql`repository_id = ${repositoryId}`)}) as counted
+        on listed.test_id = counted.test_id and listed.name_start = counted.name_start
+    where (listed.executions, listed.identities) is distinct from (counted.executions, counted.identities)`);
   return rows.map((row) => {
     const { test_id, listed, counted } = differenceRow.parse(row);
     return `lists know ${listed} of test ${test_id}, but it has ${counted}`;

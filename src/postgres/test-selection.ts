@@ -111,8 +111,8 @@ export function matching(
   const { testIdsExcluded, patternsExcluded, healths, confidences, impacts, isQuarantined } = selection;
   if (testIdsExcluded.length > 0)
     conditions.push(sql`not identities.test_id = any(${sql.param(testIdsExcluded)}::uuid[])`);
-  // The others are asked for, because that is a join: a list of excluded tests that outgrows the memory of a statement
-  // would be read once for each identity.
+  // Asks which tests are left, because that is a join. A list of excluded tests that does not fit into the memory of a
+  // statement would be read once for each identity.
   if (patternsExcluded.length > 0)
     conditions.push(sql`identities.test_id in (
       select found.test_id from ${tests} as found

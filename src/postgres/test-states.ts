@@ -113,8 +113,9 @@ export async function readSameIdentities(
 }
 
 /**
- * A join reads the identities of the repository once at most. Looked up one by one, each look-up reads all of them while the
- * statistics of the table do not know the repository yet: any index that begins with its id looks as good as the key.
+ * A join reads the identities of the repository at most once. Looked up one by one, each would cost a read of all of them
+ * while the statistics of the table do not name the repository: then any index that begins with its id looks as good as the
+ * primary key.
  */
 export const sameIdentities = (repositoryId: string, named: readonly Identity[]): SQL => sql`
   select identities.test_id, identities.pipeline_name, identities.job_name, health, summary, belief

@@ -1,12 +1,13 @@
-/** How many rows a statement on a whole repository looks through: some for each identity, not all for each. */
+/** Statements on a whole repository look through a few rows for each identity, not through all of them for each. */
 import { expect, test } from 'bun:test';
 import { type SQL, sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { Executor } from '../../src/postgres/client.ts';
 import { noteLate, wronglyListed } from '../../src/postgres/listings.ts';
-import { searchStatement } from '../../src/postgres/test-search.ts';
+import { searchStatement, type TestSearchPart } from '../../src/postgres/test-search.ts';
 import { sameIdentities } from '../../src/postgres/test-states.ts';
 import { setUpInsights } from '../support/insights.ts';
+import { UNFILTERED } from '../support/searches.ts';
 
 const TESTS = 2_600;
 const IDENTITIES = 2 * TESTS;
@@ -16,7 +17,7 @@ const insights = setUpInsights(async (fixture) => {
 });
 const testIds = () => Array.from({ length: TESTS }, (_, i) => testIdOf(insights.fixture.id, `test ${i}`));
 
-/** Ends a transaction that must leave nothing behind. */
+/** Ends a transaction that must leave nothing behind, and says how many rows its statement looked through. */
 class Undone extends Error {
   constructor(readonly rows: number) {
     super('undone');
@@ -52,7 +53,7 @@ async function outgrowMemory(tx: Executor): Promise<void> {
   await tx.execute(sql`set local hash_mem_multiplier = 1`);
 }
 
-test('the identities of an evaluation, in a repository that statistics do not know', async () => {
+test('an evaluation reads identities once, in a repository that statistics do not know', async () => {
   const { id } = insights.fixture;
   const named = testIds().map((testId) => ({ testId, pipelineName: 'CI', jobName: 'unit' }));
   const rows = await rowsLookedThrough(sameIdentities(id, named), async (tx) => {
@@ -64,7 +65,7 @@ test('the identities of an evaluation, in a repository that statistics do not kn
   expect(rows).toBeLessThan(10 * IDENTITIES);
 });
 
-test('how identities are listed, while many are late', async () => {
+test('a verification reads late tests once, however many they are', async () => {
   const { id } = insights.fixture;
   const rows = await rowsLookedThrough(wronglyListed(id), async (tx) => {
     for (const testId of testIds()) await noteLate(tx, id, [testId]);
@@ -75,13 +76,12 @@ test('how identities are listed, while many are late', async () => {
   expect(rows).toBeLessThan(20 * IDENTITIES);
 });
 
-test('a search without tests of many names', async () => {
+test('a search reads excluded names once, however many they are', async () => {
   const { id } = insights.fixture;
-  const search = {
-    ...{ testIds: [], patterns: ['%'], testIdsExcluded: [], patternsExcluded: ['%t%'] },
-    ...{ pipelines: [], pipelinesExcluded: [], jobs: [], jobsExcluded: [] },
-    ...{ healths: null, confidences: null, impacts: null, isQuarantined: null },
-    ...{ sort: 'executions_count' as const, isDescending: true, isBackward: false, key: null, rows: 11 },
+  const search: TestSearchPart = {
+    ...UNFILTERED,
+    ...{ testIds: [], patterns: ['%'], patternsExcluded: ['%t%'] },
+    ...{ sort: 'executions_count', isDescending: true, rows: 11 },
   };
   const rows = await rowsLookedThrough(searchStatement(id, search), outgrowMemory);
   expect(rows).toBeGreaterThanOrEqual(TESTS);

@@ -10,6 +10,7 @@ import { namedListings } from '../../src/postgres/test-selection.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { explainable } from '../support/queries.ts';
+import { UNFILTERED } from '../support/searches.ts';
 
 const TESTS = 2_600;
 const insights = setUpInsights(async (fixture) => {
@@ -88,23 +89,8 @@ test('what quarantines have excused is counted from what failed: no execution is
 });
 
 const SEARCH: TestSearch = {
-  testIds: [],
-  patterns: [],
-  pipelines: [],
-  pipelinesExcluded: [],
-  jobs: [],
-  jobsExcluded: [],
-  testIdsExcluded: [],
-  patternsExcluded: [],
-  healths: null,
-  confidences: null,
-  impacts: null,
-  isQuarantined: null,
-  sort: 'executions_count',
-  isDescending: true,
-  isBackward: false,
-  key: null,
-  rows: 11,
+  ...UNFILTERED,
+  ...{ testIds: [], patterns: [], sort: 'executions_count', isDescending: true, rows: 11 },
 };
 
 const ALL: TestSearch = { ...SEARCH, patterns: ['%'] };

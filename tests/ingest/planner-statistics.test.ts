@@ -2,12 +2,15 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { setUpInsights } from '../support/insights.ts';
+import { emptyStores } from '../support/stores.ts';
 
 const TESTS = 3_000;
 const TABLES = ['tests', 'identities', 'test_listings'] as const;
 
 const insights = setUpInsights(async (known) => {
+  await emptyStores(known.stores);
   await known.ingest(known.run([{ name: 'a' }, { name: 'b' }]));
 });
 const db = () => insights.app.stores.postgres.db;
@@ -35,4 +38,19 @@ test('a repository that is new to the statistics is in them once its tests can b
   await fixture.ingest(fixture.run(Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }))));
 
   for (const table of TABLES) expect(await estimate(table, fixture.id)).toBeGreaterThan(TESTS / 2);
+});
+
+test('so is a repository that is rebuilt', async () => {
+  const { id } = insights.fixture.another();
+  const fixture = insights.fixture.another();
+  await fixture.ingest(fixture.run(Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }))));
+  // Statistics are taken while its identities belong to another repository.
+  await db().execute(sql`update ci_insights.identities set repository_id = ${id} where repository_id = ${fixture.id}`);
+  await analyze();
+  await db().execute(sql`update ci_insights.identities set repository_id = ${fixture.id} where repository_id = ${id}`);
+  expect(await estimate('identities', fixture.id)).toBeLessThan(TESTS / 100);
+
+  await rebuild(insights.app.stores);
+
+  expect(await estimate('identities', fixture.id)).toBeGreaterThan(TESTS / 2);
 });

@@ -9,6 +9,7 @@ import { abandonable, readWhole } from '../../src/postgres/abandonable.ts';
 import * as schema from '../../src/postgres/schema.ts';
 import { searchTests } from '../../src/postgres/test-search.ts';
 import { randomFrom } from '../support/random.ts';
+import { UNFILTERED } from '../support/searches.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
 
 /** Reads numbers for minutes, unless it is stopped. */
@@ -76,22 +77,8 @@ describe('PostgreSQL', () => {
       stores.postgres.db,
       '01a20185-0000-7000-8000-000000000000',
       {
-        testIds: [],
-        patterns: ['%gone%'],
-        pipelines: [],
-        pipelinesExcluded: [],
-        jobs: [],
-        jobsExcluded: [],
-        testIdsExcluded: [],
-        patternsExcluded: [],
-        healths: null,
-        confidences: null,
-        impacts: null,
-        isQuarantined: null,
-        sort: 'test_name',
-        isDescending: false,
-        isBackward: false,
-        key: null,
+        ...UNFILTERED,
+        ...{ testIds: [], patterns: ['%gone%'], sort: 'test_name', isDescending: false },
         rows: 10,
       },
       gone.signal,

@@ -11,6 +11,7 @@ import { countTests, type FoundIdentity, searchTests, type TestSearch } from '..
 import { writeIdentities, writeTests } from '../../src/postgres/test-state-writes.ts';
 import type { IdentityRecord } from '../../src/postgres/test-states.ts';
 import { setUpIngest } from '../support/ingest.ts';
+import { UNFILTERED } from '../support/searches.ts';
 import { emptyStores } from '../support/stores.ts';
 
 const ingest = setUpIngest();
@@ -50,11 +51,6 @@ const anIdentity = fc.record({
   jobName: fc.constantFrom('', 'e2e', 'unit'),
   executions: fc.integer({ min: 0, max: 3 }),
 });
-
-const ALL: Omit<TestSearch, 'testIds' | 'patterns' | 'sort' | 'isDescending' | 'rows'> = {
-  ...{ pipelines: [], pipelinesExcluded: [], jobs: [], jobsExcluded: [], testIdsExcluded: [], patternsExcluded: [] },
-  ...{ healths: null, confidences: null, impacts: null, isQuarantined: null, isBackward: false, key: null },
-};
 
 async function write(known: readonly { name: string; pipelineName: string; jobName: string; executions: number }[]) {
   await emptyStores(ingest.stores);
@@ -98,7 +94,7 @@ test('whatever is listed and asked for: the page is that of all identities, and 
       for (const { names, patterns, sort, isDescending, rows } of searches) {
         const testIds = names.map((name) => testIdOf(REPOSITORY, name));
         if (patterns.length + testIds.length === 0) continue;
-        const asked: TestSearch = { ...ALL, testIds, patterns, sort: sort as 'test_name', isDescending, rows };
+        const asked: TestSearch = { ...UNFILTERED, testIds, patterns, sort: sort as 'test_name', isDescending, rows };
         const all = known
           .filter(({ executions }) => executions > 0)
           .filter(({ name }) => names.includes(name) || patterns.some((pattern) => isLike(name, pattern)))

@@ -1,4 +1,5 @@
--- Executions with more or fewer stored failures than they reported.
+-- Executions with more or fewer stored failures than they reported. Those with neither are left out: most have none, and
+-- every group takes memory.
 SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SELECT
