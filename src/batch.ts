@@ -69,11 +69,14 @@ export class Batch<K, V> {
     return [...this.#runs].filter(({ taken, abort }) => taken === undefined && !abort.signal.aborted);
   }
 
-  /** An equal share of all that waits and is being read, so that no read is left with a few keys. */
+  /**
+   * An equal share of all that waits and is being read, so that no read is left with a few keys; and no more than leaves
+   * one for each of the others that will still take keys.
+   */
   #takeShare(): Caller<K, V>[] {
     const reading = [...this.#runs].reduce((sum, { taken }) => sum + (taken?.size ?? 0), 0);
     const share = Math.ceil((this.#waiting.length + reading) / this.#atOnce);
-    const count = Math.min(share, this.#sizeMax);
+    const count = Math.min(share, this.#sizeMax, this.#waiting.length - (this.#untaken.length - 1));
     if (!this.#thingOf) return this.#waiting.splice(0, count);
     const taken = new Map<string, Caller<K, V>>();
     const left: Caller<K, V>[] = [];

@@ -163,6 +163,10 @@ describe('a batch', () => {
           );
         },
       ),
+      { examples: [[READS_THAT_SHARE_TWO, 2, 3]] },
     );
   });
 });
+
+/** Once, the first of two reads that had begun for one caller each took both. */
+const READS_THAT_SHARE_TWO = [2, 0, 0, 0, 0, 1, 1].map((wait) => ({ key: 0, wait, leaves: false }));
