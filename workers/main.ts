@@ -13,7 +13,7 @@ import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
 import { LargeMerges } from './large-merges.ts';
-import { Lister } from './lister.ts';
+import { LateWork } from './late-work.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
@@ -30,7 +30,7 @@ export interface RunningWorkers {
   retention: Retention;
   relay: Relay;
   expiry: Expiry;
-  lister: Lister;
+  lateWork: LateWork;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
-  const lister = new Lister({ db, blocks, evaluator, log });
+  const lateWork = new LateWork({ db, clickhouse: background, blocks, evaluator, log });
   // A ClickHouse server has its own cores.
   const largeMerges = deps.config.clickhouseUrl
     ? undefined
@@ -82,19 +82,19 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
   largeMerges?.loop.wake();
-  for (const { loop } of [relay, sweeper, retention, expiry, lister, regrouper, verifier, backtester]) loop.wake();
+  for (const { loop } of [relay, sweeper, retention, expiry, lateWork, regrouper, verifier, backtester]) loop.wake();
   return {
     evaluator,
     sweeper,
     retention,
     relay,
     expiry,
-    lister,
+    lateWork,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
       await Promise.all(
-        [relay, sweeper, retention, expiry, lister, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
+        [relay, sweeper, retention, expiry, lateWork, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
           loop.stop(),
         ),
       );

@@ -40,7 +40,7 @@ const PASS_BYTES_MAX = 96 * 2 ** 20;
  */
 const REPOSITORIES_AT_ONCE = 5;
 
-/** A pass that touches more tests, in all repositories together, is a large one. */
+/** A pass that touches more tests, in all repositories together, is a large one: it leaves some work for later. */
 const SMALL_PASS_TESTS = 1_000;
 
 const NOTHING_AHEAD: BlocksAhead = { blocks: [], news: undefined };
@@ -109,12 +109,13 @@ export class BlockEvaluation {
     if (blockIds.length === 0) return [];
     const { db, blocks } = this.#deps;
     const { isCounted, touched, commits, newest, left } = await this.#read(blockIds, ahead);
+    const isLarge = [...touched.values()].reduce((sum, { tests }) => sum + tests.size, 0) > SMALL_PASS_TESTS;
     const isDone = await onPostgres(() =>
       db.transaction(async (locks) => {
         await lockEvaluation(locks, ...new Set([...touched.keys(), ...commits.keys(), ...newest.keys()]));
         const version = await drawVersion(db);
         const judged = await db
-          .transaction((tx) => this.#count(tx, isCounted, { touched, newest }))
+          .transaction((tx) => this.#count(tx, isCounted, { touched, newest, isLarge }))
           .catch((error: unknown) => {
             this.#statistics.forget(touched.keys());
             throw error;
@@ -126,7 +127,7 @@ export class BlockEvaluation {
         await concurrently(judged, REPOSITORIES_AT_ONCE, ([repositoryId, judgements]) =>
           this.#judgeQuarantines(repositoryId, judgements, settings.get(repositoryId)),
         );
-        await this.#recorder.refresh(commits);
+        await (isLarge ? this.#recorder.leave(commits) : this.#recorder.refresh(commits));
         return true;
       }),
     );
@@ -159,7 +160,7 @@ export class BlockEvaluation {
   async #count(
     tx: Transactor,
     isCounted: ReadonlyMap<number, boolean>,
-    { touched, newest }: Pick<Reading, 'touched' | 'newest'>,
+    { touched, newest, isLarge }: Pick<Reading, 'touched' | 'newest'> & { isLarge: boolean },
   ): Promise<ReadonlyMap<string, Judgements> | undefined> {
     const { blocks } = this.#deps;
     const blockIds = [...isCounted.keys()];
@@ -169,17 +170,16 @@ export class BlockEvaluation {
     const judged = new Map<string, Judgements>();
     const readUncounted = blocks.uncountedExecutions(tx, blockIds);
     const settings = await settingsOf(tx, touched.keys());
-    const isListedLate = [...touched.values()].reduce((sum, { tests }) => sum + tests.size, 0) > SMALL_PASS_TESTS;
     const evaluateAll = async (): Promise<void> => {
       await concurrently(touched, REPOSITORIES_AT_ONCE, async ([repositoryId, of]) => {
         const stores = this.#storesOf({ tx, repositoryId, readUncounted });
         const isFlakyDetectionEnabled = settings.get(repositoryId)?.isEnabled ?? true;
-        const options = { isFlakyDetectionEnabled, isListedLate, beforeBatch: this.#beforeBatch };
+        const options = { isFlakyDetectionEnabled, isListedLate: isLarge, beforeBatch: this.#beforeBatch };
         judged.set(repositoryId, await evaluate(stores, of, options));
       });
       await blocks.markCounted(tx, blockIds);
     };
-    await (isListedLate ? this.#asLarge(evaluateAll) : evaluateAll());
+    await (isLarge ? this.#asLarge(evaluateAll) : evaluateAll());
     await this.#statistics.keepUp(tx, [...touched.keys()]);
     return judged;
   }

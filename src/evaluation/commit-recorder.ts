@@ -1,15 +1,17 @@
 /**
  * Keeps the records of commits on which a test failed: after blocks were stored, the commits that they touch are read from
- * ClickHouse as a whole. So it does not matter how often that happens, or where it is cut off.
+ * ClickHouse as a whole. So it does not matter how often and how late that happens, or where it is cut off.
  */
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import {
   type CommitName,
   forgetCommitRecords,
+  leaveCommits,
   recordedCommits,
   type StoredCommit,
   shareCommitRecords,
+  type TouchedCommit,
   writeCommitRecords,
 } from '../postgres/commit-records.ts';
 import { type CommitRecord, commitKey, readResults, readRuns, runKey, writeCommitRecord } from './commit-record.ts';
@@ -18,7 +20,7 @@ import { type CommitRecord, commitKey, readResults, readRuns, runKey, writeCommi
 export type TouchedCommits = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
 
 /** Commits in a statement. With as many tests each, their ids fit in the 1 MiB of an address. */
-const COMMITS_MAX = 40;
+export const COMMITS_MAX = 40;
 /** A commit with more is not kept as a row, which every run would rewrite; it is read from ClickHouse. */
 const FAILED_TESTS_MAX = 200;
 const RUNS_MAX = 500;
@@ -27,7 +29,24 @@ export class CommitRecorder {
   constructor(private readonly deps: { db: Database; clickhouse: ClickHouse }) {}
 
   /** Under the evaluation locks of these repositories: what is read later is written later. */
-  async refresh(touched: TouchedCommits): Promise<void> {
+  refresh(touched: TouchedCommits): Promise<void> {
+    return this.#change(touched, async (tx, names) => {
+      const recorded = new Set((await recordedCommits(tx, names)).map(commitKey));
+      const due = names.filter((one) => one.hasFailed || recorded.has(commitKey(one)));
+      for (let from = 0; from < due.length; from += COMMITS_MAX)
+        await recordCommits(tx, this.deps.clickhouse, due.slice(from, from + COMMITS_MAX));
+    });
+  }
+
+  /** Leaves the records to be written later (late-records.ts); under the evaluation locks of these repositories, too. */
+  leave(touched: TouchedCommits): Promise<void> {
+    return this.#change(touched, leaveCommits);
+  }
+
+  async #change(
+    touched: TouchedCommits,
+    change: (tx: Executor, commits: readonly TouchedCommit[]) => Promise<void>,
+  ): Promise<void> {
     const names = [...touched].flatMap(([repositoryId, commits]) =>
       [...commits].map(([commit, hasFailed]) => ({ repositoryId, commit, hasFailed })),
     );
@@ -35,29 +54,31 @@ export class CommitRecorder {
     await onPostgres(() =>
       this.deps.db.transaction(async (tx) => {
         await shareCommitRecords(tx);
-        const recorded = new Set((await recordedCommits(tx, names)).map(commitKey));
-        const due = names.filter((one) => one.hasFailed || recorded.has(commitKey(one)));
-        for (let from = 0; from < due.length; from += COMMITS_MAX)
-          await this.#keep(tx, due.slice(from, from + COMMITS_MAX));
+        await change(tx, names);
       }),
     );
   }
+}
 
-  async #keep(tx: Executor, commits: readonly CommitName[]): Promise<void> {
-    const records = await readCommitRecordsOf(this.deps.clickhouse, commits);
-    const kept = commits.flatMap((name): StoredCommit[] => {
-      const record = records.get(commitKey(name));
-      if (!record) return [];
-      const { repositoryId, commit } = name;
-      const firstAt = Math.min(...record.runs.map(({ started_ms }) => started_ms));
-      return [{ repositoryId, commit, firstAt, record: writeCommitRecord(record) }];
-    });
-    await writeCommitRecords(tx, kept);
-    await forgetCommitRecords(
-      tx,
-      commits.filter((name) => !records.has(commitKey(name))),
-    );
-  }
+/** Writes the records of up to {@link COMMITS_MAX} commits as they are now. */
+export async function recordCommits(
+  tx: Executor,
+  clickhouse: ClickHouse,
+  commits: readonly CommitName[],
+): Promise<void> {
+  const records = await readCommitRecordsOf(clickhouse, commits);
+  const kept = commits.flatMap((name): StoredCommit[] => {
+    const record = records.get(commitKey(name));
+    if (!record) return [];
+    const { repositoryId, commit } = name;
+    const firstAt = Math.min(...record.runs.map(({ started_ms }) => started_ms));
+    return [{ repositoryId, commit, firstAt, record: writeCommitRecord(record) }];
+  });
+  await writeCommitRecords(tx, kept);
+  await forgetCommitRecords(
+    tx,
+    commits.filter((name) => !records.has(commitKey(name))),
+  );
 }
 
 /** By {@link commitKey}: those of commits on which a test failed, but not too many. */

@@ -1,10 +1,20 @@
-/** What is kept of commits on which tests failed (src/evaluation/commit-record.ts), as one text each. */
+/**
+ * What is kept of commits on which tests failed (src/evaluation/commit-record.ts), as one text each.
+ *
+ * A small pass of the evaluation writes the records of the commits that it touches. A large one leaves them for later: it
+ * removes those that are outdated by it, and notes the commits as late. ClickHouse is asked about them until their records
+ * are written (src/evaluation/late-records.ts).
+ *
+ *     recorded ──touched by a large pass──► late ──recorded again──► recorded
+ *
+ * Records and notes are written under the evaluation lock of the repository.
+ */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database, Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import { COMMIT_RECORDS_LOCK } from './locks.ts';
-import { commitRecords } from './schema.ts';
+import { commitRecords, lateCommits } from './schema.ts';
 
 export interface CommitName {
   repositoryId: string;
@@ -77,6 +87,54 @@ export async function forgetCommitRecords(tx: Executor, commits: readonly Commit
   await tx.execute(sql`
     delete from ${commitRecords} using unnest(${namesOf(commits)}) as gone (repository_id, commit_sha)
     where commit_records.repository_id = gone.repository_id and commit_records.commit_sha = gone.commit_sha`);
+}
+
+/** A commit with new executions. */
+export interface TouchedCommit extends CommitName {
+  hasFailed: boolean;
+}
+
+/** Notes as late those on which a test failed, now or before, and removes the records that they have. */
+export async function leaveCommits(tx: Executor, commits: readonly TouchedCommit[]): Promise<void> {
+  if (commits.length === 0) return;
+  const failed = plainColumn(commits.map(({ hasFailed }) => String(hasFailed)));
+  await tx.execute(sql`
+    with touched as (
+      select * from unnest(${namesOf(commits)}, ${failed}::boolean[]) as touched (repository_id, commit_sha, has_failed)
+    ), outdated as (
+      delete from ${commitRecords} using touched
+      where commit_records.repository_id = touched.repository_id and commit_records.commit_sha = touched.commit_sha
+      returning commit_records.repository_id, commit_records.commit_sha
+    )
+    insert into ${lateCommits} (repository_id, commit_sha)
+    select repository_id, commit_sha from touched where has_failed
+    union select repository_id, commit_sha from outdated
+    on conflict do nothing`);
+}
+
+/**
+ * The next late commits, in the order of repositories.
+ *
+ * @param after the last of those before; undefined: from the beginning
+ */
+export async function nextLateCommits(
+  db: Executor,
+  after: CommitName | undefined,
+  limit: number,
+): Promise<CommitName[]> {
+  const beyond = after ? sql`(repository_id, commit_sha) > (${after.repositoryId}, ${after.commit})` : sql`true`;
+  const { rows } = await db.execute(sql`
+    select repository_id, commit_sha from ${lateCommits} where ${beyond}
+    order by repository_id, commit_sha limit ${limit}`);
+  return rows.map((found) => name.parse(found));
+}
+
+/** These are no longer late; in the transaction that writes their records. */
+export async function forgetLateCommits(tx: Executor, commits: readonly CommitName[]): Promise<void> {
+  if (commits.length === 0) return;
+  await tx.execute(sql`
+    delete from ${lateCommits} using unnest(${namesOf(commits)}) as recorded (repository_id, commit_sha)
+    where late_commits.repository_id = recorded.repository_id and late_commits.commit_sha = recorded.commit_sha`);
 }
 
 /** Held until the end of the transaction in which the records are made and written. */

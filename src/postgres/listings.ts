@@ -3,7 +3,7 @@
  *
  * That number is in an index, and a row whose number changes gets a new entry in every index. So a large pass of the
  * evaluation leaves the number, and notes the tests as late. They are listed by the current number, which is in the summary,
- * as soon as there is time (workers/lister.ts).
+ * as soon as there is time (src/evaluation/late-listings.ts).
  *
  *     listed ──written by a large pass──► late ──listed again──► listed
  *

@@ -29,8 +29,8 @@ export async function fill(service: BenchService, source: DataOptions, to: numbe
 export interface Ingested {
   /** Executions a second until all are stored and evaluated. */
   perSecond: number;
-  /** Milliseconds after that until lists are in order again. */
-  listedMs: number;
+  /** Milliseconds after that until nothing is late any more. */
+  lateMs: number;
   before: Memory;
   most: Memory;
 }
@@ -53,10 +53,10 @@ export async function measureIngest(service: BenchService, { source, from, to }:
   await service.untilEvaluated();
   const evaluated = performance.now();
   const most = await stopWatching();
-  await service.untilListed();
+  await service.untilNothingIsLate();
   const executions = Math.min(to * source.chunk, source.executions) - from * source.chunk;
   const perSecond = (executions * 1_000) / (evaluated - started);
-  return { perSecond, listedMs: performance.now() - evaluated, before, most };
+  return { perSecond, lateMs: performance.now() - evaluated, before, most };
 }
 
 /** Longer than any measurement. */

@@ -100,9 +100,10 @@ export class BenchService {
       await Bun.sleep(POLL_MS);
   }
 
-  /** Returns when lists are in order again. */
-  async untilListed(): Promise<void> {
-    while ((await this.rows('select 1 from ci_insights.late_listings limit 1')).length > 0) await Bun.sleep(POLL_MS);
+  /** Returns when everything is done that large passes of the evaluation have left for later. */
+  async untilNothingIsLate(): Promise<void> {
+    for (const notes of ['late_commits', 'late_listings'])
+      while ((await this.rows(`select 1 from ci_insights.${notes} limit 1`)).length > 0) await Bun.sleep(POLL_MS);
   }
 
   async #hasNoPendingBlock(): Promise<boolean> {

@@ -11,14 +11,14 @@ import { identities, lateListings, testListings } from '../../src/postgres/schem
 import { testListingDifferences } from '../../src/postgres/test-listings.ts';
 import { writeIdentities } from '../../src/postgres/test-state-writes.ts';
 import { readIdentities } from '../../src/postgres/test-states.ts';
-import { Lister, type ListerDeps } from '../../workers/lister.ts';
+import { LateWork, type LateWorkDeps } from '../../workers/late-work.ts';
 import { setUpApp } from '../support/ingest.ts';
 import { InsightsFixture } from '../support/insights.ts';
 import { emptyStores } from '../support/stores.ts';
 
 const ingest = setUpApp();
 // What is late stays so until a test wants it listed.
-beforeAll(() => ingest.driver.lister.loop.stop());
+beforeAll(() => ingest.driver.lateWork.loop.stop());
 beforeEach(() => emptyStores(ingest.stores));
 afterAll(() => emptyStores(ingest.stores));
 
@@ -38,10 +38,10 @@ async function listed(fixture: InsightsFixture, count = 3): Promise<string[]> {
 
 const notes = (): Promise<number> => ingest.stores.postgres.db.$count(lateListings);
 
-function lister(options: Partial<ListerDeps> = {}): Lister {
-  const { postgres, log } = ingest.stores;
+function lateWork(options: Partial<LateWorkDeps> = {}): LateWork {
+  const { postgres, clickhouse, log } = ingest.stores;
   const evaluator = { lastLargeAt: Number.NEGATIVE_INFINITY };
-  return new Lister({ db: postgres.db, blocks: new BlockStore(postgres.db), evaluator, log, ...options });
+  return new LateWork({ db: postgres.db, clickhouse, blocks: new BlockStore(postgres.db), evaluator, log, ...options });
 }
 
 describe('a large pass', () => {
@@ -51,7 +51,7 @@ describe('a large pass', () => {
     // One test ran more often, in a small pass: it is first at once.
     await fixture.ingest(fixture.run([{ name: named(7) }]));
     expect(await listed(fixture)).toEqual([named(7), named(0), named(1)]);
-    await lister().listAll();
+    await lateWork().doAll();
     expect(await notes()).toBe(0);
 
     // In one pass, all tests run once and one of them twice more.
@@ -62,7 +62,7 @@ describe('a large pass', () => {
     expect(await notes()).toBe(2);
     await ingest.driver.verify();
 
-    await lister().listAll();
+    await lateWork().doAll();
     expect(await listed(fixture)).toEqual([named(900), named(7), named(0)]);
     expect(await notes()).toBe(0);
     await ingest.driver.verify();
@@ -126,7 +126,7 @@ test('a large pass is busy for as long as it runs', async () => {
   expect(evaluator.lastLargeAt).toBeLessThan(now);
 });
 
-describe('the lister', () => {
+describe('late work', () => {
   const late = async (): Promise<InsightsFixture> => {
     const fixture = fixtureOf();
     await fixture.ingest(fixture.run(namesOf(MANY)));
@@ -138,9 +138,9 @@ describe('the lister', () => {
   test('waits while large passes follow each other, but not for ever', async () => {
     const fixture = await late();
     const evaluator = { lastLargeAt: performance.now() };
-    await lister({ evaluator, quietMs: 60_000 }).round();
+    await lateWork({ evaluator, quietMs: 60_000 }).round();
     expect(await notes()).toBeGreaterThan(0);
-    await lister({ evaluator, quietMs: 60_000, latestMs: 0 }).round();
+    await lateWork({ evaluator, quietMs: 60_000, latestMs: 0 }).round();
     expect(await notes()).toBe(0);
     expect(await listed(fixture, 1)).toEqual([named(9)]);
   });
@@ -148,31 +148,31 @@ describe('the lister', () => {
   test('waits while a block is not evaluated', async () => {
     await late();
     const waiting = { storedOnly: async () => [1] } as unknown as BlockStore;
-    await lister({ blocks: waiting }).round();
+    await lateWork({ blocks: waiting }).round();
     expect(await notes()).toBeGreaterThan(0);
-    await lister().round();
+    await lateWork().round();
     expect(await notes()).toBe(0);
   });
 
   test('that is stopped in the middle leaves the notes to the next one', async () => {
     const fixture = await late();
     const { db } = ingest.stores.postgres;
-    const stopping = lister({
+    const stopping = lateWork({
       blocks: new BlockStore(db),
       evaluator: {
         get lastLargeAt() {
-          // Its first tests are listed, and the others are not.
-          if (calls++ === 2) void stopping.loop.stop();
+          // Records are written, and the first tests are listed; the others are not.
+          if (calls++ === 3) void stopping.loop.stop();
           return Number.NEGATIVE_INFINITY;
         },
       },
     });
     let calls = 0;
     await stopping.round();
-    expect(calls).toBe(3);
+    expect(calls).toBe(4);
     expect(await notes()).toBeGreaterThan(0);
     await ingest.driver.verify();
-    await lister().round();
+    await lateWork().round();
     expect(await notes()).toBe(0);
     expect(await listed(fixture, 1)).toEqual([named(9)]);
     await ingest.driver.verify();
@@ -214,7 +214,7 @@ test('verify finds a test that is listed with another number than it has, and is
     (await db.select().from(identities)).map(({ testId }) => testId),
   );
   expect(await found()).toEqual([]);
-  await lister().listAll();
+  await lateWork().doAll();
   expect(await found()).toEqual([]);
   expect((await db.select().from(identities)).map((one) => one.listedExecutions)).toEqual([1, 1]);
 });

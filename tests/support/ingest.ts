@@ -70,8 +70,8 @@ export class IngestDriver {
     return this.#workers.evaluator;
   }
 
-  get lister(): RunningWorkers['lister'] {
-    return this.#workers.lister;
+  get lateWork(): RunningWorkers['lateWork'] {
+    return this.#workers.lateWork;
   }
 
   get retention(): RunningWorkers['retention'] {

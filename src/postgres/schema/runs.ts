@@ -119,3 +119,17 @@ export const commitRecords = schema.table(
     index('commit_records_first_ms').on(table.firstMs),
   ],
 );
+
+/**
+ * Commits whose records a large pass of the evaluation has left to be written later (src/postgres/commit-records.ts). They
+ * have no row in `commit_records` meanwhile.
+ */
+export const lateCommits = schema.table(
+  'late_commits',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+  },
+  // Once each, however many passes touch it.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.commitSha] })],
+);
