@@ -5,15 +5,15 @@ import { lockEvaluation } from './lock.ts';
 
 /** The repository is not evaluated meanwhile: some 50 ms. */
 const TESTS_AT_ONCE = 200;
-/** Read together, because most name the same tests. Each has up to some thousands. */
-const NOTES_AT_ONCE = 100;
+/** Tests that the notes name which are read together. With fewer, a repository of many tests is listed several times. */
+const NAMED_AT_ONCE = 200_000;
 
 /** Each step lists some tests. Steps go in the order of repositories, so they end, however many become late meanwhile. */
 export async function* lateListingSteps(db: Database): AsyncGenerator<void> {
   let late: LateTests | undefined;
   for (;;) {
     yield;
-    late = await nextLate(db, late, NOTES_AT_ONCE);
+    late = await nextLate(db, late, NAMED_AT_ONCE);
     if (!late) return;
     for (let from = 0; from < late.testIds.length; from += TESTS_AT_ONCE) {
       yield;

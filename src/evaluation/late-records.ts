@@ -1,7 +1,13 @@
 /** Writes the records of commits that large passes have left for later (src/postgres/commit-records.ts). */
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { type CommitName, forgetLateCommits, nextLateCommits, shareCommitRecords } from '../postgres/commit-records.ts';
+import {
+  type CommitName,
+  forgetLateCommits,
+  type LateCommit,
+  nextLateCommits,
+  shareCommitRecords,
+} from '../postgres/commit-records.ts';
 import { COMMITS_MAX, recordCommits } from './commit-recorder.ts';
 import { lockEvaluation } from './lock.ts';
 
@@ -16,7 +22,7 @@ export async function* lateRecordSteps({
   db: Database;
   clickhouse: ClickHouse;
 }): AsyncGenerator<void> {
-  let last: CommitName | undefined;
+  let last: LateCommit | undefined;
   do {
     yield;
     const after = last;

@@ -112,21 +112,31 @@ export async function leaveCommits(tx: Executor, commits: readonly TouchedCommit
     on conflict do nothing`);
 }
 
+/** A commit whose record is not written yet. */
+export interface LateCommit extends CommitName {
+  /** In the order in which commits became late. */
+  noteId: number;
+}
+
+const lateRow = z
+  .object({ repository_id: z.string(), commit_sha: z.string(), note_id: z.coerce.number() })
+  .transform((row): LateCommit => ({ repositoryId: row.repository_id, commit: row.commit_sha, noteId: row.note_id }));
+
 /**
- * The next late commits, in the order of repositories.
+ * The next late commits: by repository, in the order in which they became late.
  *
  * @param after the last of those before; undefined: from the beginning
  */
 export async function nextLateCommits(
   db: Executor,
-  after: CommitName | undefined,
+  after: LateCommit | undefined,
   limit: number,
-): Promise<CommitName[]> {
-  const beyond = after ? sql`(repository_id, commit_sha) > (${after.repositoryId}, ${after.commit})` : sql`true`;
+): Promise<LateCommit[]> {
+  const beyond = after ? sql`(repository_id, note_id) > (${after.repositoryId}, ${after.noteId})` : sql`true`;
   const { rows } = await db.execute(sql`
-    select repository_id, commit_sha from ${lateCommits} where ${beyond}
-    order by repository_id, commit_sha limit ${limit}`);
-  return rows.map((found) => name.parse(found));
+    select repository_id, commit_sha, note_id from ${lateCommits} where ${beyond}
+    order by repository_id, note_id limit ${limit}`);
+  return rows.map((found) => lateRow.parse(found));
 }
 
 /** These are no longer late; in the transaction that writes their records. */

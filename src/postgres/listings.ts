@@ -51,27 +51,38 @@ const notesRow = z.object({
   test_ids: z.array(z.string()),
 });
 
+/** Read at most at once, however few tests they name. */
+const NOTES_MAX = 1_000;
+
 /**
- * The first notes after some others, in the order of repositories; undefined if there are none.
+ * The first notes after some others, in the order of repositories; undefined if there are none. Notes of a repository are
+ * read together, because most name the same tests.
  *
  * @param after undefined: from the beginning
+ * @param namedMax no further note once these name so many tests, each counted as often as it is named
  */
 export async function nextLate(
   db: Executor,
   after: LateTests | undefined,
-  notesMax: number,
+  namedMax: number,
 ): Promise<LateTests | undefined> {
   const beyond = after ? sql`(repository_id, note_id) > (${after.repositoryId}, ${after.noteIds.at(-1)})` : sql`true`;
   const { rows } = await onPostgres(() =>
     db.execute(sql`
-      with following as (
-        select repository_id, note_id, test_ids from ${lateListings} where ${beyond}
-        order by repository_id, note_id limit ${notesMax}
+      with first as (
+        select repository_id from ${lateListings} where ${beyond} order by repository_id, note_id limit 1
+      ), following as (
+        select note_id, test_ids from ${lateListings}
+        where ${beyond} and repository_id = (select repository_id from first)
+        order by note_id limit ${NOTES_MAX}
+      ), counted as (
+        select *, sum(cardinality(test_ids)) over (order by note_id) - cardinality(test_ids) as named_before
+        from following
       )
-      select following.repository_id, json_agg(distinct note_id) as note_ids,
-        json_agg(distinct test_id) as test_ids
-      from following cross join unnest(test_ids) as late (test_id)
-      group by following.repository_id order by following.repository_id limit 1`),
+      select repository_id, json_agg(distinct note_id) as note_ids, json_agg(distinct test_id) as test_ids
+      from first cross join counted cross join unnest(test_ids) as late (test_id)
+      where named_before < ${namedMax}
+      group by repository_id`),
   );
   const [row] = rows.map((one) => notesRow.parse(one));
   return row && { repositoryId: row.repository_id, noteIds: row.note_ids, testIds: row.test_ids };

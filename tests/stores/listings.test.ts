@@ -178,6 +178,27 @@ describe('late work', () => {
     await ingest.driver.verify();
   });
 
+  test('reads notes of one repository together, until they name enough tests', async () => {
+    const fixtures = [fixtureOf(), fixtureOf()].sort((one, other) => (one.id < other.id ? -1 : 1));
+    const { db } = ingest.stores.postgres;
+    const id = (i: number): string => `00000000-0000-0000-0000-00000000000${i}`;
+    const noted = [
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ].map((ids) => ids.map(id));
+    for (const fixture of fixtures) for (const ids of noted) await noteLate(db, fixture.id, ids);
+    const read: [string | undefined, readonly string[]][] = [];
+    for (let late = await nextLate(db, undefined, 3); late; late = await nextLate(db, late, 3))
+      read.push([late.repositoryId, late.testIds.toSorted()]);
+    expect(read).toEqual(
+      fixtures.flatMap((fixture) => [
+        [fixture.id, [1, 2, 3].map(id)],
+        [fixture.id, [3, 4].map(id)],
+      ]),
+    );
+  });
+
   test('forgets no note that came between those that it read', async () => {
     const fixture = await late();
     const { db } = ingest.stores.postgres;

@@ -129,7 +129,13 @@ export const lateCommits = schema.table(
   {
     repositoryId: uuid('repository_id').notNull(),
     commitSha: text('commit_sha').notNull(),
+    /** In the order in which they became late. */
+    noteId: bigint('note_id', { mode: 'number' }).generatedAlwaysAsIdentity(),
   },
-  // Once each, however many passes touch it.
-  (table) => [primaryKey({ columns: [table.repositoryId, table.commitSha] })],
+  (table) => [
+    // Once each, however many passes touch it.
+    primaryKey({ columns: [table.repositoryId, table.commitSha] }),
+    // Commits that became late together ran at about the same time: to read those together takes half as long.
+    index('late_commits_order').on(table.repositoryId, table.noteId),
+  ],
 );
