@@ -6,19 +6,34 @@ import { type Memory, medianOf, memoryOf, SAMPLE_MS, watchMemory } from './memor
 import type { BenchService } from './service.ts';
 
 const TENTHS = 10;
+/** A tenth that takes longer is told. */
+const TOLD_MS = 10_000;
 
 /**
  * Fills the service with jobs of the source up to `to`. Returns what it takes in memory while each tenth arrives: the sample
  * in the middle of those of each second.
+ *
+ * @param say told how many are queued, after each tenth that takes long
  */
-export async function fill(service: BenchService, source: DataOptions, to: number): Promise<Memory[]> {
+export async function fill(
+  service: BenchService,
+  source: DataOptions,
+  to: number,
+  say: (what: string) => void,
+): Promise<Memory[]> {
   const feed = service.feed(source, { from: 0, to, isPackedFirst: false });
   const samples = Array.from({ length: TENTHS }, (): Memory[] => []);
   let sampledAt = 0;
+  let said = { tenth: 0, at: performance.now() };
   for (let line = await feed.next(); line !== undefined; line = await feed.next()) {
-    if (performance.now() - sampledAt < SAMPLE_MS) continue;
-    sampledAt = performance.now();
+    const now = performance.now();
+    if (now - sampledAt < SAMPLE_MS) continue;
+    sampledAt = now;
     const tenth = Math.floor((TENTHS * Number(line)) / (to * source.chunk));
+    if (tenth > said.tenth && now - said.at >= TOLD_MS) {
+      say(`has queued ${line} of them`);
+      said = { tenth, at: now };
+    }
     samples[tenth]?.push(await memoryOf(service.pid));
   }
   await feed.ended;

@@ -134,7 +134,7 @@ await inFolder(values.folder, async (folder) => {
   await service.start();
   if (!isFilled) {
     say(`fills with ${source.executions} executions`);
-    await fill(service, source, Math.ceil(source.executions / source.chunk));
+    await fill(service, source, Math.ceil(source.executions / source.chunk), say);
     await fillLog(service, source.now, EVENTS);
   }
   await service.untilEvaluated();

@@ -145,7 +145,7 @@ async function fillBefore(service: BenchService, options: RunOptions, say: (what
   const { from } = lastJobsOf(options);
   say(`fills with ${from * source.chunk} executions`);
   if (!isFilledByQueue) return fillDirectly(service, source, from, say);
-  return fillFigures(await fill(service, source, from));
+  return fillFigures(await fill(service, source, from, say));
 }
 
 /** The last executions of the source. */
