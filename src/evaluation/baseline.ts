@@ -17,6 +17,7 @@ import {
 } from '../postgres/contradictions.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { forgetRuns, readMeanings } from '../postgres/judged-runs.ts';
+import { forgetMonth } from './forget-month.ts';
 import { lockEvaluation } from './lock.ts';
 import { placeOf } from './news.ts';
 import { StateStore } from './state-store.ts';
@@ -55,7 +56,7 @@ export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthS
     for (let from = 0; from < group.size; from += TESTS_AT_ONCE) {
       const testIds = [...group].slice(from, from + TESTS_AT_ONCE);
       await stores.states.writeCheckpoints(await moved(stores, testIds, monthStart));
-      await stores.states.forgetMonth(testIds, month);
+      await forgetMonth(tx, repositoryId, testIds, month);
     }
     const to = endOfMonth(monthStart) - POOLED_MS - USUAL_MS - HOUR_MS;
     await forgetRuns(tx, repositoryId, { from: 0, to });

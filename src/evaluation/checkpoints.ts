@@ -12,7 +12,7 @@ import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { StoredBelief } from '../postgres/belief-text.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
-import type { Starts } from './judge-arrivals.ts';
+import type { Starts } from './course-starts.ts';
 import type { Identity } from './store.ts';
 
 /** How far the newer checkpoint of an identity stays behind its newest execution, at least. */

@@ -15,6 +15,7 @@ import { contradictedAmong } from '../postgres/contradictions.ts';
 import type { Checkpoints } from '../postgres/health-checkpoints.ts';
 import { addToRuns } from '../postgres/judged-runs.ts';
 import type { IdentityRecord } from '../postgres/test-states.ts';
+import { batchesOf, inTurns } from './batches.ts';
 import { beginningsIn } from './beginnings.ts';
 import { type CalmContext, type CalmTest, countCalm, maybeCalm, mayMove } from './calm.ts';
 import { type KnownTest, type TestInHand, UNKNOWN } from './changed-states.ts';
@@ -24,7 +25,7 @@ import { type NewsOfIdentity, placeOf } from './news.ts';
 import { takeInPulls } from './pull-commits.ts';
 import type { RecentCourses } from './recent-courses.ts';
 import { StateStore, type WriteOptions } from './state-store.ts';
-import { type EvaluationStore, type Identity, identityKey, TESTS_MAX, type Verdict } from './store.ts';
+import { type EvaluationStore, type Identity, identityKey, type Verdict } from './store.ts';
 import type { TouchedRepository, TouchedTest } from './touched.ts';
 
 export interface EvaluationStores {
@@ -64,7 +65,7 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Judgements> {
   const evaluation = new Evaluation(stores, options);
-  await countAll(evaluation, [...batchesOf(touched.tests)], options);
+  await inTurns(evaluation, [...batchesOf(touched.tests)], options.beforeBatch);
   options.beforeBatch();
   const judged = await evaluation.judge(touched);
   for (const batch of batchesOf(judged)) {
@@ -72,64 +73,6 @@ export async function evaluate(
     await evaluation.write(batch);
   }
   return evaluation.judgements;
-}
-
-/**
- * While one batch is written, the next is counted, and the one after it is read: PostgreSQL and this process work at the
- * same time. A test is in one batch only, and the lock of the repository keeps others from writing, so what is read
- * ahead is not outdated.
- */
-async function countAll(
-  evaluation: Evaluation,
-  batches: readonly ReadonlyMap<string, TouchedTest>[],
-  { beforeBatch }: EvaluateOptions,
-): Promise<void> {
-  let reading = readAhead(evaluation, batches[0]);
-  let writing: Promise<void> = Promise.resolve();
-  try {
-    for (const [i, batch] of batches.entries()) {
-      beforeBatch();
-      const known = await reading;
-      reading = readAhead(evaluation, batches[i + 1]);
-      const counted = await evaluation.count(batch, known);
-      await writing;
-      writing = handled(evaluation.writeCounted(counted));
-    }
-  } finally {
-    // The transaction is not ended while something is written in it.
-    await Promise.allSettled([reading, writing]);
-  }
-  await writing;
-}
-
-const readAhead = (evaluation: Evaluation, batch: ReadonlyMap<string, TouchedTest> | undefined) =>
-  batch ? handled(evaluation.readAhead(batch)) : Promise.resolve(new Map<string, KnownTest>());
-
-/** A promise that is waited for later. Without this, its failure would end the process before that. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}
-
-/**
- * About how many are read at once. Of each repository, three batches are in memory: one is read, one is counted, and one is
- * written. With 5,000, a pass of 100,000 tests took 1.5 times as long to collect garbage, and 100 MiB more.
- */
-const IDENTITIES_AT_ONCE = 1_000;
-
-function* batchesOf<V extends TouchedTest>(tests: ReadonlyMap<string, V>): Generator<Map<string, V>> {
-  let batch = new Map<string, V>();
-  let identities = 0;
-  for (const [testId, test] of tests) {
-    if (batch.size === TESTS_MAX || identities >= IDENTITIES_AT_ONCE) {
-      yield batch;
-      batch = new Map();
-      identities = 0;
-    }
-    batch.set(testId, test);
-    identities += test.news?.identities.length ?? 0;
-  }
-  if (batch.size > 0) yield batch;
 }
 
 /** A test that was judged: the news that are not counted yet, and its identities. */

@@ -9,7 +9,7 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { followCourse, judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
@@ -24,9 +24,11 @@ import {
   type StoredRun,
   writeMeanings,
 } from '../postgres/judged-runs.ts';
+import { type KnownBelief, NOTHING_KNOWN, type Starts, startBefore, withFirst } from './course-starts.ts';
 import { placeOf, runNameOfExecution } from './news.ts';
 import type { MovedEvidence } from './pull-commits.ts';
-import type { RecentCourses, RecentParts, StoredEnd } from './recent-courses.ts';
+import type { RecentCourses, RecentParts } from './recent-courses.ts';
+import { partsOf } from './recent-parts.ts';
 import { isSameRun, RunInHand } from './run-in-hand.ts';
 import {
   type EvaluationStore,
@@ -37,15 +39,6 @@ import {
   testIdIn,
 } from './store.ts';
 import { StoredHistory } from './stored-history.ts';
-
-/** Where a belief can start over: the baseline first, later ones after it. */
-export type Starts = readonly [baseline: StoredBelief, ...StoredBelief[]];
-
-export interface KnownBelief extends Identity {
-  /** Undefined if it has never run on the default branch. */
-  stored: StoredEnd | undefined;
-  starts: Starts;
-}
 
 /** What is new about an identity. */
 export interface Arrival extends Identity {
@@ -334,46 +327,4 @@ class Judgement {
     });
     await writeMeanings(this.stores.tx, this.stores.repositoryId, changed);
   }
-}
-
-const NOTHING_KNOWN: Pick<KnownBelief, 'stored' | 'starts'> = { stored: undefined, starts: [unknownBelief()] };
-
-/** Checkpoints are days apart, so one that is close becomes one only if there is no other. */
-const withFirst = (starts: Starts, close: StoredBelief): Starts =>
-  starts.length === 1 && starts[0] !== close ? [starts[0], close] : starts;
-
-/** The executions of the last part of a course. One that is twice as long is cut. */
-const PART_EXECUTIONS = 100;
-
-/** What to remember of a course: places at its end from which it can start over. */
-function partsOf(
-  { start, executions, ...identity }: InHand,
-  contradictions: readonly IdentifiedContradiction[],
-  runs: KnownRuns,
-): RecentParts {
-  if (executions.length < 2 * PART_EXECUTIONS) return [{ start, executions }];
-  const ordered = executions.toSorted(comparePositions);
-  const cut = ordered.length - PART_EXECUTIONS;
-  const last = ordered[cut - 1];
-  const earlier = {
-    executions: ordered.slice(0, cut),
-    contradictions: contradictions.filter(({ at }) => last && comparePositions(at, last) <= 0),
-  };
-  const { at, belief } = followCourse({ ...start, place: placeOf(identity), ...earlier }, runs);
-  return [
-    { start, executions: earlier.executions },
-    { start: { at, belief }, executions: ordered.slice(cut) },
-  ];
-}
-
-/** The newest place before that moment. What is older than the baseline came too late. */
-function startBefore(
-  { stored, starts }: Pick<KnownBelief, 'stored' | 'starts'>,
-  moment: number,
-): { start: StoredBelief; restart: Starts } {
-  const isBefore = ({ at }: StoredBelief): boolean => at === null || at.finishedAt < moment;
-  const [baseline, ...later] = starts;
-  const kept = later.filter(isBefore);
-  const end = stored?.belief;
-  return { start: end && isBefore(end) ? end : (kept.at(-1) ?? baseline), restart: [baseline, ...kept] };
 }

@@ -5,12 +5,8 @@
  */
 import { shownChanges } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
-import { mergeGroups, withoutGroupMonth } from '../domain/failure-group.ts';
-import { withoutFirstsOf } from '../domain/first-executions.ts';
+import { mergeGroups } from '../domain/failure-group.ts';
 import { RepositoryTotals } from '../domain/repository-stats.ts';
-import { monthOf } from '../domain/retention.ts';
-import { withoutMonth } from '../domain/test-state.ts';
-import { DAY_MS } from '../domain/time.ts';
 import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
@@ -51,8 +47,9 @@ import {
   type TestInHand,
 } from './changed-states.ts';
 import { checkpointsAfter, startsOf } from './checkpoints.ts';
+import type { KnownBelief } from './course-starts.ts';
 import type { DerivedState } from './derived-state.ts';
-import type { JudgedIdentity, KnownBelief } from './judge-arrivals.ts';
+import type { JudgedIdentity } from './judge-arrivals.ts';
 import { keepTotals, type TotalsToKeep, totalsOfSteady, type WrittenTest } from './keep-totals.ts';
 import { placeOf } from './news.ts';
 import { type Identity, identityKey } from './store.ts';
@@ -249,46 +246,6 @@ export class StateStore {
     await this.replaceGroups(testIds, groups);
   }
 
-  /** Takes a month that leaves, and every month before it, out of what is known of some tests. */
-  async forgetMonth(testIds: readonly string[], month: number): Promise<void> {
-    const known = await this.readStates(testIds);
-    await writeTests(
-      this.tx,
-      this.repositoryId,
-      [...known.values()].flatMap(({ test }) => (test ? [{ ...test, ...withoutRunsOf(test, month) }] : [])),
-    );
-    const kept = new Map(
-      [...known].map(([testId, { records }]) => [
-        testId,
-        records.map((record) => ({ ...record, summary: withoutMonth(record.summary, month) })),
-      ]),
-    );
-    const written = [...known].map(
-      ([testId, { records }]): WrittenTest => ({
-        ...{ testId, before: records, after: kept.get(testId) ?? [] },
-        mayHealthChange: false,
-      }),
-    );
-    await keepTotals(this.#totals, written, () =>
-      writeIdentities(
-        this.tx,
-        this.repositoryId,
-        [...kept.values()].flat(),
-        (testId) => known.get(testId)?.test?.name ?? '',
-      ),
-    );
-    const groups = await readFailureGroups(this.tx, this.repositoryId, testIds);
-    await forgetFailureGroups(this.tx, this.repositoryId, testIds);
-    await writeFailureGroups(
-      this.tx,
-      this.repositoryId,
-      groups.flatMap((group) => {
-        const kept = withoutGroupMonth(group, month);
-        return kept ? [{ ...group, ...kept }] : [];
-      }),
-    );
-  }
-
   readGroups(testIds: readonly string[]): Promise<FailureGroupRecord[]> {
     return readFailureGroups(this.tx, this.repositoryId, testIds);
   }
@@ -316,11 +273,6 @@ function replaced(before: readonly IdentityRecord[], written: readonly IdentityR
   const places = new Set(written.map(placeOf));
   return [...before.filter((record) => !places.has(placeOf(record))), ...written];
 }
-
-const withoutRunsOf = ({ firstExecutions, lastDay }: TestState, month: number) => ({
-  firstExecutions: withoutFirstsOf(firstExecutions, month),
-  lastDay: lastDay !== null && monthOf(lastDay * DAY_MS) > month ? lastDay : null,
-});
 
 function knownTests(tests: readonly TestState[], identities: readonly IdentityRecord[]): Map<string, KnownTest> {
   const known = new Map<string, { test: TestState | undefined; records: IdentityRecord[] }>();
