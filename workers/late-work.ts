@@ -1,6 +1,6 @@
 /**
- * Does what large passes of the evaluation leave for later: records of commits, and by how often they ran tests are listed.
- * As soon as there is time, and at least every ten minutes. Every worker does so: to do it twice changes nothing.
+ * Does what large passes of the evaluation leave for later: writes the records of commits, and lists tests by how often they
+ * ran. It begins as soon as there is time, and at least every ten minutes. Every worker does so: to do it twice changes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../src/clickhouse/client.ts';

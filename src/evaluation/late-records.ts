@@ -11,17 +11,16 @@ import {
 import { COMMITS_MAX, recordCommits } from './commit-recorder.ts';
 import { lockEvaluation } from './lock.ts';
 
+interface Stores {
+  db: Database;
+  clickhouse: ClickHouse;
+}
+
 /**
  * Each step reads and writes some commits, while their repositories are not evaluated: some 200 ms. Commits of many
  * repositories share its statements. Steps go in the order of repositories, so they end, however many become late meanwhile.
  */
-export async function* lateRecordSteps({
-  db,
-  clickhouse,
-}: {
-  db: Database;
-  clickhouse: ClickHouse;
-}): AsyncGenerator<void> {
+export async function* lateRecordSteps({ db, clickhouse }: Stores): AsyncGenerator<void> {
   let last: LateCommit | undefined;
   do {
     yield;
@@ -33,7 +32,7 @@ export async function* lateRecordSteps({
 }
 
 /** Under the evaluation locks, so that no pass leaves one of these commits between the reading and the writing. */
-function record({ db, clickhouse }: { db: Database; clickhouse: ClickHouse }, late: readonly CommitName[]) {
+function record({ db, clickhouse }: Stores, late: readonly CommitName[]): Promise<void> {
   return onPostgres(() =>
     db.transaction(async (tx) => {
       await lockEvaluation(tx, ...new Set(late.map(({ repositoryId }) => repositoryId)));
