@@ -5,7 +5,7 @@
  * is simply run again; `ci.migrations` only saves the repetition.
  */
 import { z } from 'zod';
-import type { ClickHouse } from './client.ts';
+import { type ClickHouse, StatementRefused } from './client.ts';
 import { loadMigrations } from './migrations.ts';
 
 /** Brings the database up to date. Returns the versions it ran. */
@@ -21,7 +21,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[
   const run: number[] = [];
   for (const migration of loadMigrations()) {
     if (done.has(migration.version)) continue;
-    for (const statement of migration.statements) await clickhouse.command(statement);
+    for (const statement of migration.statements) await runMigrationStatement(clickhouse, statement);
     await clickhouse.insert(
       'ci.migrations',
       JSON.stringify({ version: migration.version, name: migration.name }),
@@ -30,4 +30,16 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[
     run.push(migration.version);
   }
   return run;
+}
+
+const UNKNOWN_SETTING = '115';
+
+/** A server that is older than a setting of a table does without: it has not got what the setting turns off either. */
+export async function runMigrationStatement(clickhouse: ClickHouse, statement: string): Promise<void> {
+  try {
+    await clickhouse.command(statement);
+  } catch (error) {
+    const isUnknown = error instanceof StatementRefused && error.code === UNKNOWN_SETTING;
+    if (!isUnknown || !/^ALTER TABLE \S+ MODIFY SETTING/.test(statement)) throw error;
+  }
 }

@@ -6,7 +6,7 @@ import {
   openClickHouse,
   StatementRefused,
 } from '../../src/clickhouse/client.ts';
-import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import { migrateClickHouse, runMigrationStatement } from '../../src/clickhouse/migrate.ts';
 import type { Query } from '../../src/clickhouse/query.ts';
 import { StoreUnavailable, UserError } from '../../src/errors.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
@@ -42,6 +42,15 @@ const one = query('SELECT toUInt8(1) AS one', z.object({ one: z.number() }));
 describe('ClickHouse over HTTP', () => {
   test('migrations run once, and again without effect', async () => {
     expect(await migrateClickHouse(clickhouse)).toEqual([]);
+  });
+
+  test('a migration leaves out settings of tables that an older server does not know, and nothing else', async () => {
+    await runMigrationStatement(clickhouse, 'ALTER TABLE ci.pairs MODIFY SETTING of_a_newer_version = 1');
+    for (const wrong of [
+      'ALTER TABLE ci.pairs MODIFY SETTING index_granularity_bytes = 8192',
+      'SELECT 1 SETTINGS of_a_newer_version = 1',
+    ])
+      await expect(runMigrationStatement(clickhouse, wrong)).rejects.toBeInstanceOf(StatementRefused);
   });
 
   test('statements that follow each other share a connection', async () => {
