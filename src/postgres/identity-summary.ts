@@ -3,20 +3,42 @@
  * and one text costs a tenth of what `jsonb` or a column for each part does.
  */
 import { type SQL, sql } from 'drizzle-orm';
-import { z } from 'zod';
-import type { DayCounts, MonthCounts } from '../domain/flat-counts.ts';
+import { type DayCounts, type MonthCounts, NO_COUNTS } from '../domain/flat-counts.ts';
 import { STATUSES, type Status } from '../domain/status.ts';
-import type { IdentitySummary } from '../domain/test-state.ts';
+import type { IdentitySummary, SummarisedExecution } from '../domain/test-state.ts';
 
-type StoredNewest = [number, string, Status, string, string, string, string, string];
+type StoredNewest = [
+  finishedAt: number,
+  executionId: string,
+  /** Its place in `STATUSES`. */
+  status: number,
+  framework: string,
+  frameworkVersion: string,
+  language: string,
+  filepath: string,
+  fn: string,
+];
 type Stored = [
   /** When its newer checkpoint is. */
+  checkpointAt: number,
+  months: MonthCounts,
+  firstDay: number,
+  /** See {@link packDays}. */
+  days: PackedDays,
+  /** How long before the newest execution it last passed and failed, in milliseconds. */
+  sinceSuccess: number | null,
+  sinceFailure: number | null,
+  newest: StoredNewest | null,
+];
+
+/** How rows were written before. They stay so until their test runs again. */
+type Formerly = [
   checkpointAt: number,
   months: MonthCounts,
   days: DayCounts,
   lastSuccessAt: number | null,
   lastFailureAt: number | null,
-  newest: StoredNewest | null,
+  newest: [number, string, Status, string, string, string, string, string] | null,
 ];
 
 /**
@@ -25,27 +47,39 @@ type Stored = [
  */
 const isStored = (value: unknown): value is Stored =>
   Array.isArray(value) &&
+  value.length === 7 &&
+  typeof value[0] === 'number' &&
+  Array.isArray(value[1]) &&
+  typeof value[2] === 'number' &&
+  Array.isArray(value[3]) &&
+  isMoment(value[4]) &&
+  isMoment(value[5]) &&
+  isNewest(value[6], (status) => typeof status === 'number');
+const isFormer = (value: unknown): value is Formerly =>
+  Array.isArray(value) &&
+  value.length === 6 &&
   typeof value[0] === 'number' &&
   Array.isArray(value[1]) &&
   Array.isArray(value[2]) &&
   isMoment(value[3]) &&
   isMoment(value[4]) &&
-  isNewest(value[5]);
+  isNewest(value[5], (status) => STATUSES.some((known) => known === status));
 
-function parsed(text: string): Stored {
+function parsed(text: string): Stored | Formerly {
   const value: unknown = JSON.parse(text);
-  if (!isStored(value)) throw new TypeError('a stored summary has other parts than it is written with');
-  return value;
+  if (isStored(value) || isFormer(value)) return value;
+  throw new TypeError('a stored summary has other parts than it is written with');
 }
 
 const isMoment = (value: unknown): boolean => value === null || typeof value === 'number';
-const isNewest = (value: unknown): boolean =>
+const isNewest = (value: unknown, isStatus: (status: unknown) => boolean): boolean =>
   value === null ||
   (Array.isArray(value) &&
     value.length === 8 &&
     typeof value[0] === 'number' &&
-    areTexts(value, 1) &&
-    STATUSES.includes(value[2]));
+    typeof value[1] === 'string' &&
+    isStatus(value[2]) &&
+    areTexts(value, 3));
 function areTexts(values: readonly unknown[], from: number): boolean {
   for (let i = from; i < values.length; i++) if (typeof values[i] !== 'string') return false;
   return true;
@@ -62,24 +96,95 @@ export function writeSummary({ summary, checkpointAt }: StoredSummary): string {
   const newestFields = newest && [
     newest.finishedAt,
     newest.executionId.toString(),
-    newest.status,
+    STATUSES.indexOf(newest.status),
     newest.framework,
     newest.frameworkVersion,
     newest.language,
     newest.filepath,
     newest.function,
   ];
-  return JSON.stringify([checkpointAt, months, days, lastSuccessAt, lastFailureAt, newestFields]);
+  const end = newest?.finishedAt ?? 0;
+  const before = (at: number | null) => (at === null ? null : end - at);
+  return JSON.stringify([
+    checkpointAt,
+    months,
+    days[0] ?? 0,
+    packDays(days),
+    before(lastSuccessAt),
+    before(lastFailureAt),
+    newestFields,
+  ]);
 }
 
-/** Reads what {@link writeSummary} writes. */
+/** Reads what {@link writeSummary} writes, or wrote. */
 export function readSummary(text: string): StoredSummary {
-  const [checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest] = parsed(text);
-  const summary = { months, days, lastSuccessAt, lastFailureAt };
-  if (newest === null) return { summary: { ...summary, newest: null }, checkpointAt };
-  const [finishedAt, executionId, status, framework, frameworkVersion, language, filepath, fn] = newest;
+  const stored = parsed(text);
+  if (stored.length === 6) return readFormer(stored);
+  const [checkpointAt, months, firstDay, days, sinceSuccess, sinceFailure, newest] = stored;
+  const end = newest?.[0] ?? 0;
+  const at = (before: number | null) => (before === null ? null : end - before);
+  const execution = newest && executionOf(newest, STATUSES[newest[2]]);
+  const [lastSuccessAt, lastFailureAt] = [at(sinceSuccess), at(sinceFailure)];
+  return {
+    summary: { months, days: unpackDays(firstDay, days), lastSuccessAt, lastFailureAt, newest: execution },
+    checkpointAt,
+  };
+}
+
+function readFormer([checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest]: Formerly): StoredSummary {
+  const execution = newest && executionOf(newest, newest[2]);
+  return { summary: { months, days, lastSuccessAt, lastFailureAt, newest: execution }, checkpointAt };
+}
+
+function executionOf(
+  [finishedAt, executionId, , framework, frameworkVersion, language, filepath, fn]: readonly [
+    number,
+    string,
+    unknown,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ],
+  status: Status | undefined,
+): SummarisedExecution {
+  if (status === undefined) throw new TypeError('a stored summary has a status that is none');
   const execution = { finishedAt, executionId: BigInt(executionId), status, framework, frameworkVersion, language };
-  return { summary: { ...summary, newest: { ...execution, filepath, function: fn } }, checkpointAt };
+  return { ...execution, filepath, function: fn };
+}
+
+/**
+ * From the first day on: how often it passed on a day without failures; how often it passed and failed on one with failures;
+ * or, below zero, on how many days nothing happened. Most tests fail on no day, and many do not run every day.
+ */
+type PackedDays = readonly (number | readonly [passed: number, failed: number])[];
+
+function packDays(days: DayCounts): PackedDays {
+  const packed: (number | readonly [number, number])[] = [];
+  let without = 0;
+  for (let i = 1; i < days.length; i += 2) {
+    const passed = days[i] ?? 0;
+    const failed = days[i + 1] ?? 0;
+    if (passed === 0 && failed === 0) {
+      without++;
+      continue;
+    }
+    if (without > 0) packed.push(-without);
+    without = 0;
+    packed.push(failed === 0 ? passed : [passed, failed]);
+  }
+  return packed;
+}
+
+function unpackDays(firstDay: number, packed: PackedDays): DayCounts {
+  if (packed.length === 0) return NO_COUNTS;
+  const days = [firstDay];
+  for (const day of packed)
+    if (typeof day !== 'number') days.push(day[0], day[1]);
+    else if (day > 0) days.push(day, 0);
+    else for (let i = day; i < 0; i++) days.push(0, 0);
+  return days;
 }
 
 /** Retained executions, in SQL, of a column with such a text: the sum of its months. */
@@ -90,8 +195,6 @@ export const executionsIn = (summary: SQL): SQL => sql`(
 
 /** Only the days, which takes a fraction of the time. */
 export function readDays(text: string): DayCounts {
-  const [, , days] = daysOnly.parse(JSON.parse(text));
-  return days;
+  const stored = parsed(text);
+  return stored.length === 6 ? stored[2] : unpackDays(stored[2], stored[3]);
 }
-
-const daysOnly = z.custom<Stored>((value) => Array.isArray(value) && Array.isArray(value[2]));
