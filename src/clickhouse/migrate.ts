@@ -34,7 +34,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[
 
 const UNKNOWN_SETTING = '115';
 
-/** A server that is older than a setting of a table does without: it has not got what the setting turns off either. */
+/** Runs one, except that a server may be older than a setting of a table: then it lacks what the setting turns off, too. */
 export async function runMigrationStatement(clickhouse: ClickHouse, statement: string): Promise<void> {
   try {
     await clickhouse.command(statement);

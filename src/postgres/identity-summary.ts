@@ -7,11 +7,11 @@ import { type DayCounts, type MonthCounts, NO_COUNTS } from '../domain/flat-coun
 import { STATUSES, type Status } from '../domain/status.ts';
 import type { IdentitySummary, SummarisedExecution } from '../domain/test-state.ts';
 
-type StoredNewest = [
+/** @typeParam S how its status is written */
+type StoredNewest<S> = [
   finishedAt: number,
   executionId: string,
-  /** Its place in `STATUSES`. */
-  status: number,
+  status: S,
   framework: string,
   frameworkVersion: string,
   language: string,
@@ -28,17 +28,18 @@ type Stored = [
   /** How long before the newest execution it last passed and failed, in milliseconds. */
   sinceSuccess: number | null,
   sinceFailure: number | null,
-  newest: StoredNewest | null,
+  /** Its status is its place in `STATUSES`. */
+  newest: StoredNewest<number> | null,
 ];
 
 /** How rows were written before. They stay so until their test runs again. */
-type Formerly = [
+type Former = [
   checkpointAt: number,
   months: MonthCounts,
   days: DayCounts,
   lastSuccessAt: number | null,
   lastFailureAt: number | null,
-  newest: [number, string, Status, string, string, string, string, string] | null,
+  newest: StoredNewest<Status> | null,
 ];
 
 /**
@@ -55,7 +56,7 @@ const isStored = (value: unknown): value is Stored =>
   isMoment(value[4]) &&
   isMoment(value[5]) &&
   isNewest(value[6], (status) => typeof status === 'number');
-const isFormer = (value: unknown): value is Formerly =>
+const isFormer = (value: unknown): value is Former =>
   Array.isArray(value) &&
   value.length === 6 &&
   typeof value[0] === 'number' &&
@@ -65,7 +66,7 @@ const isFormer = (value: unknown): value is Formerly =>
   isMoment(value[4]) &&
   isNewest(value[5], (status) => STATUSES.some((known) => known === status));
 
-function parsed(text: string): Stored | Formerly {
+function parsed(text: string): Stored | Former {
   const value: unknown = JSON.parse(text);
   if (isStored(value) || isFormer(value)) return value;
   throw new TypeError('a stored summary has other parts than it is written with');
@@ -116,7 +117,7 @@ export function writeSummary({ summary, checkpointAt }: StoredSummary): string {
   ]);
 }
 
-/** Reads what {@link writeSummary} writes, or wrote. */
+/** Reads what {@link writeSummary} writes, and {@link Former} rows. */
 export function readSummary(text: string): StoredSummary {
   const stored = parsed(text);
   if (stored.length === 6) return readFormer(stored);
@@ -131,25 +132,16 @@ export function readSummary(text: string): StoredSummary {
   };
 }
 
-function readFormer([checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest]: Formerly): StoredSummary {
+function readFormer([checkpointAt, months, days, lastSuccessAt, lastFailureAt, newest]: Former): StoredSummary {
   const execution = newest && executionOf(newest, newest[2]);
   return { summary: { months, days, lastSuccessAt, lastFailureAt, newest: execution }, checkpointAt };
 }
 
 function executionOf(
-  [finishedAt, executionId, , framework, frameworkVersion, language, filepath, fn]: readonly [
-    number,
-    string,
-    unknown,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ],
+  [finishedAt, executionId, , framework, frameworkVersion, language, filepath, fn]: StoredNewest<unknown>,
   status: Status | undefined,
 ): SummarisedExecution {
-  if (status === undefined) throw new TypeError('a stored summary has a status that is none');
+  if (status === undefined) throw new TypeError('a stored summary has a status that does not exist');
   const execution = { finishedAt, executionId: BigInt(executionId), status, framework, frameworkVersion, language };
   return { ...execution, filepath, function: fn };
 }
