@@ -38,7 +38,7 @@ export interface Visit {
   context: BrowserContext;
   /** Errors of scripts, and what the policy refused. Answers that are refused are not errors. */
   errors: string[];
-  /** Opens an address of the application, and returns when nothing is on its way. */
+  /** Opens an address of the application, and returns when the page is there and nothing is on its way. */
   open(path: string): Promise<void>;
 }
 
@@ -80,6 +80,9 @@ export async function visit(origin: string, { key, isNow = false, ...options }: 
   const open = async (path: string): Promise<void> => {
     await page.goto(`${origin}/app${path}`);
     await page.waitForLoadState('networkidle');
+    // A busy browser may have the scripts, and nothing on its way, before it runs them.
+    await page.locator('h1').first().waitFor({ state: 'attached' });
+    await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
   };
   return { page, context, errors, open };
 }
