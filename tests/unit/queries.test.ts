@@ -16,7 +16,7 @@ const defining = [...new Glob('{src,workers}/**/*.ts').scanSync(ROOT)].flatMap((
   const paths = Array.from(definitions, ([, kind, name = '']) => (kind === 'Statement' ? name : `queries/${name}`));
   return paths.length > 0 ? [{ file, paths }] : [];
 });
-const files = ['queries', 'derived', 'evaluation', 'maintenance', 'repair'].flatMap(sqlFiles);
+const files = ['queries', 'derived', 'maintenance', 'repair'].flatMap(sqlFiles);
 const included = files.flatMap((path) =>
   Array.from(readFileSync(`${ROOT}sql/${path}.sql`, 'utf8').matchAll(/\/\*include (.+)\*\//g), ([, of = '']) => of),
 );
