@@ -1,10 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { encodeCursor, hashFilters } from '../../src/http/cursor.ts';
-import { upgradeTestMetrics } from '../../src/maintenance/upgrade-test-metrics.ts';
-import { identities, upgrades } from '../../src/postgres/schema.ts';
 import { SEARCH_SORTS } from '../../src/postgres/test-search.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp } from '../support/http.ts';
@@ -379,17 +376,6 @@ describe('metrics', () => {
       expect([sort, await found({ sort })]).toEqual([sort, expected]);
       for (const direction of ['asc', 'desc']) await expectPages(other, { sort, direction }, '1');
     }
-  });
-
-  test('of tests that have not run since an upgrade are filled once', async () => {
-    const { db } = insights.app.stores.postgres;
-    await db.update(identities).set({ confidence: 1, impact: 0, failed: 0, failedPpm: 0, lastFailedMs: 0 });
-    expect(await found({ failed_executions_impact: 'medium' })).toEqual([]);
-    await db.delete(upgrades).where(eq(upgrades.name, 'metrics of tests'));
-    await upgradeTestMetrics(insights.app.stores);
-    await upgradeTestMetrics(insights.app.stores);
-    expect(await found({ failed_executions_impact: 'medium' })).toEqual(['broken']);
-    expect(await found({ sort: 'failed_executions_count' })).toEqual(['broken', 'flaky', 'healthy']);
   });
 });
 
