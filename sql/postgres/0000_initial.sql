@@ -96,7 +96,7 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 CREATE TABLE "ci_insights"."ingest_claims" (
 	"source_key" uuid NOT NULL,
 	"block_id" bigint NOT NULL,
-	"month" integer DEFAULT 0 NOT NULL,
+	"month" integer NOT NULL,
 	"ids" "bytea" NOT NULL,
 	CONSTRAINT "ingest_claims_source_key_block_id_month_pk" PRIMARY KEY("source_key","block_id","month")
 );
@@ -112,9 +112,9 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 	"duplicate" integer NOT NULL,
 	"rejected" integer NOT NULL,
 	"on_default_branch" integer NOT NULL,
-	"run_key" uuid,
-	"job_name" text,
-	"run_attempt" integer,
+	"run_key" uuid NOT NULL,
+	"job_name" text NOT NULL,
+	"run_attempt" integer NOT NULL,
 	"rejections" jsonb NOT NULL,
 	"warnings" jsonb NOT NULL,
 	"stored_at" timestamp with time zone,
