@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { encodeCursor, hashFilters } from '../../src/http/cursor.ts';
 import { SEARCH_SORTS } from '../../src/postgres/test-search.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp } from '../support/http.ts';
@@ -377,22 +376,4 @@ describe('metrics', () => {
       for (const direction of ['asc', 'desc']) await expectPages(other, { sort, direction }, '1');
     }
   });
-});
-
-test('a cursor of a version that knew fewer filters is still the place in its list', async () => {
-  const filters = {
-    testNames: ['*'],
-    pipelines: [],
-    pipelinesExcluded: [],
-    jobs: [],
-    jobsExcluded: [],
-    sort: 'test_name',
-    direction: 'asc',
-  };
-  const { owner, name } = insights.fixture.repository;
-  const hash = hashFilters({ list: 'search', path: `${owner}/${name}`.toLowerCase(), filters });
-  const cursor = encodeCursor({ direction: 'next', key: [0, 'a.b.c', 'CI', 'unit'], window: null, perPage: 2 }, hash);
-  const page = await search({ test_name: '*', sort: 'test_name', cursor });
-  expect(page.tests[0]?.test_name).toBe('a.b.c');
-  expect(page.tests[0]?.pipeline_name).toBe('nightly, [weekly]');
 });
