@@ -178,7 +178,7 @@ export const explanationSchema = z
     test_name: z.string().meta({ example: 'Cart > totals > sums [a, b] with 10% tax' }),
     as_of: moment.nullable().meta({ description: 'The moment that was asked for; null: everything stored so far' }),
     rules_version: z.int().meta({ description: 'Version of the rules that were applied', example: 1 }),
-    fingerprint_version: z.int().meta({ example: 3 }),
+    fingerprint_version: z.int().meta({ example: 1 }),
     health_status: health.meta({ description: 'The worst health of the recent identities' }),
     is_complete: z.boolean().meta({
       description: `False: the test has more executions, and only its newest ${EXECUTIONS_MAX.toLocaleString('en-US')} were considered`,
