@@ -18,7 +18,7 @@ const execution = z
   .object({
     status: z.enum(STATUSES).meta({ example: 'failed' }),
     finished_at: moment,
-    received_at: moment.nullable().meta({ description: 'When it was stored; null if that was not recorded' }),
+    received_at: moment.meta({ description: 'When it was stored' }),
     is_stored_later: z
       .boolean()
       .meta({ description: 'Whether it was stored after `as_of`, so that it was not known then', example: false }),
