@@ -11,10 +11,6 @@ import { ReceiptStore } from './ledger/receipts.ts';
 import { repairBlocks } from './ledger/repair.ts';
 import { repairEvents } from './ledger/repair-events.ts';
 import { noteNewInstallation } from './maintenance/regroup-online.ts';
-import { upgradeCommitRuns } from './maintenance/upgrade-commit-runs.ts';
-import { upgradeStates } from './maintenance/upgrade-states.ts';
-import { upgradeTestMetrics } from './maintenance/upgrade-test-metrics.ts';
-import { upgradeTotals } from './maintenance/upgrade-totals.ts';
 import { createLogger, type Logger } from './observability/log.ts';
 import { openPostgres, type Postgres, sessionUrlOf } from './postgres/client.ts';
 import { ALWAYS_AGREED, type ClockAgreement, ClockWatch } from './postgres/clock-watch.ts';
@@ -116,10 +112,6 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     closers.add(() => background.close());
     if (!shared) await prepareClickHouse(clickhouse, config, base);
     await noteNewInstallation(base.postgres.db);
-    await upgradeStates({ ...base, clickhouse });
-    await upgradeCommitRuns({ ...base, clickhouse });
-    await upgradeTestMetrics(base);
-    await upgradeTotals({ ...base, clickhouse });
     const receipts = new ReceiptStore({
       db: base.postgres.db,
       repositories: base.repositories,

@@ -98,10 +98,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueue: (jobs) => producers.of(testRuns).addPacked(jobs),
-  bundles: {
-    enqueue: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
-    areTaken: () => producers.of(uploadBundles).readers.isRead(),
-  },
+  enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 

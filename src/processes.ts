@@ -2,24 +2,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/**
- * When a process that is running was started: tells it from a later one with the same pid. Undefined if it has ended,
- * also if its parent has not collected it yet (a zombie): that one holds nothing any more.
- */
-export function startTimeOf(pid: number): string | undefined {
+/** Not if its parent has not collected it yet (a zombie): that one holds nothing any more. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     const stat = `/proc/${pid}/stat`;
-    if (!existsSync(stat)) return 'alive';
-    // The command's name is in parentheses and may contain spaces. The state comes next, the start time 19 fields later.
-    const fields = readFileSync(stat, 'utf8').replace(/^.*\)/s, '').trim().split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+    if (!existsSync(stat)) return true;
+    // The command's name is in parentheses and may contain spaces. The state comes next.
+    const state = readFileSync(stat, 'utf8').replace(/^.*\)/s, '').trim().charAt(0);
+    return state !== 'Z' && state !== 'X';
   } catch {
-    return undefined;
+    return false;
   }
 }
-
-export const isRunning = (pid: number): boolean => startTimeOf(pid) !== undefined;
 
 /**
  * How much each part of the service yields to those before it, where they compete for processors: the API, then workers

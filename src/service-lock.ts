@@ -9,10 +9,9 @@ import { Database } from 'bun:sqlite';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from './errors.ts';
-import { startTimeOf } from './processes.ts';
 
 const LOCK_FILE = 'service-lock.sqlite';
-/** Names the process, for messages. It was the lock of version 0.1.0, which may still run, or be started again. */
+/** Names the process, for messages. */
 const NAME_FILE = 'service.lock';
 /** Where the process that holds the lock answers requests. */
 const ADDRESS_FILE = 'service.url';
@@ -25,7 +24,7 @@ const RETRY_MS = 50;
 export function lockHolder(dataDir: string): number | undefined {
   if (!existsSync(dataDir)) return undefined;
   const unlock = tryLock(dataDir);
-  if (!unlock) return named(dataDir).pid;
+  if (!unlock) return namedPid(dataDir);
   unlock();
   return undefined;
 }
@@ -42,14 +41,14 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
     if (!unlock) continue;
     const file = join(dataDir, NAME_FILE);
     for (const left of [file, join(dataDir, ADDRESS_FILE)]) rmSync(left, { force: true });
-    writeFileSync(file, `${process.pid} ${startTimeOf(process.pid)}`, { mode: 0o600 });
+    writeFileSync(file, String(process.pid), { mode: 0o600 });
     return () => {
       rmSync(file, { force: true });
       unlock();
     };
   }
   throw new UserError(
-    `Another ci-insights (process ${named(dataDir).pid}) uses ${dataDir}, and its embedded stores belong to one process. Stop it first, or set another DATA_DIR.`,
+    `Another ci-insights (process ${namedPid(dataDir)}) uses ${dataDir}, and its embedded stores belong to one process. Stop it first, or set another DATA_DIR.`,
   );
 }
 
@@ -71,9 +70,7 @@ function tryLock(dataDir: string): (() => void) | undefined {
   try {
     chmodSync(file, 0o600);
     database.run('BEGIN EXCLUSIVE');
-    if (!isHeldByOlderVersion(dataDir)) return () => database.close();
-    database.close();
-    return undefined;
+    return () => database.close();
   } catch (error) {
     database.close();
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined;
@@ -81,15 +78,8 @@ function tryLock(dataDir: string): (() => void) | undefined {
   }
 }
 
-/** This version removes the file before it unlocks, so while we hold the lock, a live process in it is an older version's. */
-function isHeldByOlderVersion(dataDir: string): boolean {
-  const { pid, startedAt } = named(dataDir);
-  return pid > 0 && startedAt !== undefined && startTimeOf(pid) === startedAt;
-}
-
-function named(dataDir: string): { pid: number; startedAt?: string } {
+/** 0 while the process that holds the lock has not written it down. */
+function namedPid(dataDir: string): number {
   const file = join(dataDir, NAME_FILE);
-  if (!existsSync(file)) return { pid: 0 };
-  const [pid, startedAt] = readFileSync(file, 'utf8').split(' ');
-  return { pid: Number(pid), ...(startedAt !== undefined && { startedAt }) };
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 }

@@ -29,15 +29,7 @@ import { Loop } from './loop.ts';
  * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may
  * briefly meet executions without their total, but never a total without its executions.
  */
-export const MONTHLY_TABLES = [
-  'flaky_verdicts',
-  'troubled_runs',
-  'runs',
-  'commit_runs',
-  'failures',
-  'executions',
-  'events',
-] as const;
+export const MONTHLY_TABLES = ['flaky_verdicts', 'runs', 'commit_runs', 'failures', 'executions', 'events'] as const;
 
 const partitionSchema = z.object({ table: z.enum(MONTHLY_TABLES), id: z.string(), month: z.number() });
 type Partition = z.infer<typeof partitionSchema>;

@@ -1,5 +1,11 @@
+-- drizzle-kit writes this file from src/postgres/schema.ts, except for what its language cannot say. That is in two places: here
+-- and at the end.
+-- Both extensions come with PostgreSQL, and need no superuser: they index names by their letters, within a repository.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;--> statement-breakpoint
+CREATE EXTENSION IF NOT EXISTS btree_gin;--> statement-breakpoint
 CREATE SCHEMA "ci_insights";
 --> statement-breakpoint
+CREATE SEQUENCE "ci_insights"."event_ids" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE SEQUENCE "ci_insights"."evaluation_version" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "ci_insights"."application_keys" (
 	"id" uuid PRIMARY KEY NOT NULL,
@@ -13,6 +19,57 @@ CREATE TABLE "ci_insights"."application_keys" (
 	"last_used_at" timestamp with time zone,
 	"revoked_at" timestamp with time zone,
 	CONSTRAINT "application_keys_token_hash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."sessions" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"token_hash" "bytea" NOT NULL,
+	"key_id" uuid,
+	"actor" text NOT NULL,
+	"scope" text NOT NULL,
+	"owner" text,
+	"repositories" text[],
+	"created_at" timestamp with time zone NOT NULL,
+	"last_used_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"ended_at" timestamp with time zone,
+	CONSTRAINT "sessions_token_hash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."event_batches" (
+	"batch_id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."event_batches_batch_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"event_ids" bigint[] NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."event_keys" (
+	"key" uuid PRIMARY KEY NOT NULL,
+	"taken_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."event_outbox" (
+	"id" bigint PRIMARY KEY DEFAULT nextval('ci_insights.event_ids') NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"received_at" timestamp with time zone NOT NULL,
+	"type" text NOT NULL,
+	"trigger" text NOT NULL,
+	"pull_request" integer,
+	"base_ref" text,
+	"metadata" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."pull_requests" (
+	"repository_id" uuid NOT NULL,
+	"number" integer NOT NULL,
+	"id" bigint NOT NULL,
+	"title" text NOT NULL,
+	"author_id" bigint,
+	"author_login" text,
+	"base_ref" text,
+	"head_ref" text,
+	"head_commit" text,
+	"merge_commit" text,
+	"updated_at" timestamp with time zone DEFAULT 'epoch' NOT NULL,
+	CONSTRAINT "pull_requests_repository_id_number_pk" PRIMARY KEY("repository_id","number")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."dead_letters" (
@@ -32,43 +89,16 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 	"body" "bytea",
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"stored_at" timestamp with time zone,
+	"counted_at" timestamp with time zone,
 	"evaluated_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."ingest_claims" (
 	"source_key" uuid NOT NULL,
 	"block_id" bigint NOT NULL,
+	"month" integer NOT NULL,
 	"ids" "bytea" NOT NULL,
-	CONSTRAINT "ingest_claims_source_key_block_id_pk" PRIMARY KEY("source_key","block_id")
-);
---> statement-breakpoint
-CREATE TABLE "ci_insights"."installation" (
-	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
-	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
-	"created_at" timestamp with time zone DEFAULT now() NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "ci_insights"."pull_requests" (
-	"repository_id" uuid NOT NULL,
-	"number" integer NOT NULL,
-	"id" bigint NOT NULL,
-	"title" text NOT NULL,
-	"author_id" bigint,
-	"author_login" text,
-	"merge_commit" text,
-	CONSTRAINT "pull_requests_repository_id_number_pk" PRIMARY KEY("repository_id","number")
-);
---> statement-breakpoint
-CREATE TABLE "ci_insights"."repositories" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"host" text NOT NULL,
-	"owner" text NOT NULL,
-	"name" text NOT NULL,
-	"default_branch" text,
-	"default_branch_source" text,
-	"flaky_detection_enabled" boolean DEFAULT true NOT NULL,
-	"auto_quarantine" text DEFAULT 'off' NOT NULL,
-	"created_at" timestamp with time zone NOT NULL
+	CONSTRAINT "ingest_claims_source_key_block_id_month_pk" PRIMARY KEY("source_key","block_id","month")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."upload_chunks" (
@@ -82,17 +112,299 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 	"duplicate" integer NOT NULL,
 	"rejected" integer NOT NULL,
 	"on_default_branch" integer NOT NULL,
+	"run_key" uuid NOT NULL,
+	"job_name" text NOT NULL,
+	"run_attempt" integer NOT NULL,
 	"rejections" jsonb NOT NULL,
 	"warnings" jsonb NOT NULL,
 	"stored_at" timestamp with time zone,
 	CONSTRAINT "upload_chunks_upload_id_chunk_index_pk" PRIMARY KEY("upload_id","chunk_index")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."quarantines" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"test_name" text NOT NULL,
+	"reason" text NOT NULL,
+	"branch" text,
+	"pipeline_name" text,
+	"job_name" text,
+	"failure_ids" uuid[],
+	"narrowing" uuid DEFAULT '00000000-0000-0000-0000-000000000000' NOT NULL,
+	"expires_at" timestamp with time zone,
+	"announced_expiry" timestamp with time zone,
+	"owner" text,
+	"ticket_url" text,
+	"source" text NOT NULL,
+	"actor" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"is_recovered" boolean DEFAULT false NOT NULL,
+	"removed_at" timestamp with time zone,
+	"removed_by" text
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."installation" (
+	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."repositories" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"host" text NOT NULL,
+	"owner" text NOT NULL,
+	"name" text NOT NULL,
+	"default_branch" text,
+	"default_branch_source" text,
+	"flaky_detection_enabled" boolean DEFAULT true NOT NULL,
+	"auto_quarantine" text DEFAULT 'off' NOT NULL,
+	"quarantine_limit" integer,
+	"quarantine_limit_reached" boolean DEFAULT false NOT NULL,
+	"quarantine_warning_days" integer DEFAULT 3 NOT NULL,
+	"rerun_percent" integer,
+	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
+	"last_event_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."upgrades" (
+	"name" text PRIMARY KEY NOT NULL,
+	"position" text,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."backtests" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"requested_at" timestamp with time zone NOT NULL,
+	"policy" text NOT NULL,
+	"replayed" integer DEFAULT 0 NOT NULL,
+	"tests" integer DEFAULT 0 NOT NULL,
+	"finished_at" timestamp with time zone,
+	"report" text,
+	"failure" text
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."verifications" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"requested_at" timestamp with time zone NOT NULL,
+	"compared" integer DEFAULT 0 NOT NULL,
+	"repositories" integer DEFAULT 0 NOT NULL,
+	"finished_at" timestamp with time zone,
+	"report" text,
+	"failure" text
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."commit_records" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"first_ms" bigint NOT NULL,
+	"record" text NOT NULL,
+	CONSTRAINT "commit_records_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."contradictions" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"commit_sha" text NOT NULL,
+	"at_ms" bigint NOT NULL,
+	"run_id" text NOT NULL,
+	"run_attempt" bigint NOT NULL,
+	"execution_id" text NOT NULL,
+	"failed_ms" bigint NOT NULL,
+	"failed_execution_id" text NOT NULL,
+	"failed_run" text NOT NULL,
+	CONSTRAINT "contradictions_repository_id_test_id_pipeline_name_job_name_commit_sha_at_ms_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","commit_sha","at_ms")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."failed_commits" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"newest_ms" bigint NOT NULL,
+	CONSTRAINT "failed_commits_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."judged_runs" (
+	"repository_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"day" integer NOT NULL,
+	"run_id" text NOT NULL,
+	"run_attempt" bigint NOT NULL,
+	"commit_sha" text NOT NULL,
+	"started_ms" bigint NOT NULL,
+	"executions" integer NOT NULL,
+	"unexpected" uuid[] NOT NULL,
+	"expected" uuid[] NOT NULL,
+	"unexpected_count" integer NOT NULL,
+	"meaning" text,
+	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","day","run_id","run_attempt","commit_sha")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."late_commits" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"note_id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."late_commits_note_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	CONSTRAINT "late_commits_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."failure_groups" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"failure_id" uuid NOT NULL,
+	"months" text NOT NULL,
+	"last_ms" bigint NOT NULL,
+	"last_execution" text NOT NULL,
+	"last_attempt" integer NOT NULL,
+	"exception_type" text NOT NULL,
+	"exception_message" text NOT NULL,
+	CONSTRAINT "failure_groups_repository_id_test_id_failure_id_pk" PRIMARY KEY("repository_id","test_id","failure_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."former_groups" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"failure_id" uuid NOT NULL,
+	"moved_to" uuid NOT NULL,
+	"last_ms" bigint NOT NULL,
+	"is_pending" boolean NOT NULL,
+	CONSTRAINT "former_groups_repository_id_test_id_failure_id_moved_to_pk" PRIMARY KEY("repository_id","test_id","failure_id","moved_to")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."health_changes" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"at_ms" bigint NOT NULL,
+	"run_id" text NOT NULL,
+	"run_attempt" bigint NOT NULL,
+	"execution_id" text NOT NULL,
+	"before" text NOT NULL,
+	"after" text NOT NULL,
+	"began_execution" text,
+	"began_commit" text DEFAULT '' NOT NULL,
+	"exception_type" text,
+	"pull_request" integer,
+	CONSTRAINT "health_changes_repository_id_test_id_pipeline_name_job_name_at_ms_execution_id_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","at_ms","execution_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."health_checkpoints" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"baseline" text DEFAULT '' NOT NULL,
+	"older" text DEFAULT '' NOT NULL,
+	"newer" text NOT NULL,
+	CONSTRAINT "health_checkpoints_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."identities" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"name_start" text NOT NULL,
+	"executions" bigint NOT NULL,
+	"health" text NOT NULL,
+	"confidence" smallint DEFAULT 1 NOT NULL,
+	"impact" smallint DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"failed_ppm" integer DEFAULT 0 NOT NULL,
+	"last_failed_ms" bigint DEFAULT 0 NOT NULL,
+	"summary" text NOT NULL,
+	"belief" text DEFAULT '' NOT NULL,
+	CONSTRAINT "identities_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."late_listings" (
+	"repository_id" uuid NOT NULL,
+	"note_id" bigint GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."late_listings_note_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"test_ids" uuid[] NOT NULL,
+	CONSTRAINT "late_listings_repository_id_note_id_pk" PRIMARY KEY("repository_id","note_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."test_listings" (
+	"repository_id" uuid NOT NULL,
+	"name_start" text COLLATE "C" NOT NULL,
+	"test_id" uuid NOT NULL,
+	"executions" bigint NOT NULL,
+	"identities" integer NOT NULL,
+	CONSTRAINT "test_listings_repository_id_name_start_test_id_pk" PRIMARY KEY("repository_id","name_start","test_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."tests" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"first_failed_at" timestamp with time zone,
+	"first_failed_execution" text,
+	"first_failed_commit" text,
+	"flaky_days" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"first_executions" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"last_day" integer,
+	CONSTRAINT "tests_repository_id_test_id_pk" PRIMARY KEY("repository_id","test_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."repository_counts" (
+	"repository_id" uuid PRIMARY KEY NOT NULL,
+	"tests" integer DEFAULT 0 NOT NULL,
+	"flaky" integer DEFAULT 0 NOT NULL,
+	"broken" integer DEFAULT 0 NOT NULL,
+	"newest_ms" bigint DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."repository_days" (
+	"repository_id" uuid NOT NULL,
+	"day" integer NOT NULL,
+	"healthy" integer NOT NULL,
+	"flaky" integer NOT NULL,
+	"broken" integer NOT NULL,
+	"failures" integer NOT NULL,
+	CONSTRAINT "repository_days_repository_id_day_pk" PRIMARY KEY("repository_id","day")
+);
+--> statement-breakpoint
+CREATE INDEX "sessions_expires" ON "ci_insights"."sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("taken_at");--> statement-breakpoint
+CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
+CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
 CREATE INDEX "ingest_blocks_pending" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."evaluated_at" is null;--> statement-breakpoint
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
-CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
-CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
+CREATE INDEX "ingest_claims_month" ON "ci_insights"."ingest_claims" USING brin ("month");--> statement-breakpoint
 CREATE INDEX "upload_chunks_block" ON "ci_insights"."upload_chunks" USING btree ("block_id");--> statement-breakpoint
-CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btree ("received_at");
+CREATE INDEX "upload_chunks_run" ON "ci_insights"."upload_chunks" USING btree ("run_key");--> statement-breakpoint
+CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btree ("received_at");--> statement-breakpoint
+CREATE INDEX "upload_chunks_repository" ON "ci_insights"."upload_chunks" USING btree ("repository_id","received_at","upload_id");--> statement-breakpoint
+CREATE INDEX "upload_chunks_rejected" ON "ci_insights"."upload_chunks" USING btree ("received_at","upload_id") WHERE "ci_insights"."upload_chunks"."rejected" > 0;--> statement-breakpoint
+CREATE INDEX "quarantines_open" ON "ci_insights"."quarantines" USING btree ("repository_id","created_at","id") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "quarantines_once_per_scope" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id",coalesce("branch", ''),"narrowing") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
+CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null;--> statement-breakpoint
+CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null and "ci_insights"."quarantines"."announced_expiry" is distinct from "ci_insights"."quarantines"."expires_at";--> statement-breakpoint
+CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
+CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "backtests_finished" ON "ci_insights"."backtests" USING btree ("finished_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "verifications_open" ON "ci_insights"."verifications" USING btree (("finished_at" is null)) WHERE "ci_insights"."verifications"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "commit_records_first_ms" ON "ci_insights"."commit_records" USING btree ("first_ms");--> statement-breakpoint
+CREATE INDEX "contradictions_commits" ON "ci_insights"."contradictions" USING btree ("repository_id","commit_sha");--> statement-breakpoint
+CREATE INDEX "judged_runs_started" ON "ci_insights"."judged_runs" USING btree ("repository_id","started_ms");--> statement-breakpoint
+CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("repository_id","commit_sha") WHERE "ci_insights"."judged_runs"."commit_sha" <> '';--> statement-breakpoint
+CREATE INDEX "late_commits_order" ON "ci_insights"."late_commits" USING btree ("repository_id","note_id");--> statement-breakpoint
+CREATE INDEX "former_groups_pending" ON "ci_insights"."former_groups" USING btree ("repository_id","test_id") WHERE "ci_insights"."former_groups"."is_pending";--> statement-breakpoint
+CREATE INDEX "former_groups_last" ON "ci_insights"."former_groups" USING btree ("last_ms");--> statement-breakpoint
+CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree ("repository_id","executions" DESC NULLS FIRST,"name_start" collate "C");--> statement-breakpoint
+CREATE INDEX "identities_unhealthy" ON "ci_insights"."identities" USING btree ("repository_id","health","test_id") WHERE "ci_insights"."identities"."health" <> 'healthy';--> statement-breakpoint
+CREATE INDEX "tests_name" ON "ci_insights"."tests" USING gin ("repository_id","name" gin_trgm_ops) WITH (gin_pending_list_limit=512);--> statement-breakpoint
+CREATE INDEX "tests_start" ON "ci_insights"."tests" USING btree ("repository_id",left("name", 64) collate "C");--> statement-breakpoint
+-- Ids of events begin at the microsecond of the migration: above every id of an event log that outlived its PostgreSQL.
+SELECT setval('ci_insights.event_ids', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);--> statement-breakpoint
+-- The page has room beside a test for the next version of its row: then a new first failure does not touch the index of names.
+ALTER TABLE "ci_insights"."tests" SET (fillfactor = 70);--> statement-breakpoint
+-- The page has room for the next version of a row: its numbers change with nearly every run, and are in no index.
+ALTER TABLE "ci_insights"."test_listings" SET (fillfactor = 80);

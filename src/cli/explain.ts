@@ -176,7 +176,7 @@ function describeRecovery(recovery: Recovery): string[] {
 
 function describe({ status, run_id, run_attempt, commit, job_url, pull_request, ...times }: Execution): string {
   const pull = pull_request === null ? '' : ` of pull request ${pull_request}`;
-  const late = times.is_stored_later && times.received_at ? `, stored later (${time(times.received_at)})` : '';
+  const late = times.is_stored_later ? `, stored later (${time(times.received_at)})` : '';
   const url = job_url === null ? '' : `, ${job_url}`;
   return printable(
     `${time(times.finished_at)} ${status}, run ${run_id ?? '(unknown)'} attempt ${run_attempt}, commit ${commit ?? '(unknown)'}${pull}${url}${late}`,

@@ -45,7 +45,6 @@ const CREATE_TABLE = /^CREATE TABLE (IF NOT EXISTS )?ci\.(\w+)\s*(\([\s\S]*)$/;
 const CREATE_LIKE = /^CREATE TABLE ci\.(\w+) AS ci\.(\w+)$/;
 const CREATE_VIEW = /^CREATE MATERIALIZED VIEW (IF NOT EXISTS )?ci\.(\w+)/;
 const ALTER = /^ALTER TABLE ci\.(\w+)\s+([A-Z]+ [A-Z]+)/;
-const DROP_VIEW = /^DROP VIEW IF EXISTS ci\.(\w+) SYNC$/;
 const DROP = /^DROP TABLE (?:IF EXISTS )?ci\.(\w+)( SYNC)?$/;
 const TRUNCATE = /^TRUNCATE TABLE ci\.(\w+)$/;
 const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
@@ -87,8 +86,6 @@ export class Cluster implements Topology {
       return ['ci', SHARD_DATABASE].map(
         (database) => `DROP TABLE IF EXISTS ${database}.${drop[1]} ${onCluster}${drop[2] ?? ''}`,
       );
-    const view = DROP_VIEW.exec(statement);
-    if (view?.[1]) return [`DROP VIEW IF EXISTS ${SHARD_DATABASE}.${view[1]} ${onCluster} SYNC`];
     const truncated = TRUNCATE.exec(statement);
     if (truncated?.[1]) return [`TRUNCATE TABLE ${SHARD_DATABASE}.${truncated[1]} ${onCluster}`];
     const alter = ALTER.exec(statement);

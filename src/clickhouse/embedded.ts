@@ -3,7 +3,7 @@
  *
  * chdb is an optional dependency and loads 500 MB of code, so it is imported only here, and only when it is used.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { UserError } from '../errors.ts';
 import { INSERT_FORMAT, type Insertion, insertSettings } from './inserts.ts';
@@ -36,9 +36,8 @@ export async function openEmbedded(path: string, count: number): Promise<Embedde
       { cause },
     );
   });
+  // The engine's files are readable by everyone.
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  // The engine's files are readable by everyone, and older versions made the folder so, too.
-  chmodSync(path, 0o700);
   const connections = new Map(
     Array.from({ length: count }, () => {
       const connection = chdb.createChdbConnection({ path });

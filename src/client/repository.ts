@@ -23,7 +23,7 @@ const receiptSchema = z.object({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-// Fields of newer services are ignored, and those that older ones do not have may be missing.
+// Fields that the client does not read are ignored: the service may be newer. Those that it can do without may be missing.
 
 const quarantineSchema = z.object({
   id: z.string(),

@@ -5,7 +5,7 @@ import { EVENT_METADATA } from './event-metadata.ts';
 export type EventType = keyof typeof EVENT_METADATA;
 /**
  * How what an event describes ended: `success` or `failure`; `pending`: another event will tell; `neutral`: it has no end.
- * It follows from type and metadata, by the default of a column (sql/clickhouse/0007_event_outcomes.sql).
+ * It follows from type and metadata, by the default of a column (sql/clickhouse/0001_initial.sql).
  */
 export const EVENT_OUTCOMES = ['success', 'failure', 'pending', 'neutral'] as const;
 

@@ -21,11 +21,9 @@ import {
 
 /**
  * Part of every failure_id: a new version makes new groups, and history is regrouped. Raise it with every change to
- * what {@link normaliseMessage} returns. Version 2: colours, tokens, e-mail addresses, more dates, quoted identifiers
- * that contain a UUID, file names below temporary folders, error codes. Version 3: numbers at the end of quoted
- * identifiers, made-up names, folders of runners, hexadecimal codes, equal numbers and moments in long messages.
+ * what {@link normaliseMessage} returns, from the first release on.
  */
-export const FINGERPRINT_VERSION = 3;
+export const FINGERPRINT_VERSION = 1;
 
 /** Only this much of a longer message counts: the rest is a dump that no two runs share. */
 const MESSAGE_LENGTH_MAX = 8_000;

@@ -3,9 +3,9 @@ import { DAY_MS } from './time.ts';
 
 /**
  * The version of all rules together: what runs mean, health, flaky executions, auto-quarantine and recovery. `explain`
- * prints it. Raise it with every change of a rule or constant: an upgrade then judges everything again.
+ * prints it. From the first release on, a release that changes a rule or a constant raises it, and judges everything again.
  */
-export const JUDGEMENT_VERSION = 2;
+export const JUDGEMENT_VERSION = 1;
 
 /** The health of a test covers the identities that ran within this time before its newest execution. */
 export const HEALTH_RECENT_DAYS = 14;

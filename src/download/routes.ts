@@ -68,7 +68,7 @@ export function mountDownload(app: AnyElysia, http: Http): void {
     description:
       'The same file under an address that never changes its content, so that caches may keep it for a year.',
     access: 'public',
-    params: z.object({ version: z.string().meta({ description: 'The version of the service.', example: '0.1.0' }) }),
+    params: z.object({ version: z.string().meta({ description: 'The version of the service.', example: '1.0.0' }) }),
     responses: {
       200: { description: 'The client.', mediaType: MEDIA_TYPE, example: EXAMPLE, headers: HEADERS },
       404: { description: 'The service has another version.' },

@@ -18,7 +18,7 @@ const execution = z
   .object({
     status: z.enum(STATUSES).meta({ example: 'failed' }),
     finished_at: moment,
-    received_at: moment.nullable().meta({ description: 'When it was stored; null if that was not recorded' }),
+    received_at: moment.meta({ description: 'When it was stored' }),
     is_stored_later: z
       .boolean()
       .meta({ description: 'Whether it was stored after `as_of`, so that it was not known then', example: false }),
@@ -178,7 +178,7 @@ export const explanationSchema = z
     test_name: z.string().meta({ example: 'Cart > totals > sums [a, b] with 10% tax' }),
     as_of: moment.nullable().meta({ description: 'The moment that was asked for; null: everything stored so far' }),
     rules_version: z.int().meta({ description: 'Version of the rules that were applied', example: 1 }),
-    fingerprint_version: z.int().meta({ example: 3 }),
+    fingerprint_version: z.int().meta({ example: 1 }),
     health_status: health.meta({ description: 'The worst health of the recent identities' }),
     is_complete: z.boolean().meta({
       description: `False: the test has more executions, and only its newest ${EXECUTIONS_MAX.toLocaleString('en-US')} were considered`,

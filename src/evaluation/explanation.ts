@@ -174,7 +174,7 @@ function troubledRunsOf(failures: IdentityExplanation['failures']) {
 const executionOf = (one: ExplainedExecution, asOf: number | undefined) => ({
   status: one.status,
   finished_at: formatMoment(one.finishedAt),
-  received_at: one.receivedAt === 0 ? null : formatMoment(one.receivedAt),
+  received_at: formatMoment(one.receivedAt),
   is_stored_later: asOf !== undefined && one.receivedAt > asOf,
   run_id: one.runId || null,
   run_attempt: one.runAttempt,

@@ -43,7 +43,7 @@ export const mountLog = (app: AnyElysia, http: Http, deps: EventsDeps): void =>
       const asked = {
         path: params,
         query,
-        filters: { filters: givenOf(filters), from, to },
+        filters: { filters, from, to },
         window: (first = checkedWindow(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
@@ -65,17 +65,6 @@ export const mountLog = (app: AnyElysia, http: Http, deps: EventsDeps): void =>
       }));
     },
   });
-
-/**
- * What identifies a list, for its cursors: the filters that are given. Those of older versions stay valid when filters are
- * added.
- */
-const givenOf = ({ pull_requests, base_refs, types, ...others }: EventFilters) => ({
-  pull_requests,
-  base_refs,
-  types,
-  ...Object.fromEntries(Object.entries(others).filter(([, values]) => values.length > 0)),
-});
 
 const rowSchema = z.object({
   id: z.int(),

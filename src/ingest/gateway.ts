@@ -85,7 +85,7 @@ async function queued(
   asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits'>,
   body: Uint8Array,
 ): Promise<Taken> {
-  const place = body.length <= SMALL_BYTES_MAX && deps.bundles?.areTaken() ? deps.joining?.enter() : undefined;
+  const place = body.length <= SMALL_BYTES_MAX ? deps.joining?.enter() : undefined;
   const uploadId = place?.uploadId ?? uuid7();
   try {
     const { parse = parseUpload, executionsMax } = deps;

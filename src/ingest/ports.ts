@@ -7,12 +7,8 @@ import type { PackedJob } from '../queue/producer.ts';
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
   enqueue(jobs: readonly PackedJob[]): Promise<void>;
-  /** Without it, every upload is a separate job. */
-  bundles?: {
-    enqueue(bundle: PackedJob): Promise<void>;
-    /** Whether a worker takes bundles: those of older versions do not. */
-    areTaken(): boolean;
-  };
+  /** Queues the chunks of several uploads as one job. Without it, every upload is a separate job. */
+  enqueueBundle?(bundle: PackedJob): Promise<void>;
   /** The receipt of an upload to this repository, or null when there is none. */
   receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
 }

@@ -12,7 +12,8 @@ import { mountReports } from './reports/routes.ts';
 /** @example buildApp({ …, features: [(app, http) => mountIngest(app, http, ingestDeps)] }) */
 export function mountIngest(app: AnyElysia, http: Http, deps: IngestDeps): void {
   const admission = new Admission();
-  const gateway = { ...deps, admission, joining: deps.bundles && new UploadBundles(deps.bundles.enqueue) };
+  const { enqueueBundle } = deps;
+  const gateway = { ...deps, admission, joining: enqueueBundle && new UploadBundles(enqueueBundle) };
   uploadWait.seconds = () => admission.waitSeconds;
   mountTraces(app, http, gateway);
   mountReports(app, http, gateway);

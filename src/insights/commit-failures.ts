@@ -11,7 +11,7 @@ import { cursorParameter, enumsParameter, perPageParameter } from '../http/param
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
-import { type CommitFailure, type CommitFilters, readCommitFailures } from './failures-of-commit.ts';
+import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
@@ -117,7 +117,7 @@ export function mountCommitFailures(
       const asked = {
         path,
         query,
-        filters: { ...identityOf(filters), verdicts },
+        filters: { ...filters, verdicts },
         window: noWindow,
         url: publicUrlOf(http.publicUrl, url),
       };
@@ -132,9 +132,6 @@ export function mountCommitFailures(
     },
   });
 }
-
-/** What identifies a list, for its cursors: those of older versions stay valid. */
-const identityOf = ({ runIds, ...filters }: CommitFilters) => ({ ...filters, ...(runIds.length > 0 && { runIds }) });
 
 function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
   const { run, shown, known } = failure;

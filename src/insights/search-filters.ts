@@ -61,46 +61,17 @@ export const searchQuery = {
 type TestFilters = QueryOf<typeof testFilters>;
 type SearchQuery = QueryOf<typeof searchQuery>;
 
-/** What a cursor depends on. Filters that older versions did not know are left out unless they are used. */
-export function filtersOf(query: SearchQuery) {
-  const { test_name_exclude, health_status, health_status_exclude, health_confidence, is_quarantined } = query;
-  const { health_confidence_exclude, failed_executions_impact, failed_executions_impact_exclude } = query;
-  const newer = {
-    test_name_exclude,
-    health_status,
-    health_status_exclude,
-    health_confidence,
-    health_confidence_exclude,
-    failed_executions_impact,
-    failed_executions_impact_exclude,
-    is_quarantined: is_quarantined === undefined ? [] : [is_quarantined],
-  };
-  return {
-    testNames: query.test_name,
-    pipelines: query.pipeline_name,
-    pipelinesExcluded: query.pipeline_name_exclude,
-    jobs: query.job_name,
-    jobsExcluded: query.job_name_exclude,
-    ...Object.fromEntries(Object.entries(newer).filter(([, values]) => values.length > 0)),
-  };
+/** What is found, and so what a cursor depends on. */
+export function filtersOf({ sort, direction, cursor, per_page, ...filters }: SearchQuery) {
+  return filters;
 }
 
 /** Whether a search asks for tests by their whole names, and for nothing but their pipelines and CI jobs. */
-export const isByName = (query: SearchQuery): boolean =>
-  query.test_name.length > 0 &&
-  !query.test_name.some(isGlob) &&
-  Object.keys(filtersOf(query)).length === Object.keys(filtersOf({ ...query, ...NO_NEWER })).length;
-
-const NO_NEWER = {
-  test_name_exclude: [],
-  health_status: [],
-  health_status_exclude: [],
-  health_confidence: [],
-  health_confidence_exclude: [],
-  failed_executions_impact: [],
-  failed_executions_impact_exclude: [],
-  is_quarantined: undefined,
-};
+export function isByName(query: SearchQuery): boolean {
+  const { test_name, pipeline_name, pipeline_name_exclude, job_name, job_name_exclude, ...others } = filtersOf(query);
+  const isWhole = test_name.length > 0 && !test_name.some(isGlob);
+  return isWhole && Object.values(others).every((value) => value === undefined || value.length === 0);
+}
 
 /** What the store looks for. */
 export function selectionOf(

@@ -1,6 +1,5 @@
 /** Claims in PostgreSQL. */
 import { eq, type SQL, sql } from 'drizzle-orm';
-import { startOfMonth } from '../domain/retention.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { type Claim, packIds, unpackIds } from './claims.ts';
@@ -72,24 +71,13 @@ export async function* allClaims(db: Database, storedBy: string): AsyncGenerator
 
 /** What one statement deletes: it stays far below the time that a statement may take. */
 const ROWS_MAX = 10_000;
-/** An execution finishes at most this long after its block is created, because later times are not believed. */
-const AHEAD_MINUTES = 11;
 
 /**
  * Removes the claims of months before the oldest retained one, and the blocks that claim nothing any more. Executions of
  * such months are refused on arrival, so they need no claim to be stored once.
  */
 export async function forgetClaims(db: Database, oldestMonth: number): Promise<void> {
-  const start = new Date(startOfMonth(oldestMonth)).toISOString();
-  await deleteAll(db, ingestClaims, sql`month > 0 and month < ${oldestMonth}`);
-  // Older versions recorded no month.
-  await deleteAll(
-    db,
-    ingestClaims,
-    sql`month = 0 and block_id in (
-      select block_id from ${ingestBlocks} where created_at + make_interval(mins => ${AHEAD_MINUTES}) < ${start}::timestamptz
-    )`,
-  );
+  await deleteAll(db, ingestClaims, sql`month < ${oldestMonth}`);
   await deleteAll(
     db,
     ingestBlocks,

@@ -31,7 +31,6 @@ import { recountRepositories } from './recount.ts';
 import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
 import { markRegrouped } from './regroup-online.ts';
 import { evaluateStoredBlocks } from './stored-blocks.ts';
-import { markRejudged } from './upgrade-states.ts';
 
 /** The current default branch of each repository. */
 const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
@@ -97,7 +96,6 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);
-      await markRejudged(tx);
       return { moved, tests, regrouped };
     }),
   );

@@ -111,12 +111,12 @@ async function compareMonth({ clickhouse, db, month, storedBy }: Month, comparis
   const stored: BigUint64Array[] = [];
   for (let part = 0; part < PARTS; part++)
     stored.push(BigUint64Array.from((await clickhouse.select(ids, { month, part })).map((row) => row.execution_id)));
-  // What is claimed must be there; what may be claimed (not stored yet, or by an older version without a month) may be.
+  // What is claimed must be there; what is claimed by a block that was not stored yet may be.
   const claimed = new Ids();
   const perhaps = new Ids();
   for await (const claim of allClaims(db, storedBy)) {
-    if (claim.month !== month && claim.month !== 0) continue;
-    const known = claim.wasStored && claim.month === month ? claimed : perhaps;
+    if (claim.month !== month) continue;
+    const known = claim.wasStored ? claimed : perhaps;
     for (const id of claim.ids) known.add(id);
   }
   const missing = new Found();

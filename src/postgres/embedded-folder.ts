@@ -18,19 +18,14 @@ export const embeddedFolder = (dataDir: string): EmbeddedFolder => ({
   passwordFile: join(dataDir, 'postgres.password'),
 });
 
-/** Undefined if there is none, or an empty one: older versions left that after a power loss in their first seconds. */
-export function readPassword({ passwordFile }: EmbeddedFolder): string | undefined {
-  const password = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8').trim() : '';
-  return password === '' ? undefined : password;
-}
+/** Undefined if it was not written down yet, or is lost. */
+export const readPassword = ({ passwordFile }: EmbeddedFolder): string | undefined =>
+  existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8').trim() : undefined;
 
-/** Older versions gave the file to the user of the server, who does not need it. */
-export function keepPassword({ passwordFile }: EmbeddedFolder, password: string): void {
-  const { uid, mode } = statSync(passwordFile);
-  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) writeDurably(passwordFile, password);
-}
-
-/** Creates the folder if there is none; then it returns the password for the first start. */
+/**
+ * Creates the folder if there is none; then it returns the password for the first start. One that came back from a backup may
+ * belong to another user.
+ */
 export async function prepareFolder({ path }: EmbeddedFolder, binaries: string): Promise<string | undefined> {
   if (!existsSync(join(path, 'PG_VERSION'))) return initialise(path, binaries);
   own(path);

@@ -8,14 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { UserError } from '../errors.ts';
-import {
-  type EmbeddedFolder,
-  embeddedFolder,
-  keepPassword,
-  prepareFolder,
-  readPassword,
-  setPassword,
-} from './embedded-folder.ts';
+import { type EmbeddedFolder, embeddedFolder, prepareFolder, readPassword, setPassword } from './embedded-folder.ts';
 import { disownLockFiles, type Launched, launch, ownUid, runningServer, stopServer } from './embedded-process.ts';
 
 /** The path of a Unix socket is limited to 107 bytes; PostgreSQL's file name takes up to 20 of them. */
@@ -68,11 +61,8 @@ export async function startEmbeddedPostgres(
   let password = readPassword(files);
   if (firstPassword === undefined && password === undefined) {
     password = await newPassword(files, start, socketFolder.path);
-    onRepair(
-      `${files.passwordFile} was missing or empty. The embedded PostgreSQL has a new password, and it is there.`,
-    );
+    onRepair(`${files.passwordFile} was missing. The embedded PostgreSQL has a new password, and it is there.`);
   }
-  if (firstPassword === undefined && password !== undefined) keepPassword(files, password);
   const server = start();
   try {
     await untilReady(server, urlOf(socketFolder.path, firstPassword ?? password ?? '', 'postgres'), async (client) => {

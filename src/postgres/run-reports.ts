@@ -44,8 +44,8 @@ export async function reportsOfRun(
     return [
       {
         uploadId: first.uploadId,
-        jobName: first.jobName ?? '',
-        runAttempt: first.runAttempt ?? 0,
+        jobName: first.jobName,
+        runAttempt: first.runAttempt,
         receivedAt: first.receivedAt,
         storedAt: Number.isFinite(storedMs) ? new Date(storedMs) : null,
         accepted: sum((one) => one.accepted),

@@ -74,12 +74,6 @@ const filtersOf = (asked: ListQuery): QuarantineFilters => ({
   source: asked.source,
 });
 
-/** What identifies a list, for its cursors: those of older versions stay valid. */
-const identityOf = ({ readsNarrowings, ...filters }: QuarantineFilters) => ({
-  ...filters,
-  ...(readsNarrowings && { readsNarrowings }),
-});
-
 /** Without a page size or a cursor the whole list is wanted. */
 const isPaged = ({ per_page, cursor }: ListQuery): boolean => per_page !== undefined || (cursor ?? '') !== '';
 
@@ -106,7 +100,7 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
       const asked = {
         path,
         query,
-        filters: { filters: identityOf(filters) },
+        filters: { filters },
         window: noWindow,
         url: publicUrlOf(http.publicUrl, url),
       };

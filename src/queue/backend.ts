@@ -144,7 +144,7 @@ function listening<T extends Queue | Worker>(emitter: T, onError: QueueErrorList
 
 /**
  * Makes the queues of ordered jobs hand out one at a time. The limit belongs to the queue and holds for the workers of
- * every process, also for those of older versions. Needs the schema of {@link migratePostgresQueues}.
+ * every process. Needs the schema of {@link migratePostgresQueues}.
  */
 export async function limitOrdered(backend: QueueBackend): Promise<void> {
   for (const { name, isOrdered } of jobKinds) {

@@ -7,7 +7,6 @@ import type { QueueBackend } from './backend.ts';
 import { type Compressed, compress, compressText, unpack } from './encoding.ts';
 import type { JobKind } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
-import { QueueReaders } from './readers.ts';
 import { enqueued, traceOptions } from './trace.ts';
 
 /**
@@ -44,14 +43,12 @@ export const packPlain = ({ id, json }: PlainJob): PackedJob => ({ id, data: com
 /** Every method throws {@link StoreUnavailable} when the queue cannot be reached. */
 export class Producer<S extends z.ZodType = z.ZodType> {
   readonly #queue: Queue;
-  readonly readers: QueueReaders;
 
   constructor(
     backend: QueueBackend,
     readonly kind: JobKind<S>,
   ) {
     this.#queue = backend.queue(kind.name);
-    this.readers = new QueueReaders(this.#queue);
   }
 
   /** Returns once the queue holds the job. Added twice under one id while it is queued, it is one job. */

@@ -2,8 +2,7 @@
  * The `upload-bundles` job, version 1: the chunks of several small uploads that arrived at the same moment. A job costs
  * the queue as much as storing some hundred executions, so uploads of 40 tests share one.
  *
- * Only the gateway makes bundles, and only while a worker that takes them is there: see readers.ts. Each chunk is a
- * payload of `test-runs`, and is handled as if it had come alone.
+ * Only the gateway makes bundles. Each chunk is a payload of `test-runs`, and is handled as if it had come alone.
  */
 import { z } from 'zod';
 import { compressText } from './encoding.ts';

@@ -236,19 +236,8 @@ describe.each(RUNTIMES)('a service in trouble, on %s', (runtime) => {
   });
 });
 
-describe('another version of the service', () => {
-  test('an older one, which gives no verdicts, still excuses what is quarantined', async () => {
-    const old: Answer = (path) =>
-      path.includes('/commits/') ? Response.json({ title: 'Not found' }, { status: 404 }) : undefined;
-    const [excused, not] = await withFront(old, async (url) => [
-      await gate({ rows: [QUARANTINED], url }),
-      await gate({ rows: [QUARANTINED, NEW], url }),
-    ]);
-    expect([excused?.code, excused?.stdout]).toEqual([0, expect.stringContaining('gives no verdicts')]);
-    expect(not?.code).toBe(7);
-  });
-
-  test('a newer one may add fields; a verdict that this client does not know excuses nothing', async () => {
+describe('a newer version of the service', () => {
+  test('may add fields; a verdict that this client does not know excuses nothing', async () => {
     const evidence = {
       health_status: 'healthy',
       default_branch_failures: 0,

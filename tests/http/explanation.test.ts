@@ -37,7 +37,7 @@ test('names for each identity its health, how sure it is, and the executions tha
     test_id: testIdOf(insights.fixture.id, BROKEN),
     test_name: BROKEN,
     as_of: null,
-    rules_version: 2,
+    rules_version: 1,
     health_status: 'broken',
     is_complete: true,
     quarantines: [],

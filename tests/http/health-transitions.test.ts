@@ -1,10 +1,8 @@
 /** When tests became flaky, broken or healthy, as runs arrive, in order and late. */
 import { expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
-import { JUDGEMENT_VERSION } from '../../src/domain/judgement-constants.ts';
-import { recountRepositories } from '../../src/maintenance/recount.ts';
-import { upgradeStates } from '../../src/maintenance/upgrade-states.ts';
-import { healthChanges, pullRequests, upgrades } from '../../src/postgres/schema.ts';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { healthChanges, pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
@@ -63,13 +61,11 @@ test('are those of the window, which is a day by default', async () => {
   expect((await read({ start: iso(at(90)), end: iso(at(50)) })).transitions).toEqual(EXPECTED.slice(0, 2));
 });
 
-test('follow from the history again after an upgrade from a version that did not keep them', async () => {
+test('follow from the history again after a rebuild', async () => {
   const { db } = insights.app.stores.postgres;
   await db.delete(healthChanges).where(eq(healthChanges.repositoryId, insights.fixture.id));
-  await recountRepositories(insights.app.stores);
   expect((await read()).transitions).toEqual([]);
-  await db.delete(upgrades).where(eq(upgrades.name, `judgement ${JUDGEMENT_VERSION}`));
-  await upgradeStates(insights.app.stores);
+  await rebuild(insights.app.stores);
   expect((await read()).transitions).toEqual(EXPECTED);
 });
 

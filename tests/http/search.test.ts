@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { encodeCursor, hashFilters } from '../../src/http/cursor.ts';
-import { upgradeTestMetrics } from '../../src/maintenance/upgrade-test-metrics.ts';
-import { identities, upgrades } from '../../src/postgres/schema.ts';
 import { SEARCH_SORTS } from '../../src/postgres/test-search.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp } from '../support/http.ts';
@@ -380,33 +376,4 @@ describe('metrics', () => {
       for (const direction of ['asc', 'desc']) await expectPages(other, { sort, direction }, '1');
     }
   });
-
-  test('of tests that have not run since an upgrade are filled once', async () => {
-    const { db } = insights.app.stores.postgres;
-    await db.update(identities).set({ confidence: 1, impact: 0, failed: 0, failedPpm: 0, lastFailedMs: 0 });
-    expect(await found({ failed_executions_impact: 'medium' })).toEqual([]);
-    await db.delete(upgrades).where(eq(upgrades.name, 'metrics of tests'));
-    await upgradeTestMetrics(insights.app.stores);
-    await upgradeTestMetrics(insights.app.stores);
-    expect(await found({ failed_executions_impact: 'medium' })).toEqual(['broken']);
-    expect(await found({ sort: 'failed_executions_count' })).toEqual(['broken', 'flaky', 'healthy']);
-  });
-});
-
-test('a cursor of a version that knew fewer filters is still the place in its list', async () => {
-  const filters = {
-    testNames: ['*'],
-    pipelines: [],
-    pipelinesExcluded: [],
-    jobs: [],
-    jobsExcluded: [],
-    sort: 'test_name',
-    direction: 'asc',
-  };
-  const { owner, name } = insights.fixture.repository;
-  const hash = hashFilters({ list: 'search', path: `${owner}/${name}`.toLowerCase(), filters });
-  const cursor = encodeCursor({ direction: 'next', key: [0, 'a.b.c', 'CI', 'unit'], window: null, perPage: 2 }, hash);
-  const page = await search({ test_name: '*', sort: 'test_name', cursor });
-  expect(page.tests[0]?.test_name).toBe('a.b.c');
-  expect(page.tests[0]?.pipeline_name).toBe('nightly, [weekly]');
 });

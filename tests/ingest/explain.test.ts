@@ -37,7 +37,7 @@ describe('explain', () => {
       .map((line) => line.replace(/(?<=passes in a row: 1 of )\d+|(?<=flaky: flaky with a probability of )\S+/, 'N'));
     expect(lines).toEqual([
       'sums',
-      'health: flaky as of 2026-11-21T18:30:00Z (rules 2, fingerprint 3)',
+      'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 1)',
       '',
       'CI / unit: flaky',
       `  flaky with a probability of ${Math.round(1_000 * probability) / 10} %, since commit of 2`,

@@ -1,22 +1,12 @@
 /** Rebuild brings everything derived into line with the executions and the settings. */
 import { beforeEach, expect, test } from 'bun:test';
-import { eq, like } from 'drizzle-orm';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { failureIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import type { GroupOf } from '../../src/maintenance/regroup.ts';
-import { upgradeCommitRuns } from '../../src/maintenance/upgrade-commit-runs.ts';
-import { upgradeTotals } from '../../src/maintenance/upgrade-totals.ts';
-import {
-  commitRecords,
-  identities,
-  repositoryCounts,
-  repositoryDays,
-  tests,
-  upgrades,
-} from '../../src/postgres/schema.ts';
+import { commitRecords, identities, repositoryCounts, repositoryDays, tests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -102,43 +92,6 @@ test('totals of a repository that are wrong are found, and a rebuild counts them
     await driver.verify();
   }
   await driver.ingest(runAt(1, '2', { a: 'passed', c: 'failed' }));
-  await driver.verify();
-});
-
-test('repositories from before their totals were kept are counted once, also if that is cut off', async () => {
-  const { stores, driver } = ingest;
-  const { db } = stores.postgres;
-  await driver.ingest(runAt(2, '1', { a: 'failed', b: 'passed' }));
-  for (const table of [repositoryCounts, repositoryDays]) await db.delete(table);
-  await db.delete(upgrades).where(eq(upgrades.name, 'totals of repositories'));
-  const clickhouse = { ...stores.clickhouse, select: () => Promise.reject(new Error('killed')) } as never;
-  await expect(upgradeTotals({ ...stores, clickhouse })).rejects.toThrow('killed');
-  await driver.ingest(runAt(1, '2', { a: 'passed', c: 'failed' }));
-  await upgradeTotals(stores);
-  await driver.verify();
-  await db.update(repositoryCounts).set({ tests: 7 });
-  await upgradeTotals(stores);
-  await expect(driver.verify()).rejects.toThrow('tests: {');
-  await rebuild(stores);
-});
-
-test.each([
-  { missing: 'they', damage: 'TRUNCATE TABLE ci.commit_runs' },
-  {
-    missing: 'their failed executions',
-    damage: 'ALTER TABLE ci.commit_runs CLEAR COLUMN failed_executions SETTINGS mutations_sync = 1',
-  },
-])('the runs of commits from before $missing were kept are derived once', async ({ damage }) => {
-  const { stores, driver } = ingest;
-  await driver.ingest(
-    runAt(1, '1', { a: 'failed', b: 'passed' }),
-    runAt(1, '2', { a: 'failed' }, { run: { branch: 'x' } }),
-  );
-  await stores.clickhouse.command(damage);
-  await stores.postgres.db.delete(upgrades).where(like(upgrades.name, 'runs of commits%'));
-  await expect(driver.verify()).rejects.toThrow('commit');
-  await upgradeCommitRuns(stores);
-  await upgradeCommitRuns(stores);
   await driver.verify();
 });
 

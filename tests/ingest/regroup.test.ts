@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
+import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
@@ -22,7 +23,8 @@ beforeAll(async () => {
 });
 
 /** As if an older version had told every message apart. */
-const olderGroupOf = (testId: string, type: string, message: string): string => failureIdOf(testId, 1, type, message);
+const olderGroupOf = (testId: string, type: string, message: string): string =>
+  failureIdOf(testId, FINGERPRINT_VERSION - 1, type, message);
 
 const NAMES = ['sums', 'adds tax'];
 const RUNS = 5;
@@ -76,7 +78,7 @@ beforeEach(async () => {
   await rebuild(stores, olderGroupOf);
   // The older version kept neither.
   await stores.postgres.db.delete(formerGroups);
-  await stores.postgres.db.delete(upgrades).where(eq(upgrades.name, 'fingerprint 3'));
+  await stores.postgres.db.delete(upgrades).where(eq(upgrades.name, `fingerprint ${FINGERPRINT_VERSION}`));
 });
 
 /** Runs it until a look an hour later has found nothing. */
@@ -149,7 +151,10 @@ describe('an upgrade of the fingerprint', () => {
     expect(await groupsOf(repository, 'sums')).toHaveLength(1);
     // Rows in the groups of the older version.
     await rebuild(stores, olderGroupOf);
-    await stores.postgres.db.update(upgrades).set({ finishedAt: null }).where(eq(upgrades.name, 'fingerprint 3'));
+    await stores.postgres.db
+      .update(upgrades)
+      .set({ finishedAt: null })
+      .where(eq(upgrades.name, `fingerprint ${FINGERPRINT_VERSION}`));
     expect(await regroupOnline(stores)).toBe(false);
     expect(await groupsOf(repository, 'sums')).toHaveLength(FAILURES);
     stores.clock.set(TEST_NOW + HOUR_MS);

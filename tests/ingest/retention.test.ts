@@ -171,25 +171,6 @@ describe('with the clock moved past retention', () => {
     await driver.verify();
   });
 
-  test('claims of older versions, which have no month, leave when the month of their block does', async () => {
-    const { driver } = ingest;
-    const { pool } = app.stores.postgres;
-    await emptyStores(app.stores);
-    app.stores.clock.set(TEST_NOW);
-    const repository = uniqueRepository();
-    await driver.ingest(makeJob({ repository, receivedAt: TEST_NOW, executions: [{ name: 't' }] }));
-    await pool.query('update ci_insights.ingest_claims set month = 0');
-    await driver.verify();
-    const claims = async () => (await pool.query('select 1 from ci_insights.ingest_claims')).rowCount;
-    await pool.query(`update ci_insights.ingest_blocks set created_at = '2026-11-30T23:55:00Z'`);
-    app.stores.clock.set(at('2027-03-30'));
-    await driver.retention.run();
-    expect(await claims()).toBe(1);
-    await pool.query(`update ci_insights.ingest_blocks set created_at = '2026-11-30T23:45:00Z'`);
-    await driver.retention.run();
-    expect(await claims()).toBe(0);
-  });
-
   test('a receipt is kept for a month, and what it describes stays', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();
@@ -299,9 +280,8 @@ describe('the retention loop', () => {
   });
 
   test('every partitioned table is dropped by month, so that none is forgotten', async () => {
-    // Nothing fills the catalog any more.
     const rows = await app.stores.clickhouse.rows(
-      "SELECT name FROM system.tables WHERE database = 'ci' AND partition_key != '' AND name NOT LIKE '%\\_rebuild' AND name != 'catalog' ORDER BY name",
+      "SELECT name FROM system.tables WHERE database = 'ci' AND partition_key != '' AND name NOT LIKE '%\\_rebuild' ORDER BY name",
     );
     expect(rows).toEqual([...MONTHLY_TABLES].sort().map((name) => ({ name })));
   });

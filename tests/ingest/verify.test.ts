@@ -95,8 +95,7 @@ describe('what is on its way', () => {
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 1, executions: 3 });
     const id = (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
     await stores.clickhouse.command(
-      `INSERT INTO ci.catalog SELECT * REPLACE (1 AS executions) FROM ci.catalog WHERE repository_id = {id: UUID}
-       AND test_name = 'a'`,
+      `INSERT INTO ci.runs SELECT * REPLACE ('2' AS run_id) FROM ci.runs WHERE repository_id = {id: UUID}`,
       { id },
     );
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 1 });

@@ -16,12 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { ensureAdminKey } from '../../src/access/admin-key.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
-import { startTimeOf } from '../../src/processes.ts';
 import { lockDataDir, lockHolder } from '../../src/service-lock.ts';
 import { CLI, ServiceProcess } from '../support/service-process.ts';
-import { openTestStores } from '../support/stores.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.error('skipped: other users of the machine, because this needs root');
@@ -54,32 +51,20 @@ async function answers(url: string): Promise<boolean> {
 }
 
 describe('after a power loss', () => {
-  test('an empty password of PostgreSQL is replaced, with a sentence', async () => {
+  test('a password of PostgreSQL that was not written down yet is replaced, with a sentence', async () => {
     const dataDir = await usedFolder('password');
-    writeFileSync(join(dataDir, 'postgres.password'), '');
+    rmSync(join(dataDir, 'postgres.password'));
     const said: string[] = [];
     const server = await startEmbeddedPostgres(dataDir, { onRepair: (what) => said.push(what) });
     expect(await answers(server.url)).toBe(true);
     await server.stop();
     expect(said).toEqual([
-      `${join(dataDir, 'postgres.password')} was missing or empty. The embedded PostgreSQL has a new password, and it is there.`,
+      `${join(dataDir, 'postgres.password')} was missing. The embedded PostgreSQL has a new password, and it is there.`,
     ]);
     const again = await startEmbeddedPostgres(dataDir, { onRepair: (what) => said.push(what) });
     expect(await answers(again.url)).toBe(true);
     await again.stop();
     expect(said).toHaveLength(1);
-  });
-
-  test('an empty file of the admin key gets a new key', async () => {
-    const { keys, log } = await openTestStores();
-    const dataDir = join(folder, 'key');
-    mkdirSync(dataDir);
-    const file = join(dataDir, 'admin.key');
-    writeFileSync(file, '');
-    const token = await ensureAdminKey(dataDir, { keys, log });
-    expect(readFileSync(file, 'utf8')).toBe(`${token}\n`);
-    expect(statSync(file).mode & 0o077).toBe(0);
-    expect(await ensureAdminKey(dataDir, { keys, log })).toBeUndefined();
   });
 
   test.each([0, 8 * 1024 * 1024])('PostgreSQL with a log that ends after %d bytes says what to do', async (bytes) => {
@@ -168,21 +153,6 @@ describe('the lock of a data folder', () => {
     expect(lockHolder(dataDir)).toBeUndefined();
     (await lockDataDir(dataDir))();
   });
-
-  test.skipIf(process.platform !== 'linux')(
-    'is respected if version 0.1.0 holds it, which names itself in a file',
-    async () => {
-      const dataDir = join(folder, 'older-lock');
-      mkdirSync(dataDir);
-      const older = Bun.spawn(['sleep', '60']);
-      writeFileSync(join(dataDir, 'service.lock'), `${older.pid} ${startTimeOf(older.pid)}`);
-      expect(lockHolder(dataDir)).toBe(older.pid);
-      await expect(lockDataDir(dataDir)).rejects.toThrow(`Another ci-insights (process ${older.pid}) uses`);
-      older.kill();
-      await older.exited;
-      (await lockDataDir(dataDir))();
-    },
-  );
 });
 
 describe.skipIf(!isRoot)('other users of the machine', () => {
@@ -220,16 +190,9 @@ describe.skipIf(!isRoot)('other users of the machine', () => {
     }
   });
 
-  test('cannot read what an older version let them read, after the next start', async () => {
-    const dataDir = await usedFolder('older');
-    mkdirSync(join(dataDir, 'clickhouse'), { mode: 0o755 });
-    Bun.spawnSync([
-      'chown',
-      '-R',
-      `${UNPRIVILEGED}:${UNPRIVILEGED}`,
-      join(dataDir, 'postgres'),
-      join(dataDir, 'postgres.password'),
-    ]);
+  test('are not left with PostgreSQL’s files that came back from a backup as theirs', async () => {
+    const dataDir = await usedFolder('restored');
+    Bun.spawnSync(['chown', '-R', `${UNPRIVILEGED}:${UNPRIVILEGED}`, join(dataDir, 'postgres')]);
     const service = ServiceProcess.onFolder(dataDir);
     await service.start();
     try {

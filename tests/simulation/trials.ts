@@ -1,6 +1,5 @@
 /** What is tried on what: every set of rules, and the worlds of a seed. */
 import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
-import { FormerRules } from './former-rules.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
@@ -9,7 +8,6 @@ import { KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
 
 export const RULES: readonly (() => Rules)[] = [
   () => new ServiceRules(),
-  () => new FormerRules(),
   () => new ServiceRules({ countsPullRequests: false }),
   () => new SameCommitRule(),
   () => new ThresholdRule(),

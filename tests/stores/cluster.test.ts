@@ -18,7 +18,7 @@ const MADE_AT_RUN_TIME = [
   'CREATE TABLE ci.flaky_verdicts_rebuild AS ci.flaky_verdicts',
   "ALTER TABLE ci.executions REPLACE PARTITION ID '202611' FROM ci.executions_rebuild",
   "ALTER TABLE ci.executions DROP PARTITION ID '202611'",
-  'ALTER TABLE ci.health DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2',
+  'ALTER TABLE ci.flaky_verdicts DELETE WHERE repository_id IN {repository_ids: Array(UUID)} SETTINGS mutations_sync = 2',
   'CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String) ENGINE = MergeTree ORDER BY (test_id, from_id)',
   'TRUNCATE TABLE ci.runs',
   'INSERT INTO ci.runs_rebuild SETTINGS insert_deduplicate = 0 SELECT * FROM ci.runs',

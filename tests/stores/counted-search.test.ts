@@ -1,12 +1,11 @@
 /** The first page of a search by names comes from listings (src/postgres/counted-search.ts): it is that of all identities. */
 import { beforeEach, expect, test } from 'bun:test';
-import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { emptySummary } from '../../src/domain/test-state.ts';
 import { unknownBelief } from '../../src/postgres/belief-text.ts';
 import { searchAndCount } from '../../src/postgres/counted-search.ts';
-import { NAME_START_LENGTH, testListings } from '../../src/postgres/schema.ts';
+import { NAME_START_LENGTH } from '../../src/postgres/schema.ts';
 import { countTests, type FoundIdentity, searchTests, type TestSearch } from '../../src/postgres/test-search.ts';
 import { writeIdentities, writeTests } from '../../src/postgres/test-state-writes.ts';
 import type { IdentityRecord } from '../../src/postgres/test-states.ts';
@@ -113,23 +112,4 @@ test('whatever is listed and asked for: the page is that of all identities, and 
     }),
     { numRuns: 60 },
   );
-});
-
-test('an upgrade lists the tests that are known', async () => {
-  const { db } = ingest.stores.postgres;
-  await write([
-    { name: 'a', pipelineName: 'CI', jobName: 'unit', executions: 2 },
-    { name: 'a', pipelineName: 'CI', jobName: 'e2e', executions: 3 },
-    { name: 'b', pipelineName: 'CI', jobName: 'e2e', executions: 0 },
-  ]);
-  const rows = () => db.select().from(testListings).orderBy(testListings.nameStart);
-  const written = await rows();
-  expect(written.map(({ executions, identities }) => [executions, identities])).toEqual([
-    [3, 2],
-    [0, 0],
-  ]);
-  await db.delete(testListings);
-  const migration = await Bun.file(new URL('../../sql/postgres/0023_test_listings.sql', import.meta.url)).text();
-  await db.execute(sql.raw(migration.split('--> statement-breakpoint').at(-1) ?? ''));
-  expect(await rows()).toEqual(written);
 });

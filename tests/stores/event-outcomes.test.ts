@@ -1,7 +1,6 @@
 /** The outcome of each event and the pull requests of its batch, which ClickHouse works out of type and metadata. */
 import { beforeAll, expect, test } from 'bun:test';
 import { v4 as uuid4 } from 'uuid';
-import { loadMigrations } from '../../src/clickhouse/migrations.ts';
 import { EVENT_OUTCOMES, EVENT_TYPES } from '../../src/domain/events.ts';
 import { PUBLIC_METADATA } from '../support/public-events.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -98,24 +97,4 @@ test('every type has one of the four outcomes, with all and with none of its met
 test('the pull requests of a batch are each there once, in order', async () => {
   const found = await stored(BATCHES);
   expect(BATCHES.map(([type, metadata], i) => [type, metadata, found[i]?.batch_pull_requests])).toEqual(BATCHES);
-});
-
-test('events of versions without outcomes get theirs', async () => {
-  const { clickhouse } = stores;
-  const statementsOf = (version: number) =>
-    (loadMigrations().find((one) => one.version === version)?.statements ?? []).map((statement) =>
-      statement.replaceAll('ci.events', 'ci.events_of_before'),
-    );
-  const [create = ''] = statementsOf(2).filter((statement) => statement.includes('CREATE TABLE'));
-  const repositoryId = uuid4();
-  try {
-    await clickhouse.command(create, {});
-    const lines = CASES.map(([type, metadata], i) => lineOf(repositoryId, type, metadata, i));
-    await clickhouse.insert('ci.events_of_before', lines.join('\n'), uuid4());
-    for (const statement of statementsOf(7)) await clickhouse.command(statement, {});
-    const found = await storedIn('ci.events_of_before', repositoryId);
-    expect(found.map(({ outcome }) => outcome)).toEqual(CASES.map(([, , outcome]) => outcome));
-  } finally {
-    await clickhouse.command('DROP TABLE IF EXISTS ci.events_of_before SYNC', {});
-  }
 });

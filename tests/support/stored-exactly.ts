@@ -5,16 +5,11 @@ import { verify } from '../../src/maintenance/verify.ts';
 
 const PAUSE_MS = 200;
 
-/**
- * Waits until all of it is stored and evaluated, and compares it with everything derived. For stores of one test.
- *
- * @param isEvaluated false where no process of this version runs: then blocks wait for one
- */
+/** Waits until all of it is stored and evaluated, and compares it with everything derived. For stores of one test. */
 export async function expectStoredExactly(
   deps: Deps,
   sent: { executions: number; events: number },
   waitMsMax: number,
-  { isEvaluated = true } = {},
 ): Promise<void> {
   const stored = async () =>
     (
@@ -25,12 +20,12 @@ export async function expectStoredExactly(
   const isDone = async () => {
     const { executions, events } = await stored();
     if (executions < sent.executions || events < sent.events) return false;
-    return !isEvaluated || (await verify(deps)).pendingBlocks === 0;
+    return (await verify(deps)).pendingBlocks === 0;
   };
   const deadline = performance.now() + waitMsMax;
   while (!(await isDone()) && performance.now() < deadline) await Bun.sleep(PAUSE_MS);
   expect(await stored()).toEqual(sent);
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-  expect(report.pendingBlocks > 0).toBe(!isEvaluated);
+  expect(report.pendingBlocks).toBe(0);
 }

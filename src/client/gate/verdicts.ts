@@ -1,6 +1,5 @@
 /** What the service says about the failed tests of a job. */
 import type { Repository } from '../repository.ts';
-import { ServiceError } from '../service-error.ts';
 import type { RunTarget } from '../target.ts';
 import type { Verdict } from './decision.ts';
 import { evidenceSentence } from './evidence.ts';
@@ -49,12 +48,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
         testId: failure.test_id,
       });
   } catch (error) {
-    const isOld = error instanceof ServiceError && error.status === 404;
-    notices.push(
-      isOld
-        ? 'This version of the service gives no verdicts on commits: only quarantines count.'
-        : `The verdicts cannot be read: ${messageOf(error)}. Only quarantines count.`,
-    );
+    notices.push(`The verdicts cannot be read: ${messageOf(error)}. Only quarantines count.`);
   }
   return { known, notices };
 }

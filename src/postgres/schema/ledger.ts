@@ -37,8 +37,8 @@ export const ingestClaims = schema.table(
   {
     sourceKey: uuid('source_key').notNull(),
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
-    /** Such as 202611; 0 in claims of older versions, which did not record it. */
-    month: integer().notNull().default(0),
+    /** Such as 202611. */
+    month: integer().notNull(),
     ids: bytea().notNull(),
   },
   (table) => [
@@ -65,10 +65,10 @@ export const uploadChunks = schema.table(
     duplicate: integer().notNull(),
     rejected: integer().notNull(),
     onDefaultBranch: integer('on_default_branch').notNull(),
-    /** The pipeline's run of a commit, its CI job and attempt; null in receipts of older versions. */
-    runKey: uuid('run_key'),
-    jobName: text('job_name'),
-    runAttempt: integer('run_attempt'),
+    /** The pipeline's run of a commit, its CI job and attempt. */
+    runKey: uuid('run_key').notNull(),
+    jobName: text('job_name').notNull(),
+    runAttempt: integer('run_attempt').notNull(),
     rejections: jsonb().notNull(),
     warnings: jsonb().notNull(),
     storedAt: moment('stored_at'),

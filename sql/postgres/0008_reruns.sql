@@ -1,1 +1,0 @@
-ALTER TABLE "ci_insights"."repositories" ADD COLUMN "rerun_percent" integer;

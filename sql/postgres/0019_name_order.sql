@@ -1,1 +1,0 @@
-CREATE INDEX "tests_start" ON "ci_insights"."tests" USING btree ("repository_id",left("name", 64) collate "C");
