@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { encodeCursor, hashFilters } from '../../src/http/cursor.ts';
+import { SEARCH_FILTERS } from '../../src/insights/search-filters.ts';
 import { upgradeTestMetrics } from '../../src/maintenance/upgrade-test-metrics.ts';
 import { identities, upgrades } from '../../src/postgres/schema.ts';
 import { SEARCH_SORTS } from '../../src/postgres/test-search.ts';
@@ -393,20 +393,16 @@ describe('metrics', () => {
   });
 });
 
-test('a cursor of a version that knew fewer filters is still the place in its list', async () => {
-  const filters = {
-    testNames: ['*'],
-    pipelines: [],
-    pipelinesExcluded: [],
-    jobs: [],
-    jobsExcluded: [],
-    sort: 'test_name',
-    direction: 'asc',
-  };
-  const { owner, name } = insights.fixture.repository;
-  const hash = hashFilters({ list: 'search', path: `${owner}/${name}`.toLowerCase(), filters });
-  const cursor = encodeCursor({ direction: 'next', key: [0, 'a.b.c', 'CI', 'unit'], window: null, perPage: 2 }, hash);
-  const page = await search({ test_name: '*', sort: 'test_name', cursor });
-  expect(page.tests[0]?.test_name).toBe('a.b.c');
-  expect(page.tests[0]?.pipeline_name).toBe('nightly, [weekly]');
-});
+test.each(Object.entries(SEARCH_FILTERS))(
+  '%s is a part of cursors: a page of a list belongs to its filters',
+  async (name, { example }) => {
+    const [value] = [example].flat();
+    const [plain, filtered] = [{}, { [name]: String(value) }].map((query) =>
+      insights.fixture.search({ test_name: '*', per_page: '1', ...query }),
+    );
+    const { last = '' } = linksOf(await insights.app.request(plain ?? ''));
+    const cursor = new URL(last).searchParams.get('cursor') ?? '';
+    expect((await insights.app.request(`${filtered}&cursor=${encodeURIComponent(cursor)}`)).status).toBe(422);
+    expect((await insights.app.request(`${plain}&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
+  },
+);
