@@ -71,7 +71,7 @@ export const ALLOWED = {
   ],
   api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'parts', 'workers'],
-  /** The web application. Of the service it imports types, and constants of the domain. */
+  /** The web application. It imports types of the service, and nothing of it that runs: see {@link TYPES_ONLY}. */
   browser: ['access', 'domain', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
   cli: [
     'access',
@@ -88,6 +88,12 @@ export const ALLOWED = {
     'queue',
   ],
 } as const satisfies Record<string, readonly string[]>;
+
+/**
+ * Rooms that import types only of every other. A page must not depend on code of the service, which would come into its
+ * bundle with all that it imports.
+ */
+const TYPES_ONLY: readonly Room[] = ['browser'];
 
 export type Room = keyof typeof ALLOWED;
 export const ROOMS = Object.keys(ALLOWED) as Room[];
@@ -120,21 +126,32 @@ export const isAllowed = (from: Room, to: Room): boolean =>
 export interface Import {
   from: string;
   to: string;
+  /** The whole statement is `import type` or `export type`: it is gone when the code runs. */
+  isType: boolean;
 }
+
+/** Statements that name a module, `import('…')` and `import '…'`. */
+const IMPORTS =
+  /^(?:import|export)( type)? [^'";]*?\bfrom '(\.{1,2}\/[^']+)'|(?:\bimport\(|\bimport )'(\.{1,2}\/[^']+)'/gm;
 
 /** Every relative import of the files, static, dynamic or of a type. */
-export function importsOf(file: string, text: string): Import[] {
-  const specifiers = text.matchAll(/(?:\bfrom |\bimport\(|\bimport )'(\.{1,2}\/[^']+)'/g);
-  return [...specifiers].map(([, specifier = '']) => ({ from: file, to: join(dirname(file), specifier) }));
-}
+export const importsOf = (file: string, text: string): Import[] =>
+  [...text.matchAll(IMPORTS)].map(([, type, named, bare]) => ({
+    from: file,
+    to: join(dirname(file), named ?? bare ?? ''),
+    isType: type !== undefined,
+  }));
 
 /** The sentence for an import that breaks the rule; undefined for one that keeps it. */
-export function refusalOf({ from, to }: Import): string | undefined {
+export function refusalOf({ from, to, isType }: Import): string | undefined {
   const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
   if (fromRoom === undefined) return `${from} is in no room: add its folder to ALLOWED`;
   if (to === 'package.json') return undefined;
   if (toRoom === undefined) return `${from} imports ${to}, which is in no room`;
-  return isAllowed(fromRoom, toRoom) ? undefined : `${from} imports ${to}: ${fromRoom} may not import ${toRoom}`;
+  if (!isAllowed(fromRoom, toRoom)) return `${from} imports ${to}: ${fromRoom} may not import ${toRoom}`;
+  if (TYPES_ONLY.includes(fromRoom) && fromRoom !== toRoom && !isType)
+    return `${from} imports ${to}: ${fromRoom} may only \`import type\` from ${toRoom}`;
+  return undefined;
 }
 
 /** Every import of the tree. */

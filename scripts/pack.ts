@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { bundleProgram } from '../src/download/bundle.ts';
+import { bundleProgram, WITHOUT_KERBEROS } from '../src/download/bundle.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 
@@ -66,6 +66,7 @@ async function bundleLibrary(entry: string, hasDependencies: boolean): Promise<s
     format: 'esm',
     minify: !hasDependencies,
     packages: hasDependencies ? 'external' : 'bundle',
+    plugins: [WITHOUT_KERBEROS],
   });
   const [output] = outputs;
   if (!output || outputs.length !== 1) throw new Error(`${entry} became ${outputs.length} files`);

@@ -1,6 +1,7 @@
 /** Puts the client for CI jobs into one file that Node and Bun run without installing anything. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import type { BunPlugin } from 'bun';
 import { version } from '../../package.json' with { type: 'json' };
 
 export interface ClientFile {
@@ -26,6 +27,21 @@ export async function bundleClient(): Promise<ClientFile> {
 const BANNER = `// @bun
 import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
+/**
+ * The agent for proxies can sign in with Kerberos, with a package that it loads only for that. The client never asks for it,
+ * and a job's own folder must not be where a part of this file is found.
+ */
+export const WITHOUT_KERBEROS: BunPlugin = {
+  name: 'without-kerberos',
+  setup: (build) => {
+    build.onResolve({ filter: /^kerberos$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    build.onLoad({ filter: /./, namespace: 'left-out' }, ({ path }) => ({
+      contents: `throw new Error('${path} is left out of this file');`,
+      loader: 'js',
+    }));
+  },
+};
+
 /** A program in one file that starts quickly. */
 export async function bundleProgram(entry: string): Promise<string> {
   const { outputs } = await Bun.build({
@@ -34,6 +50,7 @@ export async function bundleProgram(entry: string): Promise<string> {
     format: 'cjs',
     minify: true,
     banner: BANNER,
+    plugins: [WITHOUT_KERBEROS],
   });
   const [output] = outputs;
   if (!output || outputs.length !== 1) throw new Error(`${entry} became ${outputs.length} files`);

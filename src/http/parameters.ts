@@ -15,7 +15,7 @@ import type { InputError } from './problems.ts';
 import { text, webAddress } from './text.ts';
 
 /** One query parameter: from all values under its name in order, or undefined if there are none, to `T`. */
-interface QueryParameter<T> {
+export interface QueryParameter<T> {
   read: z.ZodType<T, readonly string[] | undefined>;
   /** JSON Schema of the parameter, for the OpenAPI document. */
   schema: Record<string, unknown>;

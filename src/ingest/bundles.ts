@@ -4,7 +4,7 @@
  */
 import { v7 as uuid7 } from 'uuid';
 import { carrier } from '../observability/tracing.ts';
-import type { PackedJob, PlainJob } from '../queue/producer.ts';
+import type { PackedJob, PlainJob } from '../queue/packed-job.ts';
 import {
   BUNDLE_UPLOADS_MAX,
   type BundledChunk,

@@ -10,7 +10,7 @@ import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
 import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
-import { packPlain } from '../queue/producer.ts';
+import { packPlain } from '../queue/packed-job.ts';
 import { type Admission, NoRoom } from './admission.ts';
 import { noRoomProblem, withAdmittedBody } from './admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits, isGzipRequest } from './body.ts';

@@ -1,8 +1,8 @@
 /** What the gateway needs from the rest of the service: a queue for the work, and the receipts of uploads. */
 import type { Receipt } from '../ledger/receipt.ts';
 import type { ListedReceipt, ReceiptListRequest } from '../ledger/receipt-list.ts';
+import type { PackedJob } from '../queue/packed-job.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
-import type { PackedJob } from '../queue/producer.ts';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */

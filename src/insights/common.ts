@@ -1,4 +1,4 @@
-/** What the insights share: their dependencies, paths, fields, and the answer for unknown tests. */
+/** What the insights share: their dependencies, paths and fields. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
@@ -8,12 +8,11 @@ import { SERIES_DAYS } from '../domain/repository-stats.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
 import { owner, repository, uuid5 } from '../http/path.ts';
-import { type HttpProblem, notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
 import type { Database } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
-import type { KnownTests } from './known-tests.ts';
+import { type KnownTests, unknownTest } from './known-tests.ts';
 
 export interface InsightsDeps {
   clock: Clock;
@@ -86,11 +85,6 @@ export const pageFields = {
   size: z.int().meta({ description: 'Items in this page', example: 1 }),
   per_page: z.int().meta({ description: 'Items per page', example: 10 }),
 };
-
-export const unknownTest = (): HttpProblem =>
-  notFound(
-    'There is no such test in this repository. Search for it by name: insights know the tests that ran on the default branch.',
-  );
 
 /** The repository of a test. Throws the 404 of an unknown test: a repository without uploads has no tests. */
 export async function repositoryOfTest(deps: InsightsDeps, ownerName: string, name: string): Promise<Repository> {

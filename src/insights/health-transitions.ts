@@ -9,6 +9,7 @@ import { onPostgres } from '../postgres/client.ts';
 import { readHealthHistories } from '../postgres/health-histories.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
+import { unknownTest } from './known-tests.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
 import { checkedWindow, windowParameters } from './window.ts';
 
@@ -50,7 +51,7 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
       const { start, end } = checkedWindow(query, deps.clock.now());
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const history = await histories.get(repository, path.test_id, signal);
-      if (!history) throw common.unknownTest();
+      if (!history) throw unknownTest();
       const listed = healthTransitions(history.identities).filter(({ at }) => at >= start && at < end);
       return {
         body: {

@@ -1,9 +1,14 @@
 /** What PostgreSQL knows of tests: their names, first failures and identities. Look-ups at the same time share a statement. */
+import { type HttpProblem, notFound } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
 import { type KnownTest, readKnownTests } from '../postgres/known-tests.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
-import { unknownTest } from './common.ts';
+
+export const unknownTest = (): HttpProblem =>
+  notFound(
+    'There is no such test in this repository. Search for it by name: insights know the tests that ran on the default branch.',
+  );
 
 export class KnownTests {
   readonly #batches: RepositoryBatches<string, KnownTest>;

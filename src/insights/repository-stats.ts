@@ -20,7 +20,7 @@ import type { TestSelection } from '../postgres/test-selection.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 import { checkCost, isHeavy } from './search.ts';
-import { selectionOf, testFilters } from './search-filters.ts';
+import { askedIn, selectionOf, TEST_FILTERS, testNames } from './search-filters.ts';
 
 const STATS = ['total_tests', 'healthy_tests', 'flaky_tests', 'broken_tests', 'failed_executions'] as const;
 type Stat = (typeof STATS)[number];
@@ -70,12 +70,12 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
     params: common.repositoryPath.extend({
       stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'flaky_tests' }),
     }),
-    query: testFilters,
+    query: { ...testNames, ...TEST_FILTERS },
     responses: { 200: { description: 'The series.', schema: response, example: EXAMPLE } },
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
-      const testNames = [...query.test_name, ...query.test_name_exclude];
-      checkCost(testNames);
+      const names = [...query.test_name, ...query.test_name_exclude];
+      checkCost(names);
       const now = deps.clock.now();
       const repository = await deps.repositories.find(path.owner, path.repository_name);
       if (!repository) return { body: toJson(path.stat, seriesOf([], now)) };
@@ -84,8 +84,9 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
         const days = await onPostgres(() => readDaysSince(deps.db, repository.id, firstDayOf(now)));
         return { body: toJson(path.stat, seriesOf(days, now)) };
       }
-      const asked = { repository, selection: selectionOf(query, repository.id), now };
-      return { body: toJson(path.stat, await countDays(deps, kept, asked, { isHeavy: isHeavy(testNames), signal })) };
+      const selection = selectionOf(TEST_FILTERS, query, repository.id);
+      const asked = { repository, selection, filters: askedIn(TEST_FILTERS, query), now };
+      return { body: toJson(path.stat, await countDays(deps, kept, asked, { isHeavy: isHeavy(names), signal })) };
     },
   });
 }
@@ -93,6 +94,8 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
 interface Asked {
   repository: Repository;
   selection: TestSelection;
+  /** What names the selection. */
+  filters: Record<string, unknown>;
   now: number;
 }
 
@@ -100,11 +103,11 @@ interface Asked {
 async function countDays(
   { db, searches }: common.InsightsDeps,
   kept: TtlCache<readonly RepositoryDay[]>,
-  { repository: { id, owner }, selection, now }: Asked,
+  { repository: { id, owner }, selection, filters, now }: Asked,
   turn: { isHeavy: boolean; signal: AbortSignal | undefined },
 ): Promise<readonly RepositoryDay[]> {
   const since = seriesStart(now);
-  const name = JSON.stringify([id, since, selection]);
+  const name = JSON.stringify([id, since, filters]);
   const known = kept.recall(name);
   if (known) return known;
   const onEnded = await searches.take({ owner, ...turn });

@@ -1,108 +1,180 @@
-/** What a search of tests may be filtered by, and what that means to the store. */
+/**
+ * What a search of tests may be filtered by. Each filter is one entry of {@link TEST_FILTERS} or {@link SEARCH_FILTERS}: its
+ * name is that of the parameter and of its part in cursors; the entry says how the parameter is read and documented, and
+ * which identities it means. Everything else iterates the entries.
+ */
+import { not, type SQL } from 'drizzle-orm';
 import { globToLike, isGlob } from '../domain/glob.ts';
-import { LEVELS, type Level } from '../domain/health-confidence.ts';
+import { LEVELS } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { HEALTHS } from '../domain/status.ts';
 import {
-  cursorParameter,
   enumParameter,
   enumsParameter,
-  perPageParameter,
   type QueryOf,
+  type QueryParameter,
   textsParameter,
 } from '../http/parameters.ts';
-import { SEARCH_SORTS } from '../postgres/test-search.ts';
-import type { TestSelection } from '../postgres/test-selection.ts';
+import { hasHealth, hasLevel, hasOpenQuarantine, isNamedNoneOf, isOneOf } from '../postgres/identity-conditions.ts';
+import { identities } from '../postgres/schema.ts';
+import type { TestNames, TestSelection } from '../postgres/test-selection.ts';
 import * as common from './common.ts';
-import { directionParameter } from './order.ts';
+
+/** An identity as reads by whole names have it in memory. */
+interface Identity {
+  pipelineName: string;
+  jobName: string;
+}
+
+interface TestFilter<V> extends QueryParameter<V> {
+  /** A condition on `identities`. Asked for only if a request has the parameter. */
+  condition(value: NonNullable<V>, repositoryId: string): SQL;
+  /** The same for an identity in memory. Without it, a search with this filter asks PostgreSQL. */
+  holds?(value: NonNullable<V>, identity: Identity): boolean;
+}
+
+const filter = <V>(entry: TestFilter<V>): TestFilter<V> => entry;
+
+const except = <T>(all: readonly T[], values: readonly unknown[]): T[] => all.filter((one) => !values.includes(one));
+
+/** A healthy test has no impact. */
+const IMPACTS = [null, ...LEVELS];
 
 /** The filters that searches and repository statistics share. */
-export const testFilters = {
+export const TEST_FILTERS = {
+  test_name_exclude: filter({
+    ...textsParameter(TEST_NAME_LENGTH_MAX, {
+      description: 'All tests except these; `*` and `?` are wildcards.',
+      example: ['Cart > slow *'],
+    }),
+    condition: (names, repositoryId) => isNamedNoneOf(repositoryId, namesOf(names, repositoryId)),
+  }),
+  pipeline_name: filter({
+    ...common.namesParameter('Only these pipelines.', ['CI']),
+    condition: (names) => isOneOf(identities.pipelineName, names),
+    holds: (names, { pipelineName }) => names.includes(pipelineName),
+  }),
+  pipeline_name_exclude: filter({
+    ...common.namesParameter('All pipelines except these.', ['nightly']),
+    condition: (names) => not(isOneOf(identities.pipelineName, names)),
+    holds: (names, { pipelineName }) => !names.includes(pipelineName),
+  }),
+  job_name: filter({
+    ...common.namesParameter('Only these CI jobs.', ['unit']),
+    condition: (names) => isOneOf(identities.jobName, names),
+    holds: (names, { jobName }) => names.includes(jobName),
+  }),
+  job_name_exclude: filter({
+    ...common.namesParameter('All CI jobs except these.', ['e2e']),
+    condition: (names) => not(isOneOf(identities.jobName, names)),
+    holds: (names, { jobName }) => !names.includes(jobName),
+  }),
+  health_confidence: filter({
+    ...enumsParameter(LEVELS, { description: 'Only healths of this confidence.', example: ['high'] }),
+    condition: (levels) => hasLevel(identities.confidence, levels),
+  }),
+  health_confidence_exclude: filter({
+    ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
+    condition: (levels) => hasLevel(identities.confidence, except(LEVELS, levels)),
+  }),
+  failed_executions_impact: filter({
+    ...enumsParameter(LEVELS, {
+      description: 'Only tests whose failures cost this much; no healthy ones.',
+      example: ['high'],
+    }),
+    condition: (levels) => hasLevel(identities.impact, levels),
+  }),
+  failed_executions_impact_exclude: filter({
+    ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
+    condition: (levels) => hasLevel(identities.impact, except(IMPACTS, levels)),
+  }),
+};
+
+/** Statistics do not take the others: they count by health. */
+export const SEARCH_FILTERS = {
+  ...TEST_FILTERS,
+  health_status: filter({
+    ...enumsParameter(HEALTHS, { description: 'Only tests of this health.', example: ['flaky'] }),
+    condition: hasHealth,
+  }),
+  health_status_exclude: filter({
+    ...enumsParameter(HEALTHS, { description: 'All but these.', example: ['healthy'] }),
+    condition: (healths) => hasHealth(except(HEALTHS, healths)),
+  }),
+  is_quarantined: filter({
+    ...enumParameter(['true', 'false'], {
+      description: 'Only tests that have an open quarantine, or that have none.',
+    }),
+    condition: (answer, repositoryId) =>
+      answer === 'true' ? hasOpenQuarantine(repositoryId) : not(hasOpenQuarantine(repositoryId)),
+  }),
+};
+
+/** The names that are looked for. They are no filter of the table: lists of tests are read by them. */
+export const testNames = {
   test_name: textsParameter(TEST_NAME_LENGTH_MAX, {
     description:
       'Name to find; `*` and `?` are wildcards. Repeat it for several names. Without it, every test is found.',
     example: ['Cart > *'],
   }),
-  test_name_exclude: textsParameter(TEST_NAME_LENGTH_MAX, {
-    description: 'All tests except these; `*` and `?` are wildcards.',
-    example: ['Cart > slow *'],
-  }),
-  pipeline_name: common.namesParameter('Only these pipelines.', ['CI']),
-  pipeline_name_exclude: common.namesParameter('All pipelines except these.', ['nightly']),
-  job_name: common.namesParameter('Only these CI jobs.', ['unit']),
-  job_name_exclude: common.namesParameter('All CI jobs except these.', ['e2e']),
-  health_confidence: enumsParameter(LEVELS, { description: 'Only healths of this confidence.', example: ['high'] }),
-  health_confidence_exclude: enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
-  failed_executions_impact: enumsParameter(LEVELS, {
-    description: 'Only tests whose failures cost this much; no healthy ones.',
-    example: ['high'],
-  }),
-  failed_executions_impact_exclude: enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
 };
 
-export const searchQuery = {
-  ...testFilters,
-  health_status: enumsParameter(HEALTHS, { description: 'Only tests of this health.', example: ['flaky'] }),
-  health_status_exclude: enumsParameter(HEALTHS, { description: 'All but these.', example: ['healthy'] }),
-  is_quarantined: enumParameter(['true', 'false'], {
-    description: 'Only tests that have an open quarantine, or that have none.',
-  }),
-  sort: enumParameter(SEARCH_SORTS, {
-    description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first. While results of thousands of tests arrive every second, the order by executions may be up to ten minutes behind.',
-    default: 'executions_count',
-  }),
-  direction: directionParameter(),
-  cursor: cursorParameter(),
-  per_page: perPageParameter(),
-};
+type Filters<V> = { readonly [N in keyof V]: TestFilter<V[N]> };
+type Asked<V> = QueryOf<typeof testNames> & NoInfer<V>;
 
-type TestFilters = QueryOf<typeof testFilters>;
-type SearchQuery = QueryOf<typeof searchQuery>;
-
-/** What is found, and so what a cursor depends on. */
-export function filtersOf({ sort, direction, cursor, per_page, ...filters }: SearchQuery) {
-  return filters;
+/** A filter that a request has, with its value. */
+interface GivenFilter {
+  name: string;
+  value: unknown;
+  condition(repositoryId: string): SQL;
+  /** Undefined: what it means is not known of an identity in memory. */
+  holds: ((identity: Identity) => boolean) | undefined;
 }
 
-/** Whether a search asks for tests by their whole names, and for nothing but their pipelines and CI jobs. */
-export function isByName(query: SearchQuery): boolean {
-  const { test_name, pipeline_name, pipeline_name_exclude, job_name, job_name_exclude, ...others } = filtersOf(query);
-  const isWhole = test_name.length > 0 && !test_name.some(isGlob);
-  return isWhole && Object.values(others).every((value) => value === undefined || value.length === 0);
+function given<V>(name: string, { condition, holds }: TestFilter<V>, value: V): GivenFilter[] {
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
+  return [
+    {
+      name,
+      value,
+      condition: (repositoryId) => condition(value, repositoryId),
+      holds: holds && ((identity) => holds(value, identity)),
+    },
+  ];
 }
 
-/** What the store looks for. */
-export function selectionOf(
-  query: TestFilters & Partial<Pick<SearchQuery, 'health_status' | 'health_status_exclude' | 'is_quarantined'>>,
-  repositoryId: string,
-): TestSelection {
-  const idsOf = (names: readonly string[]): string[] => names.map((name) => testIdOf(repositoryId, name));
-  const patternsOf = (names: readonly string[]): string[] => names.filter(isGlob).map(globToLike);
-  const { is_quarantined: isQuarantined } = query;
-  return {
-    testIds: idsOf(query.test_name),
-    patterns: query.test_name.length === 0 ? ['%'] : patternsOf(query.test_name),
-    testIdsExcluded: idsOf(query.test_name_exclude),
-    patternsExcluded: patternsOf(query.test_name_exclude),
-    pipelines: query.pipeline_name,
-    pipelinesExcluded: query.pipeline_name_exclude,
-    jobs: query.job_name,
-    jobsExcluded: query.job_name_exclude,
-    healths: among(HEALTHS, query.health_status ?? [], query.health_status_exclude ?? []),
-    confidences: among(LEVELS, query.health_confidence, query.health_confidence_exclude),
-    impacts: among<Level | null>(
-      [null, ...LEVELS],
-      query.failed_executions_impact,
-      query.failed_executions_impact_exclude,
-    ),
-    isQuarantined: isQuarantined === undefined ? null : isQuarantined === 'true',
-  };
+function givenIn<V>(filters: Filters<V>, query: NoInfer<V>): GivenFilter[] {
+  const found: GivenFilter[] = [];
+  for (const name in filters) found.push(...given(name, filters[name], query[name]));
+  return found;
 }
 
-/** The values that a filter and its exclusion leave; null: neither is given. */
-function among<T>(all: readonly T[], only: readonly T[], except: readonly T[]): T[] | null {
-  if (only.length === 0 && except.length === 0) return null;
-  return all.filter((one) => (only.length === 0 || only.includes(one)) && !except.includes(one));
+/** What a request asks for: it identifies a list for its cursors, and a count for those who ask for it again. */
+export const askedIn = <V>(filters: Filters<V>, query: Asked<V>): Record<string, unknown> => ({
+  test_name: query.test_name,
+  ...Object.fromEntries(givenIn(filters, query).map(({ name, value }) => [name, value])),
+});
+
+/** Identities in memory that a search by whole names finds; undefined if it asks for something else, too. */
+export function inMemory<V>(filters: Filters<V>, query: Asked<V>): ((identity: Identity) => boolean) | undefined {
+  if (query.test_name.length === 0 || query.test_name.some(isGlob)) return undefined;
+  const conditions: ((identity: Identity) => boolean)[] = [];
+  for (const { holds } of givenIn(filters, query)) {
+    if (!holds) return undefined;
+    conditions.push(holds);
+  }
+  return (identity) => conditions.every((holds) => holds(identity));
 }
+
+/** What PostgreSQL looks for. */
+export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, repositoryId: string): TestSelection => ({
+  ...namesOf(query.test_name, repositoryId),
+  ...(query.test_name.length === 0 && { patterns: ['%'] }),
+  conditions: givenIn(filters, query).map(({ condition }) => condition(repositoryId)),
+});
+
+const namesOf = (names: readonly string[], repositoryId: string): TestNames => ({
+  testIds: names.map((name) => testIdOf(repositoryId, name)),
+  patterns: names.filter(isGlob).map(globToLike),
+});

@@ -13,6 +13,7 @@ import { executionsOf } from '../domain/test-state.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import { isWide, searchAndCount } from '../postgres/counted-search.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -21,16 +22,18 @@ import {
   type FoundIdentity,
   isNumberSort,
   keyOf,
+  SEARCH_SORTS,
   type SearchKey,
   searchTests,
   type TestSearch,
 } from '../postgres/test-search.ts';
+import type { ShownIdentity } from '../postgres/test-states.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 import type { KnownTests } from './known-tests.ts';
-import { orderOf } from './order.ts';
+import { directionParameter, orderOf } from './order.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
-import { filtersOf, isByName, searchQuery, selectionOf } from './search-filters.ts';
+import { askedIn, inMemory, SEARCH_FILTERS, selectionOf, testNames } from './search-filters.ts';
 
 const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<FoundIdentity, SearchKey> => ({
   name: 'search',
@@ -109,24 +112,23 @@ interface Found {
 }
 
 /** Tests by their whole names, together with everything else that is asked about tests at the same time. */
-async function searchByNames(knownTests: KnownTests, repository: Repository, search: TestSearch): Promise<Found> {
+async function searchByNames(
+  knownTests: KnownTests,
+  repository: Repository,
+  search: TestSearch,
+  isMeant: (identity: ShownIdentity) => boolean,
+): Promise<Found> {
   const tests = await Promise.all([...new Set(search.testIds)].map((testId) => knownTests.find(repository, testId)));
-  const { pipelines, pipelinesExcluded, jobs, jobsExcluded } = search;
-  const isAmong = (name: string, only: readonly string[], except: readonly string[]): boolean =>
-    (only.length === 0 || only.includes(name)) && !except.includes(name);
   const found = tests.flatMap((test) =>
-    (test?.identities ?? [])
-      .filter(({ pipelineName }) => isAmong(pipelineName, pipelines, pipelinesExcluded))
-      .filter(({ jobName }) => isAmong(jobName, jobs, jobsExcluded))
-      .map(({ testId, pipelineName, jobName, summary, ...judged }) => ({
-        test_id: testId,
-        name: test?.name ?? '',
-        pipeline_name: pipelineName,
-        job_name: jobName,
-        listed_executions: executionsOf(summary),
-        metrics: metricsOf(summary, judged),
-        days: summary.days,
-      })),
+    (test?.identities ?? []).filter(isMeant).map(({ testId, pipelineName, jobName, summary, ...judged }) => ({
+      test_id: testId,
+      name: test?.name ?? '',
+      pipeline_name: pipelineName,
+      job_name: jobName,
+      listed_executions: executionsOf(summary),
+      metrics: metricsOf(summary, judged),
+      days: summary.days,
+    })),
   );
   const isReversed = !isNumberSort(search.sort) && search.isDescending;
   const { key, rows: limit, isBackward } = search;
@@ -138,12 +140,12 @@ async function searchByNames(knownTests: KnownTests, repository: Repository, sea
 async function searchByPatterns(
   { db, searches }: common.InsightsDeps,
   { id, owner }: Repository,
-  search: TestSearch,
+  { search, asked }: { search: TestSearch; asked: Record<string, unknown> },
   totals: TtlCache<number>,
   { isHeavy, signal }: Omit<Turn, 'owner'>,
 ): Promise<Found> {
-  const { key, rows: rowsMax, isBackward, sort: _sort, isDescending: _isDescending, ...selection } = search;
-  const name = JSON.stringify([id, selection]);
+  const { key, rows: rowsMax, isBackward } = search;
+  const name = JSON.stringify([id, asked]);
   const isFirst = key === null && !isBackward;
   const keep = (total: number): Promise<number> => totals.get(name, () => Promise.resolve(total));
   const totalOf = async (rows: readonly FoundIdentity[]): Promise<number> => {
@@ -163,6 +165,19 @@ async function searchByPatterns(
   }
 }
 
+const searchQuery = {
+  ...testNames,
+  ...SEARCH_FILTERS,
+  sort: enumParameter(SEARCH_SORTS, {
+    description:
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first. While results of thousands of tests arrive every second, the order by executions may be up to ten minutes behind.',
+    default: 'executions_count',
+  }),
+  direction: directionParameter(),
+  cursor: cursorParameter(),
+  per_page: perPageParameter(),
+};
+
 const searchAddress = '/v1/ci/:owner/repositories/:repository_name/search/tests';
 
 export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
@@ -179,28 +194,32 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
     responses: { 200: { description: 'A page of tests.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const testNames = [...query.test_name, ...query.test_name_exclude];
-      checkCost(testNames);
+      const names = [...query.test_name, ...query.test_name_exclude];
+      checkCost(names);
       const { sort, direction } = orderOf(query, isNumberSort);
-      const filters = { ...filtersOf(query), sort, direction };
-      const asked = { path, query, filters: { filters }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
+      const filters = askedIn(SEARCH_FILTERS, query);
+      const isMeant = inMemory(SEARCH_FILTERS, query);
+      const asked = {
+        ...{ path, query, filters: { filters, sort, direction } },
+        ...{ window: noWindow, url: publicUrlOf(http.publicUrl, url) },
+      };
       const list = listOf({ sort, isDescending: direction === 'desc' });
       let total = 0;
       const page = await readPage(list, asked, async (request) => {
         const repository = await deps.repositories.find(path.owner, path.repository_name);
         if (!repository) return [];
         const search = {
-          ...selectionOf(query, repository.id),
+          ...selectionOf(SEARCH_FILTERS, query, repository.id),
           sort,
           isDescending: direction === 'desc',
           isBackward: request.direction === 'previous',
           key: request.key,
           rows: request.perPage + 1,
         };
-        const found = isByName(query)
-          ? await searchByNames(deps.knownTests, repository, search)
-          : await searchByPatterns(deps, repository, search, totals, {
-              isHeavy: isHeavy(testNames),
+        const found = isMeant
+          ? await searchByNames(deps.knownTests, repository, search, isMeant)
+          : await searchByPatterns(deps, repository, { search, asked: filters }, totals, {
+              isHeavy: isHeavy(names),
               signal,
             });
         total = found.total;

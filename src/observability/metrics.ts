@@ -4,7 +4,7 @@
  *
  * Labels are few and bounded: routes, queues, stores, statements. A repository, a test or a branch is never a label.
  */
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import { registry } from './registry.ts';
 
 const registers = [registry];

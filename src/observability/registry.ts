@@ -1,5 +1,5 @@
 /** The metrics of this process. There is one registry per process, however many apps it runs. */
-import { AggregatorRegistry, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 
 export const registry = new Registry();
 
@@ -51,7 +51,7 @@ export async function renderMetrics(others?: readonly Metrics[]): Promise<string
   if (!others) return registry.metrics();
   const own = await registry.getMetricsAsJSON();
   for (const metric of own) metric.aggregator = TOGETHER[metric.name] ?? 'sum';
-  return AggregatorRegistry.aggregate([own, ...others]).metrics();
+  return Registry.aggregate([own, ...others]).metrics();
 }
 
 /** What is not the sum of several processes. */

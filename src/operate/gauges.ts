@@ -3,8 +3,9 @@
  * so that even many scrapers cost the stores next to nothing. If a store does not respond, its gauges are removed and
  * it is shown as down.
  */
+
+import { Gauge } from '@prometheus-io/client';
 import pTimeout from 'p-timeout';
-import { Gauge } from 'prom-client';
 import { registry } from '../observability/registry.ts';
 import type { Backlog } from '../postgres/backlog.ts';
 import { isUp, type Probes } from '../probes.ts';

@@ -8,6 +8,7 @@ import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
+import { hasHealth } from './identity-conditions.ts';
 import { readSummary } from './identity-summary.ts';
 import { identities, startOfName, tests } from './schema.ts';
 import { isByNamesOnly, matching, namedListings, startOf, type TestSelection } from './test-selection.ts';
@@ -155,14 +156,13 @@ export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_st
  * are flaky or broken are found by their index, and the healthy ones come in the order of another, that of names.
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
-  const { sort, key, healths, isDescending, isBackward } = search;
+  const { sort, key, conditions, isDescending, isBackward } = search;
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
-  const ordered = HEALTHS.filter((health) => healths?.includes(health) ?? true).toSorted(
-    (one, other) => sign * (healthRank(one) - healthRank(other)),
-  );
+  const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
   return ordered.flatMap((health): TestSearchPart[] => {
-    const part = { ...search, sort: 'test_name', isDescending: false, healths: [health] } as const;
+    const ofHealth = [...conditions, hasHealth([health])];
+    const part = { ...search, sort: 'test_name', isDescending: false, conditions: ofHealth } as const;
     if (key === null) return [part];
     const [number, ...texts] = key;
     const ahead = sign * (healthRank(health) - Math.abs(number));

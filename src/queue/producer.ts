@@ -4,9 +4,10 @@ import pTimeout from 'p-timeout';
 import type { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 import type { QueueBackend } from './backend.ts';
-import { type Compressed, compress, compressText, unpack } from './encoding.ts';
+import { compress, unpack } from './encoding.ts';
 import type { JobKind } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
+import { type PackedJob, packJob } from './packed-job.ts';
 import { enqueued, traceOptions } from './trace.ts';
 
 /**
@@ -15,30 +16,10 @@ import { enqueued, traceOptions } from './trace.ts';
  */
 const ANSWER_MS_MAX = 5_000;
 
-/** A job as it goes into the queue. */
-export interface PackedJob {
-  id: string;
-  data: Compressed;
-}
-
-/** Packs a job, wherever that is done. */
-export const packJob = <S extends z.ZodType>(kind: JobKind<S>, payload: z.input<S>): PackedJob => ({
-  id: kind.id(payload),
-  data: compress(payload),
-});
-
 export interface QueuedJob<S extends z.ZodType> {
   state: JobState | 'unknown';
   payload: z.output<S>;
 }
-
-/** A payload as JSON, which is packed where it is queued: alone or with others. */
-export interface PlainJob {
-  id: string;
-  json: string;
-}
-
-export const packPlain = ({ id, json }: PlainJob): PackedJob => ({ id, data: compressText(json) });
 
 /** Every method throws {@link StoreUnavailable} when the queue cannot be reached. */
 export class Producer<S extends z.ZodType = z.ZodType> {

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { compressText } from './encoding.ts';
 import { defineJob } from './job-kind.ts';
-import type { PackedJob, PlainJob } from './producer.ts';
+import type { PackedJob, PlainJob } from './packed-job.ts';
 
 export const uploadBundleSchema = z.object({
   v: z.literal(1),

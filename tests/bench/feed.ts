@@ -5,7 +5,8 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { openQueues } from '../../src/queue/open.ts';
-import { type PackedJob, Producer, packJob } from '../../src/queue/producer.ts';
+import { type PackedJob, packJob } from '../../src/queue/packed-job.ts';
+import { Producer } from '../../src/queue/producer.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { makeJobs, sourceSchema } from './data.ts';
 

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { type SQL, sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { Executor } from '../../src/postgres/client.ts';
+import { isNamedNoneOf } from '../../src/postgres/identity-conditions.ts';
 import { noteLate, wronglyListed } from '../../src/postgres/listings.ts';
 import { searchStatement, type TestSearchPart } from '../../src/postgres/test-search.ts';
 import { sameIdentities } from '../../src/postgres/test-states.ts';
@@ -80,7 +81,7 @@ test('a search reads excluded names once, however many they are', async () => {
   const { id } = insights.fixture;
   const search: TestSearchPart = {
     ...UNFILTERED,
-    ...{ testIds: [], patterns: ['%'], patternsExcluded: ['%t%'] },
+    ...{ testIds: [], patterns: ['%'], conditions: [isNamedNoneOf(id, { testIds: [], patterns: ['%t%'] })] },
     ...{ sort: 'executions_count', isDescending: true, rows: 11 },
   };
   const rows = await rowsLookedThrough(searchStatement(id, search), outgrowMemory);

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { historiesStatement } from '../../src/postgres/health-histories.ts';
+import { hasHealth } from '../../src/postgres/identity-conditions.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { namedListings } from '../../src/postgres/test-selection.ts';
@@ -100,7 +101,7 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
   { title: 'by several patterns', search: { ...SEARCH, patterns: ['test 77%', '%st 1234'] }, indexes: ['tests_name'] },
   {
     title: 'of flaky and broken tests',
-    search: { ...ALL, healths: ['flaky', 'broken'], sort: 'last_failure_at' },
+    search: { ...ALL, conditions: [hasHealth(['flaky', 'broken'])], sort: 'last_failure_at' },
     indexes: ['identities_unhealthy'],
   },
   { title: 'of all tests, its first page', search: ALL, indexes: ['identities_executions'] },
@@ -113,6 +114,11 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
     title: 'of the worst tests',
     search: { ...ALL, sort: 'health_status' },
     indexes: ['identities_unhealthy', 'identities_unhealthy', 'tests_start'],
+  },
+  {
+    title: 'of the worst flaky tests',
+    search: { ...ALL, conditions: [hasHealth(['flaky'])], sort: 'health_status' },
+    indexes: ['identities_unhealthy', 'identities_unhealthy', 'identities_unhealthy'],
   },
 ];
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { SEARCH_FILTERS } from '../../src/insights/search-filters.ts';
 import { SEARCH_SORTS } from '../../src/postgres/test-search.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { linksOf, openTestApp } from '../support/http.ts';
@@ -377,3 +378,17 @@ describe('metrics', () => {
     }
   });
 });
+
+test.each(Object.entries(SEARCH_FILTERS))(
+  '%s is a part of cursors: a page of a list belongs to its filters',
+  async (name, { example }) => {
+    const [value] = [example].flat();
+    const [plain, filtered] = [{}, { [name]: String(value) }].map((query) =>
+      insights.fixture.search({ test_name: '*', per_page: '1', ...query }),
+    );
+    const { last = '' } = linksOf(await insights.app.request(plain ?? ''));
+    const cursor = new URL(last).searchParams.get('cursor') ?? '';
+    expect((await insights.app.request(`${filtered}&cursor=${encodeURIComponent(cursor)}`)).status).toBe(422);
+    expect((await insights.app.request(`${plain}&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
+  },
+);

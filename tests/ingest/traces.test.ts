@@ -145,6 +145,6 @@ test('without an endpoint the SDK is not loaded', async () => {
     console.log(JSON.stringify(Object.keys(require.cache)));`;
   const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: resolve(import.meta.dir, '../..') });
   const modules = JSON.parse(stdout.toString()) as string[];
-  expect(modules.some((path) => path.includes('/prom-client/'))).toBe(true);
+  expect(modules.some((path) => path.includes('/@prometheus-io/'))).toBe(true);
   expect(modules.filter((path) => /@opentelemetry.(?!api)/.test(path))).toEqual([]);
 });

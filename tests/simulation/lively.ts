@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 import type { Run } from './history.ts';
-import type { LivelyPull } from './lively-pulls.ts';
 import type { WorldOptions } from './world.ts';
 
 export const LIVELY = { owner: 'acme', name: 'shop' };
@@ -71,7 +70,7 @@ export const runIdOf = ({ commit, isDefaultBranch }: Pick<Run, 'commit' | 'isDef
  */
 export function jobOf(
   run: Run,
-  { startedAt, now, pull }: { startedAt: number; now: number; pull: LivelyPull | undefined },
+  { startedAt, now, pull }: { startedAt: number; now: number; pull: { number: number; branch: string } | undefined },
 ): TestRunsJob {
   const runId = runIdOf(run);
   return makeJob({

@@ -39,7 +39,7 @@ test('every import of the tree keeps the rule', () => {
 test.each(ROOMS)('%s may import the rooms listed beside it, and no other', (from) => {
   const listed: readonly Room[] = [from, 'base', ...ALLOWED[from]];
   for (const to of ROOMS) {
-    const refusal = refusalOf({ from: fileOf(from), to: fileOf(to) });
+    const refusal = refusalOf({ from: fileOf(from), to: fileOf(to), isType: true });
     expect([to, refusal]).toEqual([
       to,
       listed.includes(to) ? undefined : expect.stringContaining(`${from} may not import ${to}`),
@@ -63,14 +63,40 @@ test('every arrow of the rule is in use', () => {
   expect(unused).toEqual([]);
 });
 
-test('imports of types, dynamic ones and those without a name are seen too', () => {
-  const text =
-    "import type { A } from '../a.ts';\nawait import('./b.ts');\nimport './c.ts';\nexport * from '../../d.ts';";
-  expect(importsOf('src/http/x.ts', text).map(({ to }) => to)).toEqual([
-    'src/a.ts',
-    'src/http/b.ts',
-    'src/http/c.ts',
-    'd.ts',
+test('imports of types, dynamic ones and those without a name are seen too, and what is left when the code runs', () => {
+  const text = `import type { A } from '../a.ts';
+import type {
+  B,
+  C,
+} from './b.ts';
+import { type D } from './d.ts';
+import { E } from './e.ts';
+export * from '../../f.ts';
+export type { G } from './g.ts';
+import './h.ts';
+await import('./i.ts');`;
+  expect(importsOf('src/http/x.ts', text).map(({ to, isType }) => [to, isType])).toEqual([
+    ['src/a.ts', true],
+    ['src/http/b.ts', true],
+    ['src/http/d.ts', false],
+    ['src/http/e.ts', false],
+    ['f.ts', false],
+    ['src/http/g.ts', true],
+    ['src/http/h.ts', false],
+    ['src/http/i.ts', false],
+  ]);
+});
+
+test.each([
+  ["import { QUARANTINE_LIMIT_MAX } from '../../src/domain/quarantine-rules.ts';", true],
+  ["import { type AutoQuarantineMode } from '../../src/domain/quarantine-rules.ts';", true],
+  ["const rules = await import('../../src/domain/quarantine-rules.ts');", true],
+  ["import type { AutoQuarantineMode } from '../../src/domain/quarantine-rules.ts';", false],
+  ["import { Field } from '../ui/field.tsx';", false],
+])('a page that contains %p is refused: %p', (line, isRefused) => {
+  const refusals = importsOf('web/pages/x.tsx', line).map(refusalOf);
+  expect(refusals).toEqual([
+    isRefused ? expect.stringContaining('browser may only `import type` from domain') : undefined,
   ]);
 });
 

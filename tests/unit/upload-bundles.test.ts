@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { UploadBundles } from '../../src/ingest/bundles.ts';
 import { unpack } from '../../src/queue/encoding.ts';
-import type { PackedJob } from '../../src/queue/producer.ts';
+import type { PackedJob } from '../../src/queue/packed-job.ts';
 import { bundleJobIds, bundleOf, uploadBundleSchema } from '../../src/queue/upload-bundles.ts';
 
 const jobOf = (uploadId: string, json = JSON.stringify({ uploadId })) => ({ id: `${uploadId}-0`, json });

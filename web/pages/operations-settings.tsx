@@ -2,12 +2,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import {
-  AUTO_QUARANTINE_MODES,
+import type {
+  AutoQuarantineMode,
   QUARANTINE_LIMIT_MAX,
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
-import { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
+import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { changeSettings, type RepositoryPath, repositoriesQuery, settingsQuery } from '../api/queries.ts';
 import { Field } from '../ui/field.tsx';
@@ -18,6 +18,20 @@ import { Empty, Failed, Loading } from '../ui/states.tsx';
 const route = getRouteApi('/signed/operations');
 /** More names than one reads; the field finds the others. */
 const NAMES_MAX = 50;
+
+/** The bounds of the domain. A page imports no code of the service, so the compiler compares each with its constant. */
+const MAX = {
+  quarantine_limit: 100_000 satisfies typeof QUARANTINE_LIMIT_MAX,
+  quarantine_warning_days: 90 satisfies typeof QUARANTINE_WARNING_DAYS_MAX,
+  rerun_percent: 100 satisfies typeof RERUN_PERCENT_MAX,
+};
+/** What is quarantined in each mode. */
+const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
+  off: 'off',
+  flaky: 'of flaky tests',
+  'flaky+broken': 'of flaky and broken tests',
+};
+const isMode = (text: string): text is AutoQuarantineMode => Object.hasOwn(AUTO_QUARANTINE, text);
 
 export function Settings() {
   const { repository } = route.useSearch();
@@ -112,9 +126,11 @@ function Form({ path }: { path: RepositoryPath }) {
         </Field>
         <Field label="Automatic quarantine" hint="Of tests with enough evidence.">
           <select name="auto_quarantine" className="field" defaultValue={data.auto_quarantine}>
-            <option value="off">off</option>
-            <option value="flaky">of flaky tests</option>
-            <option value="flaky+broken">of flaky and broken tests</option>
+            {Object.entries(AUTO_QUARANTINE).map(([mode, name]) => (
+              <option key={mode} value={mode}>
+                {name}
+              </option>
+            ))}
           </select>
         </Field>
         <Field label="Quarantine limit" hint="With so many quarantines, automatic ones stop. Empty: no limit.">
@@ -122,7 +138,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="quarantine_limit"
             type="number"
             min={1}
-            max={QUARANTINE_LIMIT_MAX}
+            max={MAX.quarantine_limit}
             className="field"
             defaultValue={data.quarantine_limit ?? ''}
           />
@@ -135,7 +151,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="quarantine_warning_days"
             type="number"
             min={0}
-            max={QUARANTINE_WARNING_DAYS_MAX}
+            max={MAX.quarantine_warning_days}
             required
             className="field"
             defaultValue={data.quarantine_warning_days}
@@ -146,7 +162,7 @@ function Form({ path }: { path: RepositoryPath }) {
             name="rerun_percent"
             type="number"
             min={1}
-            max={RERUN_PERCENT_MAX}
+            max={MAX.rerun_percent}
             className="field"
             defaultValue={data.rerun_percent ?? ''}
           />
@@ -182,10 +198,11 @@ function Form({ path }: { path: RepositoryPath }) {
 function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsChange {
   const textOf = (name: string): string => String(form.get(name) ?? '').trim();
   const numberOf = (name: string): number | null => (textOf(name) === '' ? null : Number(textOf(name)));
+  const mode = textOf('auto_quarantine');
   const after: SettingsChange = {
     default_branch: textOf('default_branch') || (before.default_branch ?? undefined),
     flaky_detection_enabled: textOf('flaky_detection_enabled') === 'true',
-    auto_quarantine: AUTO_QUARANTINE_MODES.find((mode) => mode === textOf('auto_quarantine')) ?? before.auto_quarantine,
+    auto_quarantine: isMode(mode) ? mode : before.auto_quarantine,
     quarantine_limit: numberOf('quarantine_limit'),
     quarantine_warning_days: numberOf('quarantine_warning_days') ?? before.quarantine_warning_days,
     rerun_percent: numberOf('rerun_percent'),

@@ -1,5 +1,7 @@
 /** Attributes of a span and of its resource, looked up by name; clients write the same number as int or as string. */
-import type { AttributeTexts } from './span.ts';
+
+/** By key; numbers and truth values as text, lists and the like as an empty text. */
+export type AttributeTexts = ReadonlyMap<string, string>;
 
 /** Looks in the first list, then in the second: a span's own attributes override those of its resource. */
 export class Attributes {

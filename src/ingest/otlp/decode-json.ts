@@ -7,16 +7,10 @@
 import { EXPORT_JSON_VALUES_MAX, SPAN_JSON_VALUES_MAX } from '../../domain/limits.ts';
 import { InvalidUpload } from '../../formats/errors.ts';
 import { type JsonKind, type JsonPath, type JsonVisit, type JsonVisitor, readJson } from '../../formats/json.ts';
+import type { AttributeTexts } from './attributes.ts';
 import { SpanBudget, tooManyOfResource } from './decode.ts';
 import { resourceOfJson, scopeOfJson, spanOfJson, WrongJson } from './json-span.ts';
-import {
-  type AttributeTexts,
-  type RefusedSpan,
-  type Span,
-  type SpanGroup,
-  TOO_LARGE,
-  TOO_MANY_VALUES,
-} from './span.ts';
+import { type RefusedSpan, type Span, type SpanGroup, TOO_LARGE, TOO_MANY_VALUES } from './span.ts';
 
 type OnSpan = (span: Span | RefusedSpan, group: SpanGroup) => void;
 

@@ -1,8 +1,8 @@
 /** Spans, resources and scopes from OTLP/JSON, with the names of JSON and those of protobuf. */
 import { SPAN_ATTRIBUTES_MAX, SPAN_BYTES_MAX } from '../../domain/limits.ts';
+import type { AttributeTexts } from './attributes.ts';
 import { tooManyOfResource } from './decode.ts';
 import {
-  type AttributeTexts,
   keepAttribute,
   type RefusedSpan,
   type Span,

@@ -5,10 +5,8 @@
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { DETAIL_BYTES_MAX } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
+import type { AttributeTexts } from './attributes.ts';
 import { RUN_ATTRIBUTES } from './run.ts';
-
-/** By key; numbers and truth values as text, lists and the like as an empty text. */
-export type AttributeTexts = ReadonlyMap<string, string>;
 
 /** What the spans of a group share. */
 export interface SpanGroup {

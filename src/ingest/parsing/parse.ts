@@ -3,7 +3,7 @@ import { DEFAULT_HOST } from '../../domain/identity.ts';
 import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import { FORMATS } from '../../formats/formats.ts';
 import type { ParsedUpload } from '../../formats/upload.ts';
-import { type PackedJob, type PlainJob, packJob } from '../../queue/producer.ts';
+import { type PackedJob, type PlainJob, packJob } from '../../queue/packed-job.ts';
 import { type TestRunsJob, testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
 import { chunksOf } from '../chunks.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { encodeFrame, type Frame } from '../../frames.ts';
 import { compressedSchema } from '../../queue/encoding.ts';
-import type { PackedJob, PlainJob } from '../../queue/producer.ts';
+import type { PackedJob, PlainJob } from '../../queue/packed-job.ts';
 import { rejectionSchema } from '../../queue/test-runs.ts';
 import type { ReportQuery } from '../reports/query.ts';
 

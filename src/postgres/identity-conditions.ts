@@ -1,0 +1,35 @@
+/** Conditions on `identities`: what filters of searches and statistics mean. */
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
+import type { Level } from '../domain/health-confidence.ts';
+import type { Health } from '../domain/status.ts';
+import { levelRank } from '../domain/test-metrics.ts';
+import { identities, quarantines, tests } from './schema.ts';
+import type { TestNames } from './test-selection.ts';
+
+export const isOneOf = (column: AnyColumn, texts: readonly string[]): SQL =>
+  sql`${column} = any(${sql.param(texts)}::text[])`;
+
+/** A healthy test has the impact null. */
+export const hasLevel = (column: AnyColumn, levels: readonly (Level | null)[]): SQL =>
+  sql`${column} = any(${sql.param(levels.map(levelRank))}::smallint[])`;
+
+export function hasHealth(healths: readonly Health[]): SQL {
+  const one = isOneOf(identities.health, healths);
+  // As the index of unhealthy tests has it.
+  return healths.includes('healthy') ? one : sql`(${one} and ${identities.health} <> 'healthy')`;
+}
+
+export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
+  select from ${quarantines} where quarantines.repository_id = ${repositoryId}
+    and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null)`;
+
+export function isNamedNoneOf(repositoryId: string, { testIds, patterns }: TestNames): SQL {
+  const one = sql`not ${identities.testId} = any(${sql.param(testIds)}::uuid[])`;
+  if (patterns.length === 0) return one;
+  const matches = patterns.map((pattern) => sql`found.name like ${pattern}`);
+  // Asks which tests are left, because that is a join. A list of excluded tests that does not fit into the memory of a
+  // statement would be read once for each identity.
+  return sql`(${one} and ${identities.testId} in (
+    select found.test_id from ${tests} as found
+    where found.repository_id = ${repositoryId} and not (${sql.join(matches, sql` or `)})))`;
+}
