@@ -27,8 +27,12 @@ export const ALLOWED = {
   producer: ['queue'],
   config: ['domain', 'queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
-  evaluation: ['domain', 'postgres', 'clickhouse', 'ledger'],
-  maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'evaluation'],
+  /** Records of commits: what ClickHouse has of a commit, as one value. */
+  commits: ['postgres', 'clickhouse'],
+  evaluation: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'commits'],
+  /** Explanations and backtests: they only read. */
+  explain: ['domain', 'postgres', 'clickhouse', 'evaluation'],
+  maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'commits', 'evaluation'],
   deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'maintenance'],
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
@@ -39,6 +43,7 @@ export const ALLOWED = {
     'clickhouse',
     'ledger',
     'evaluation',
+    'explain',
     'maintenance',
     'deps',
     'parts',
@@ -46,7 +51,7 @@ export const ALLOWED = {
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'http', 'clickhouse', 'postgres', 'evaluation'],
+  insights: ['domain', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   openapi: ['http'],
@@ -72,14 +77,14 @@ export const ALLOWED = {
   api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'parts', 'workers'],
   /** The web application. It imports types of the service, and nothing of it that runs: see {@link TYPES_ONLY}. */
-  browser: ['access', 'domain', 'evaluation', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
+  browser: ['access', 'domain', 'explain', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
   cli: [
     'access',
     'client',
     'config',
     'deps',
     'domain',
-    'evaluation',
+    'explain',
     'main',
     'maintenance',
     'observability',

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import type { Clock } from '../src/clock.ts';
 import { StoreUnavailable } from '../src/errors.ts';
-import { backtest } from '../src/evaluation/backtest.ts';
+import { backtest } from '../src/explain/backtest.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Backtest, BacktestStore } from '../src/postgres/backtests.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';

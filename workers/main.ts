@@ -1,6 +1,5 @@
 /** Starts the consumers of the queues and the loops, and stops them without cutting anything off. */
 import type { Deps } from '../src/deps.ts';
-import { BlockStore } from '../src/ledger/blocks.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { JobName } from '../src/queue/kinds.ts';
@@ -12,9 +11,8 @@ import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
-import { LargeMerges } from './large-merges.ts';
-import { LateWork } from './late-work.ts';
 import { prEventsHandler } from './pr-events.ts';
+import { Refresher } from './refresher.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
 import { Retention } from './retention.ts';
@@ -30,7 +28,7 @@ export interface RunningWorkers {
   retention: Retention;
   relay: Relay;
   expiry: Expiry;
-  lateWork: LateWork;
+  refresher: Refresher;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -44,16 +42,15 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
-  const blocks = new BlockStore(db);
+  const isHasty = evaluationPauseMs === 0;
+  const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty });
   const evaluator = new Evaluator({
     db,
-    clickhouse: background,
-    blocks,
-    quarantines,
     log,
-    ...(evaluationPauseMs !== undefined && { pauseMs: evaluationPauseMs }),
+    onEvaluated: refresher.loop.wake,
+    ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
-  const ledger = new Ledger({ db, clickhouse, clock, onStored: (block, values) => evaluator.add(block, values) });
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
   const batcher = new Batcher((chunks) => ledger.write(chunks));
   const storeChunk = testRunsHandler({ clock, repositories, batcher, retentionDays });
   const consumers: Record<JobName, Consumer> = {
@@ -67,38 +64,33 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
   };
   if (!clockAgreement.isAgreed) takeJobs(false);
   clockAgreement.onChange(takeJobs);
-  const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
-  const retention = new Retention({ clickhouse: background, db, clock, clockAgreement, retentionDays, log });
+  const sweeper = new Sweeper({ db, ledger, log });
+  const retention = new Retention({
+    ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, log },
+  });
   const relay = new Relay({ db, clickhouse, log });
   const expiry = new Expiry({ db, log });
-  const lateWork = new LateWork({ db, clickhouse: background, blocks, evaluator, log });
-  // A ClickHouse server has its own cores.
-  const largeMerges = deps.config.clickhouseUrl
-    ? undefined
-    : new LargeMerges({ clickhouse: background, evaluator, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  largeMerges?.loop.wake();
-  for (const { loop } of [relay, sweeper, retention, expiry, lateWork, regrouper, verifier, backtester]) loop.wake();
+  for (const { loop } of [relay, sweeper, evaluator, refresher, retention, expiry, regrouper, verifier, backtester])
+    loop.wake();
   return {
     evaluator,
     sweeper,
     retention,
     relay,
     expiry,
-    lateWork,
+    refresher,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
-      // At once: the sweeper waits for the evaluator, which ends early when it is stopped.
       await Promise.all(
-        [relay, sweeper, retention, expiry, lateWork, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
+        [relay, sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
           loop.stop(),
         ),
       );
-      await largeMerges?.stop();
     },
   };
 }

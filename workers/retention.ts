@@ -13,8 +13,10 @@ import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/ret
 import { RATIO_DAYS } from '../src/domain/test-state.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../src/domain/time.ts';
 import { moveBaselines } from '../src/evaluation/baseline.ts';
+import { Refresh } from '../src/evaluation/refresh.ts';
 import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
+import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
@@ -22,14 +24,16 @@ import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
+import type { QuarantineStore } from '../src/postgres/quarantines.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
+import { repositories } from '../src/postgres/schema.ts';
 import { Loop } from './loop.ts';
 
 /**
  * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may
  * briefly meet executions without their total, but never a total without its executions.
  */
-export const MONTHLY_TABLES = ['flaky_verdicts', 'runs', 'commit_runs', 'failures', 'executions', 'events'] as const;
+export const MONTHLY_TABLES = ['runs', 'commit_runs', 'failures', 'executions', 'events'] as const;
 
 const partitionSchema = z.object({ table: z.enum(MONTHLY_TABLES), id: z.string(), month: z.number() });
 type Partition = z.infer<typeof partitionSchema>;
@@ -37,6 +41,7 @@ type Partition = z.infer<typeof partitionSchema>;
 export interface RetentionDeps {
   clickhouse: ClickHouse;
   db: Database;
+  quarantines: QuarantineStore;
   clock: Clock;
   clockAgreement: ClockAgreement;
   retentionDays: number;
@@ -88,13 +93,28 @@ export class Retention {
       db.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
         // Committed before anything is dropped: without its executions, no later run could move a baseline past the month.
-        await db.transaction((states) => moveBaselines(clickhouse, states, startOfMonth(month)));
+        await this.#settle();
+        const enabled = new Map(
+          (await db.select().from(repositories)).map(({ id, flakyDetectionEnabled }) => [id, flakyDetectionEnabled]),
+        );
+        await db.transaction((states) =>
+          moveBaselines(clickhouse, states, startOfMonth(month), (id) => enabled.get(id) ?? true),
+        );
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);
       }),
     );
     log.info({ month }, 'dropped a month that is past its retention');
+  }
+
+  /** Evaluates what waits, and judges what is stale: a month that leaves is folded as it is judged. */
+  async #settle(): Promise<void> {
+    const { clickhouse, db, quarantines, log } = this.deps;
+    await evaluateStoredParts({ db, log });
+    const refresh = new Refresh({ clickhouse, db, quarantines }, true);
+    const done: string[] = [];
+    for (let id = await refresh.next(); id !== undefined; id = await refresh.next(done)) done.push(id);
   }
 
   /** The partitions of all monthly tables. Their ids begin with year and month. */

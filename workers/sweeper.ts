@@ -1,20 +1,19 @@
-/** Finishes what a process that died left behind: blocks that are claimed but not stored, or stored but not evaluated. */
-import type { BlockStore } from '../src/ledger/blocks.ts';
+/** Finishes what a process that died left behind: blocks that are claimed but not stored. */
+import { unstoredBlocks } from '../src/ledger/blocks.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
-import type { Evaluator } from './evaluator.ts';
+import type { Database } from '../src/postgres/client.ts';
 import { Loop } from './loop.ts';
 
 const EVERY_MS = 5_000;
 /** The process that made a younger block is probably still at work on it; doing the work twice would be harmless. */
 const AGE_SECONDS = 20;
-/** How many one round takes up. The evaluator reads only as many at once as it has memory for. */
+/** How many one round takes up. */
 const BLOCKS_MAX = 500;
 
 export interface SweeperDeps {
-  blocks: BlockStore;
+  db: Database;
   ledger: Ledger;
-  evaluator: Evaluator;
   log: Logger;
 }
 
@@ -33,21 +32,18 @@ export class Sweeper {
 
   /** One round; `ageSeconds` of 0 takes every unfinished block. Returns how many it took up. */
   async sweep(ageSeconds = AGE_SECONDS): Promise<number> {
-    const { blocks, ledger, evaluator, log } = this.deps;
-    const leftBehind = await blocks.leftBehind(ageSeconds, BLOCKS_MAX);
-    const found = leftBehind.filter(({ blockId }) => !evaluator.has(blockId));
+    const { db, ledger, log } = this.deps;
+    const found = await unstoredBlocks(db, ageSeconds, BLOCKS_MAX);
     let taken = 0;
-    for (const { blockId, executions, isStored } of found) {
+    for (const blockId of found) {
       if (this.loop.isStopped) break;
       taken++;
-      log.info({ block: blockId, isStored }, 'finishing a block that was left behind');
-      // The ledger passes what it stores on to the evaluator.
-      if (isStored) evaluator.add({ blockId, executions });
-      else await ledger.replay(blockId);
+      log.info({ block: blockId }, 'storing a block that was left behind');
+      // The ledger wakes the evaluator.
+      await ledger.replay(blockId);
     }
-    if (taken > 0) await evaluator.loop.idle();
     // There are more than one round takes.
-    if (taken > 0 && leftBehind.length === BLOCKS_MAX) this.loop.wake();
+    if (taken === BLOCKS_MAX) this.loop.wake();
     return taken;
   }
 }

@@ -117,25 +117,6 @@ ORDER BY (repository_id, on_default, test_id, failure_id, failed_at, execution_i
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- Which executions of the default branch are flaky. Version 0 comes with the execution (flagged by its source, or passed
--- after failed attempts). The evaluation adds and retracts verdicts under versions that it draws from PostgreSQL, each
--- higher than the last.
-CREATE TABLE IF NOT EXISTS ci.flaky_verdicts
-(
-  repository_id UUID,
-  test_id UUID,
-  finished_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-  execution_id UInt64,
-  is_flaky Bool,
-  rule LowCardinality(String),
-  version UInt64
-)
-ENGINE = ReplacingMergeTree(version)
-PARTITION BY toYYYYMM(finished_at)
-ORDER BY (repository_id, test_id, finished_at, execution_id)
-SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
-  fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
-
 -- One row per attempt of a pipeline and CI job on the default branch, and UTC day: how often it passed and failed. It shows
 -- a run in which much fails at once without reading its executions. The day leads the key, because the newest runs are
 -- read.
@@ -282,15 +263,6 @@ ARRAY JOIN
   f_index AS i, f_attempt AS attempt, f_failure_id AS failure_id, f_exception_type AS exception_type,
   f_exception_message AS exception_message, f_stacktrace AS stacktrace;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_flaky_verdicts TO ci.flaky_verdicts AS
-SELECT
-  repository_id, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
-  true AS is_flaky, 'within_run' AS rule, 0 AS version
-FROM ci.ingest
-ARRAY JOIN
-  e_execution_id AS execution_id, e_test_id AS test_id, e_status AS status, e_is_flaky AS flaky, e_finished_ms AS finished_ms
-WHERE on_default AND flaky AND status != 'skipped';
-
 -- One row for each day of a chunk, which is almost always one. Counting within the arrays costs half as much as unfolding
 -- them.
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_runs TO ci.runs AS
@@ -345,10 +317,6 @@ ALTER TABLE ci.runs MODIFY SETTING auto_statistics_types = '';
 ALTER TABLE ci.commit_runs MODIFY SETTING serialization_info_version = 'basic';
 
 ALTER TABLE ci.commit_runs MODIFY SETTING auto_statistics_types = '';
-
-ALTER TABLE ci.flaky_verdicts MODIFY SETTING serialization_info_version = 'basic';
-
-ALTER TABLE ci.flaky_verdicts MODIFY SETTING auto_statistics_types = '';
 
 ALTER TABLE ci.events MODIFY SETTING serialization_info_version = 'basic';
 

@@ -88,7 +88,7 @@ async function askService(
 }
 
 async function readStores({ owner, name }: RepositoryName, policy: BacktestPolicy): Promise<BacktestReport> {
-  const { backtest } = await import('../evaluation/backtest.ts');
+  const { backtest } = await import('../explain/backtest.ts');
   return withStores(async ({ clickhouse, clock, postgres, repositories }) => {
     const repository = await repositories.find(owner, name);
     if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);

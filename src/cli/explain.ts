@@ -7,7 +7,7 @@ import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
-import type { Explanation } from '../evaluation/explanation-schema.ts';
+import type { Explanation } from '../explain/explanation-schema.ts';
 import { ask, findService, type RunningService, type ServiceFlags } from './running.ts';
 import { withStores } from './stores.ts';
 
@@ -55,7 +55,7 @@ async function askService(
   service: RunningService,
   { owner, name, testName, asOf }: Asked,
 ): Promise<Explanation | undefined> {
-  const { explanationSchema } = await import('../evaluation/explanation-schema.ts');
+  const { explanationSchema } = await import('../explain/explanation-schema.ts');
   const address = `/v1/ci/${owner}/repositories/${name}`;
   const search = new URLSearchParams({ test_name: testName.replace(/[*?\\]/g, '\\$&'), per_page: '100' });
   const { tests } = await ask(service, found, `${address}/search/tests?${search}`);
@@ -66,7 +66,7 @@ async function askService(
 }
 
 async function readStores({ owner, name, testName, asOf }: Asked): Promise<Explanation> {
-  const { explain } = await import('../evaluation/explanation.ts');
+  const { explain } = await import('../explain/explanation.ts');
   return withStores(async ({ clock, repositories, clickhouse, quarantines, postgres }) => {
     const repository = await repositories.find(owner, name);
     if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);

@@ -1,5 +1,5 @@
 /** The belief about one identity as it changes: what each failure was put down to, and when its health changed. */
-import { type Belief, EVIDENCE_KEPT, evidenceInRow, type WeighedPlace } from './belief.ts';
+import { type Belief, type BeliefAt, EVIDENCE_KEPT, evidenceInRow, type WeighedPlace } from './belief.ts';
 import { breakerOf, type Cause, causeOf, foldBelief, foldContradiction, type WeighedExecution } from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
 import { isTrouble, type JudgedExecution, type Position } from './execution.ts';
@@ -31,16 +31,26 @@ export class BeliefCourse {
    * {@link undecided} executions from before its start; verdicts on others from before stand.
    */
   readonly flaky = new Set<string>();
-  /** Ids of executions that counted as flaky, perhaps before the start of the course, until a break explained them. */
-  readonly withdrawn = new Set<string>();
   readonly #flakyBySource = new Set<string>();
   /** What broke the test, if the failures since the last pass are a break. */
   #breaker: Cause = 'commit';
 
-  constructor(start: { belief: Belief; at: Position | null }) {
+  /** @param start `flakyBySource`: ids of executions from before it that count as flaky because their source says so */
+  constructor(start: BeliefAt & { flakyBySource?: ReadonlySet<string> }) {
     this.belief = start.belief;
     this.at = start.at;
+    for (const executionId of start.flakyBySource ?? []) this.#addFlakyBySource(executionId);
     this.#noteFlaky();
+  }
+
+  /** Executions that count as flaky because their source says so: no break explains them. */
+  get flakyBySource(): ReadonlySet<string> {
+    return this.#flakyBySource;
+  }
+
+  #addFlakyBySource(executionId: string): void {
+    this.flaky.add(executionId);
+    this.#flakyBySource.add(executionId);
   }
 
   /** @param trouble of its run; needed if it failed, or passed after failed attempts. */
@@ -52,10 +62,7 @@ export class BeliefCourse {
     const weighed = { executionId, result, finishedAt, commit } as const;
     if (isTrouble(execution)) this.#note(weighed, causeOf(this.belief, weighed, trouble ?? RARE_TROUBLE));
     this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, isTrouble(execution) ? weighed : undefined);
-    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') {
-      this.flaky.add(executionId);
-      this.#flakyBySource.add(executionId);
-    }
+    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') this.#addFlakyBySource(executionId);
   }
 
   #note(execution: WeighedExecution, cause: Cause): void {
@@ -92,18 +99,12 @@ export class BeliefCourse {
   #withdrawFlaky({ evidence }: Belief, next: Belief): void {
     if (evidenceInRow(next).length > 0) return;
     for (const { executionId } of evidenceInRow({ evidence, streak: next.streak }))
-      if (!this.#flakyBySource.has(executionId)) {
-        this.flaky.delete(executionId);
-        this.withdrawn.add(executionId);
-      }
+      if (!this.#flakyBySource.has(executionId)) this.flaky.delete(executionId);
   }
 
   #noteFlaky(): void {
     for (const { executionId, isFlaky, isContradicted } of this.belief.evidence)
-      if (isFlaky && !isContradicted) {
-        this.flaky.add(executionId);
-        this.withdrawn.delete(executionId);
-      }
+      if (isFlaky && !isContradicted) this.flaky.add(executionId);
   }
 }
 

@@ -4,6 +4,7 @@
  * It is plain data; belief-fold.ts says how executions change it.
  */
 import { afterPasses, BROKEN, flakyOf, newWeights, rateOf } from './belief-weights.ts';
+import type { Position } from './execution.ts';
 import type { Health } from './status.ts';
 
 /** From which probability on something is said of a test, and until which. */
@@ -78,6 +79,16 @@ export const newBelief = (): Belief => ({
   evidence: [],
   streak: [],
 });
+
+/** What is believed after some of the executions of an identity. */
+export interface BeliefAt {
+  /** The last execution that it knows; null before the first. */
+  at: Position | null;
+  belief: Belief;
+}
+
+/** Nothing is known yet. */
+export const unknownBelief = (): BeliefAt => ({ at: null, belief: newBelief() });
 
 export interface Probabilities {
   healthy: number;

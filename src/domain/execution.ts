@@ -41,10 +41,21 @@ export type Position = Pick<JudgedExecution, 'finishedAt' | 'runId' | 'runAttemp
 export function comparePositions(a: Position, b: Position): number {
   return (
     a.finishedAt - b.finishedAt ||
-    compare(a.runId, b.runId) ||
+    compareTexts(a.runId, b.runId) ||
     a.runAttempt - b.runAttempt ||
-    compare(a.executionId, b.executionId)
+    (a.executionId < b.executionId ? -1 : a.executionId > b.executionId ? 1 : 0)
   );
 }
 
-const compare = <T extends string | bigint>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+/** Compares code points, as PostgreSQL compares texts of the collation "C". JavaScript compares halves of them. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  for (let i = 0; ; i++) {
+    const [one, other] = [a.codePointAt(i), b.codePointAt(i)];
+    if (one === other) {
+      if (one !== undefined && one > 0xffff) i++;
+      continue;
+    }
+    return (one ?? -1) - (other ?? -1);
+  }
+}

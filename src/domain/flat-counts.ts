@@ -60,13 +60,6 @@ export function forEachDay(days: DayCounts, visit: (day: number, passed: number,
   }
 }
 
-/** Passed and failed from a day on. */
-export function countFrom(days: DayCounts, first: number): number {
-  let count = 0;
-  for (let i = 1 + 2 * Math.max(0, first - (days[0] ?? first)); i < days.length; i++) count += days[i] ?? 0;
-  return count;
-}
-
 /** Whether something happened on the same days, with as many failures on each. */
 export function areAlike(one: DayCounts, other: DayCounts): boolean {
   if (one.length !== other.length || one[0] !== other[0]) return false;

@@ -1,7 +1,6 @@
 /**
  * How many tests of a repository are in which health, and how often they failed, day by day. It follows from what is kept
- * of each identity (test, pipeline, CI job): its counts by day, its health now, and when that changed. What one test adds
- * depends on no other, and on no clock. So a change of a test is a difference of totals. Pure.
+ * of each identity (test, pipeline, CI job): its counts by day, its health now, and when that changed. Pure.
  */
 import { type DayCounts, endOfDays, forEachDay } from './flat-counts.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
@@ -50,7 +49,7 @@ export interface TestCounts {
   broken: number;
 }
 
-/** Adds tests up, one by one, and takes them away again. */
+/** Adds tests up, one by one. */
 export class RepositoryTotals {
   readonly counts: TestCounts = { tests: 0, flaky: 0, broken: 0 };
   readonly #days = new Map<number, DayTotals>();
@@ -60,72 +59,24 @@ export class RepositoryTotals {
 
   /** @param identities all of one test */
   add(identities: readonly IdentityDays[]): void {
-    this.replace([], identities);
-  }
-
-  /**
-   * Takes a test away as it was, and adds it as it is: so only what differs is counted.
-   *
-   * @param before all of its identities, none if it is new
-   * @param after all of its identities, none if it leaves
-   */
-  replace(before: readonly IdentityDays[], after: readonly IdentityDays[]): void {
-    this.#count(before, -1);
-    this.#count(after, 1);
-    const span = spanOf([...before, ...after], this.firstDay);
-    const had = healthsIn(span, before);
-    const has = healthsIn(span, after);
-    for (let i = 0; i < has.length; i++) {
-      if (had[i] === has[i]) continue;
-      const totals = this.#at(span.first + i);
-      countHealth(totals, had[i], -1);
-      countHealth(totals, has[i], 1);
-    }
-  }
-
-  /**
-   * Counts the days on which one test ran as {@link replace} would, without its other identities. That is right if it never
-   * ran after `lastDay`, and if the identities that ran are healthy, and have been since the first of `days`: on a day on
-   * which a test counts, one more healthy identity changes nothing. Its failures are left to {@link addFailure}.
-   *
-   * @param lastDay the newest day on which it passed or failed before; undefined if it is new
-   * @param days on which it passed or failed, in order, none before `lastDay`
-   */
-  addRuns(lastDay: number | undefined, days: readonly number[]): void {
-    if (lastDay === undefined) this.counts.tests++;
-    let uncounted = lastDay === undefined ? this.firstDay : Math.max(lastDay + HEALTH_RECENT_DAYS, this.firstDay);
-    for (const ran of days) {
-      const end = ran + HEALTH_RECENT_DAYS;
-      for (let day = Math.max(ran, uncounted); day < end; day++) this.#at(day).healths.healthy++;
-      uncounted = Math.max(uncounted, end);
-    }
-  }
-
-  addFailure(day: number): void {
-    if (day >= this.firstDay) this.#at(day).failures++;
-  }
-
-  /** The test as it is now, and its failures. */
-  #count(identities: readonly IdentityDays[], sign: 1 | -1): void {
     if (identities.length === 0) return;
     const now = worstHealth(identities.map(({ health }) => health));
-    this.counts.tests += sign;
-    if (now !== 'healthy') this.counts[now] += sign;
+    this.counts.tests++;
+    if (now !== 'healthy') this.counts[now]++;
     for (const { days } of identities)
       forEachDay(days, (day, _, failures) => {
-        if (failures > 0 && day >= this.firstDay) this.#at(day).failures += sign * failures;
+        if (failures > 0 && day >= this.firstDay) this.#at(day).failures += failures;
       });
+    const span = spanOf(identities, this.firstDay);
+    for (const [i, mark] of healthsIn(span, identities).entries()) {
+      const health = HEALTHS[mark - 1];
+      if (health) this.#at(span.first + i).healths[health]++;
+    }
   }
 
-  /** Of every day with a number other than zero, in order. */
+  /** Every day with a number other than zero, in order. */
   get days(): [day: number, totals: DayTotals][] {
-    return [...this.#days].filter(([, totals]) => !isZero(totals)).sort(([one], [other]) => one - other);
-  }
-
-  /** Whether nothing is left of what was added. */
-  get isZero(): boolean {
-    const { tests, flaky, broken } = this.counts;
-    return tests === 0 && flaky === 0 && broken === 0 && this.#days.values().every(isZero);
+    return [...this.#days].sort(([one], [other]) => one - other);
   }
 
   #at(day: number): DayTotals {
@@ -198,12 +149,4 @@ function markHealth(worst: Uint8Array, first: number, { days, health, changes }:
   });
 }
 
-function countHealth({ healths }: DayTotals, mark: number | undefined, sign: 1 | -1): void {
-  const health = HEALTHS[(mark ?? 0) - 1];
-  if (health) healths[health] += sign;
-}
-
 const noTotals = (): DayTotals => ({ healths: { healthy: 0, flaky: 0, broken: 0 }, failures: 0 });
-
-const isZero = ({ healths, failures }: DayTotals): boolean =>
-  failures === 0 && healths.healthy === 0 && healths.flaky === 0 && healths.broken === 0;

@@ -7,35 +7,30 @@ import {
   addToDay,
   addToMonth,
   type DayCounts,
-  daysFrom,
   forEachDay,
   type MonthCounts,
-  monthsAfter,
   NO_COUNTS,
   newestDays,
-  newestOfBoth,
-  sumOfMonths,
   totalOf,
 } from './flat-counts.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
-import { endOfMonth, monthOf, startOfMonth } from './retention.ts';
+import { monthOf } from './retention.ts';
 import { type Health, type Status, worstHealth } from './status.ts';
 import { DAY_MS, dayOf } from './time.ts';
 
 /** Ratios cover this many UTC days, the current one included. */
 export const RATIO_DAYS = 30;
 
+/** What is shown of the newest execution of a test, in the order in which statements list it. Empty where unknown. */
+export const NEWEST_FACTS = ['framework', 'frameworkVersion', 'language', 'filepath', 'function'] as const;
+export type NewestFacts = Record<(typeof NEWEST_FACTS)[number], string>;
+
 /** What the summary needs of one execution. */
-export interface SummarisedExecution {
+export interface SummarisedExecution extends NewestFacts {
   executionId: bigint;
   status: Status;
   /** Milliseconds since the epoch. */
   finishedAt: number;
-  framework: string;
-  frameworkVersion: string;
-  language: string;
-  filepath: string;
-  function: string;
 }
 
 export interface IdentitySummary {
@@ -50,7 +45,8 @@ export interface IdentitySummary {
   newest: SummarisedExecution | null;
 }
 
-export const emptySummary: IdentitySummary = {
+/** The summary of no executions. */
+export const NOTHING_RAN: IdentitySummary = {
   months: NO_COUNTS,
   days: NO_COUNTS,
   lastSuccessAt: null,
@@ -97,7 +93,7 @@ export function summaryOf(
 }
 
 /** Counts executions one by one. */
-export class SummaryCounts {
+class SummaryCounts {
   readonly #months: number[] = [];
   readonly #days: number[] = [];
   #lastSuccessAt: number | null = null;
@@ -127,19 +123,6 @@ export class SummaryCounts {
   }
 }
 
-/** The summary of the executions of both, none of which is in both. */
-export function mergeSummaries(one: IdentitySummary, other: IdentitySummary): IdentitySummary {
-  return {
-    months: sumOfMonths(one.months, other.months),
-    // Time does not go back, so what no ratio asks for on the newest day is never asked for again.
-    days: newestOfBoth(one.days, other.days, RATIO_DAYS),
-    lastSuccessAt: later(one.lastSuccessAt, other.lastSuccessAt),
-    lastFailureAt: later(one.lastFailureAt, other.lastFailureAt),
-    newest:
-      one.newest !== null && (other.newest === null || isLater(one.newest, other.newest)) ? one.newest : other.newest,
-  };
-}
-
 const later = (one: number | null, other: number | null): number | null =>
   one === null || (other !== null && other > one) ? other : one;
 
@@ -148,18 +131,6 @@ type Place = Pick<SummarisedExecution, 'finishedAt' | 'executionId'>;
 /** Whether an execution finished after another; of two at the same time, the one with the greater id. */
 export const isLater = (one: Place, other: Place): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
-
-/** The summary without the executions of a month that leaves, and of every month before it. */
-export function withoutMonth(summary: IdentitySummary, month: number): IdentitySummary {
-  const isKept = (at: number | null): at is number => at !== null && monthOf(at) > month;
-  return {
-    months: monthsAfter(summary.months, month),
-    days: daysFrom(summary.days, dayOf(endOfMonth(startOfMonth(month)))),
-    lastSuccessAt: isKept(summary.lastSuccessAt) ? summary.lastSuccessAt : null,
-    lastFailureAt: isKept(summary.lastFailureAt) ? summary.lastFailureAt : null,
-    newest: summary.newest !== null && isKept(summary.newest.finishedAt) ? summary.newest : null,
-  };
-}
 
 /** Passes and failures of the ratio's days as of `now`. */
 export function recentCounts(
@@ -186,12 +157,4 @@ export function newestOf(summaries: Iterable<IdentitySummary>): SummarisedExecut
   let found: SummarisedExecution | null = null;
   for (const { newest } of summaries) if (newest !== null && (found === null || isLater(newest, found))) found = newest;
   return found;
-}
-
-/** Flaky executions of the ratio's days as of `now`. */
-export function recentFlaky(days: Iterable<readonly [day: number, executions: number]>, now: number): number {
-  const first = firstRatioDay(now);
-  let flaky = 0;
-  for (const [day, executions] of days) if (day >= first) flaky += executions;
-  return flaky;
 }

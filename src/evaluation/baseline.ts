@@ -2,12 +2,18 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
+import { undecided } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
+import { withoutGroupMonth } from '../domain/failure-group.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { endOfMonth, monthOf } from '../domain/retention.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
+import { JUDGING_KINDS } from '../domain/stale.ts';
+import { openExecutions, type Suspect } from '../domain/suspect.ts';
+import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
-import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
+import { readBaselines, writeBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
 import {
   forgetContradictions,
@@ -15,13 +21,16 @@ import {
   readContradictionsBetween,
   repositoriesWithContradictions,
 } from '../postgres/contradictions.ts';
-import type { Checkpoints } from '../postgres/health-checkpoints.ts';
+import { forgetFailureGroups, readFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
+import { forgetFlakyExecutions } from '../postgres/flaky-executions.ts';
+import { readIdentities, replaceIdentities, type StoredIdentity, withoutMonth } from '../postgres/identities.ts';
 import { forgetRuns, readMeanings } from '../postgres/judged-runs.ts';
-import { forgetMonth } from './forget-month.ts';
-import { lockEvaluation } from './lock.ts';
-import { placeOf } from './news.ts';
-import { StateStore } from './state-store.ts';
-import { EvaluationStore, type Identity, identityKey } from './store.ts';
+import { lockPartitionsOf } from '../postgres/partitions.ts';
+import { noteStale, readStale } from '../postgres/stale.ts';
+import { readSuspects, writeSuspects } from '../postgres/suspects.ts';
+import { readTests } from '../postgres/tests.ts';
+import { readExecutions, type Span } from './executions.ts';
+import { recordOf } from './write-judgements.ts';
 
 const TESTS_AT_ONCE = 500;
 
@@ -31,78 +40,139 @@ const testsOfMonth = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string() }),
 );
 
+/** Thrown if judgements of a repository became stale after they were refreshed: the next try will do. */
+class StaleJudgements extends Error {
+  override name = 'StaleJudgements';
+}
+
 /**
  * Folds the month beginning at `monthStart` into the baselines of all identities that ran in it, and takes the month out
- * of their summaries. Its runs leave, but for those that say what is usual in the month after it.
+ * of their counts. Its runs leave, but for those that say what is usual in the month after it.
+ *
+ * @param isEnabled whether flaky tests are looked for in a repository
  */
-export async function moveBaselines(clickhouse: ClickHouse, tx: Executor, monthStart: number): Promise<void> {
-  const month = monthOf(monthStart);
-  const tests = await clickhouse.select(testsOfMonth, { month });
+export async function moveBaselines(
+  clickhouse: ClickHouse,
+  tx: Executor,
+  monthStart: number,
+  isEnabled: (repositoryId: string) => boolean,
+): Promise<void> {
+  const tests = await clickhouse.select(testsOfMonth, { month: monthOf(monthStart) });
   const ran = Map.groupBy(tests, (test) => test.repository_id);
   const span = { from: monthStart, to: endOfMonth(monthStart) };
   const repositoryIds = new Set([...ran.keys(), ...(await repositoriesWithContradictions(tx))]);
-  // In order of id: all processes lock alike.
-  for (const repositoryId of [...repositoryIds].sort()) {
-    await lockEvaluation(tx, repositoryId);
+  await lockPartitionsOf(tx, ...repositoryIds);
+  const stale = await readStale(tx, [...repositoryIds]);
+  for (const repositoryId of repositoryIds) {
+    if (JUDGING_KINDS.some((kind) => stale.get(repositoryId)?.has(kind))) throw new StaleJudgements(repositoryId);
     const contradictions = await readContradictionsBetween(tx, repositoryId, span);
     const group = new Set((ran.get(repositoryId) ?? []).map((test) => test.test_id));
     for (const { testId } of contradictions) group.add(testId);
-    const stores = {
-      executions: new EvaluationStore(clickhouse, repositoryId),
-      states: new StateStore(tx, repositoryId),
+    const leaving = {
+      ...{ tx, clickhouse, repositoryId, span },
       runs: await readMeanings(tx, repositoryId),
       contradictions: Map.groupBy(contradictions, identityKey),
+      isFlakyDetectionEnabled: isEnabled(repositoryId),
     };
-    for (let from = 0; from < group.size; from += TESTS_AT_ONCE) {
-      const testIds = [...group].slice(from, from + TESTS_AT_ONCE);
-      await stores.states.writeCheckpoints(await moved(stores, testIds, monthStart));
-      await forgetMonth(tx, repositoryId, testIds, month);
-    }
-    const to = endOfMonth(monthStart) - POOLED_MS - USUAL_MS - HOUR_MS;
+    for (let from = 0; from < group.size; from += TESTS_AT_ONCE)
+      await forgetMonth(leaving, [...group].slice(from, from + TESTS_AT_ONCE));
+    await forgetFlakyExecutions(tx, repositoryId, span.to);
+    const to = span.to - POOLED_MS - USUAL_MS - HOUR_MS;
     await forgetRuns(tx, repositoryId, { from: 0, to });
     await forgetContradictions(tx, repositoryId, { from: 0, to: span.to });
+    await noteStale(tx, [{ repositoryId, kind: 'totals', blockId: Number.MAX_SAFE_INTEGER }]);
   }
 }
 
-interface MovedStores {
-  executions: EvaluationStore;
-  states: StateStore;
+/** A month of a repository that leaves. */
+interface LeavingMonth {
+  tx: Executor;
+  clickhouse: ClickHouse;
+  repositoryId: string;
+  span: Span;
   runs: KnownRuns;
-  /** Of the month, by `identityKey`. */
+  /** Complete in the month, by `identityKey`. */
   contradictions: ReadonlyMap<string, readonly IdentifiedContradiction[]>;
+  isFlakyDetectionEnabled: boolean;
 }
 
-async function moved(
-  { executions: store, states, runs, contradictions }: MovedStores,
-  testIds: string[],
-  monthStart: number,
-): Promise<Checkpoints[]> {
-  const monthEnd = endOfMonth(monthStart);
+async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): Promise<void> {
+  const { tx, repositoryId, span } = leaving;
+  const month = monthOf(span.from);
+  const stored = new Map((await readIdentities(tx, repositoryId, testIds)).map((one) => [identityKey(one), one]));
+  const ends = await endsOfMonth(leaving, testIds, stored);
+  await writeBaselines(
+    tx,
+    repositoryId,
+    [...ends].map(([key, { belief, ...identity }]) => ({ ...identityOf(identity), belief, hasRun: stored.has(key) })),
+  );
+  const names = new Map((await readTests(tx, repositoryId, testIds)).map(({ testId, name }) => [testId, name]));
+  const kept = new Map([...stored].map(([key, one]) => [key, withoutMonth(one, names.get(one.testId) ?? '', month)]));
+  await replaceIdentities(tx, repositoryId, testIds, [...kept.values()]);
+  const after = new Map((await readIdentities(tx, repositoryId, testIds)).map((one) => [identityKey(one), one]));
+  const suspects = (await readSuspects(tx, repositoryId, testIds)).map(({ suspect, ...identity }) => {
+    const key = identityKey(identity);
+    const end = ends.get(key);
+    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, after.get(key), leaving);
+  });
+  await writeSuspects(tx, repositoryId, suspects);
+  const groups = (await readFailureGroups(tx, repositoryId, testIds)).flatMap((group) => {
+    const left = withoutGroupMonth(group, month);
+    return left ? [{ ...group, ...left }] : [];
+  });
+  await forgetFailureGroups(tx, repositoryId, testIds);
+  await writeFailureGroups(tx, repositoryId, groups);
+}
+
+/** What is believed of an identity at the end of the month. */
+interface EndOfMonth extends Identity {
+  belief: BeliefAt;
+  flakyBySource: ReadonlySet<string>;
+}
+
+async function endsOfMonth(
+  { tx, clickhouse, repositoryId, span, runs, contradictions }: LeavingMonth,
+  testIds: readonly string[],
+  stored: ReadonlyMap<string, StoredIdentity>,
+): Promise<Map<string, EndOfMonth>> {
   const asked = new Set(testIds);
-  const known = new Map((await states.readCheckpoints(testIds)).map((row) => [identityKey(row), row]));
-  const executions = (await store.history(testIds, monthStart)).filter((execution) => execution.finishedAt < monthEnd);
+  const executions = await readExecutions(clickhouse, repositoryId, [...stored.values()], span);
   const byIdentity = Map.groupBy(executions, identityKey);
+  const baselines = new Map((await readBaselines(tx, repositoryId, testIds)).map((row) => [identityKey(row), row]));
   const identities = new Map<string, Identity>();
   for (const [key, [one]] of [...contradictions, ...byIdentity])
-    if (one && asked.has(one.testId)) identities.set(key, one);
-  const stateless = new Set(identities.keys());
-  for (const { records } of (await states.readStates(testIds)).values())
-    for (const record of records) stateless.delete(identityKey(record));
-  return [...identities].map(([key, identity]) => {
-    const { testId, pipelineName, jobName } = identity;
-    const of = { executions: byIdentity.get(key) ?? [], contradictions: contradictions.get(key) ?? [] };
-    const row = known.get(key);
-    const start = row?.baseline ?? unknownBelief();
-    const { at, belief } = followCourse({ ...start, place: placeOf(identity), ...of }, runs);
-    const end = { at, belief };
-    // It has never run on the default branch: only what pull requests showed of it is known.
-    if (stateless.has(key)) {
-      const unknown = unknownBelief();
-      return { testId, pipelineName, jobName, baseline: end, older: unknown, newer: unknown };
-    }
-    // What a checkpoint lacks of this month leaves with it: nothing may continue from before the baseline.
-    const kept = (place: StoredBelief | undefined): StoredBelief =>
-      place?.at && end.at && comparePositions(place.at, end.at) > 0 ? place : end;
-    return { testId, pipelineName, jobName, baseline: end, older: kept(row?.older), newer: kept(row?.newer) };
-  });
+    if (one && asked.has(one.testId)) identities.set(key, identityOf(one));
+  return new Map(
+    [...identities].map(([key, identity]) => {
+      const course = followCourse(
+        {
+          ...(baselines.get(key)?.belief ?? unknownBelief()),
+          place: jobKey(identity),
+          executions: byIdentity.get(key) ?? [],
+          contradictions: contradictions.get(key) ?? [],
+        },
+        runs,
+      );
+      const belief = { at: course.at, belief: course.belief };
+      return [key, { ...identity, belief, flakyBySource: course.flakyBySource }];
+    }),
+  );
+}
+
+/** Nothing may start from before the baseline: the executions of that time have left. */
+function movedTo({ belief: end, flakyBySource }: EndOfMonth, suspect: Suspect): Suspect {
+  const { at } = end;
+  if (at === null || (suspect.before.at !== null && comparePositions(suspect.before.at, at) >= 0)) return suspect;
+  const moved = {
+    ...suspect,
+    before: end,
+    recent: suspect.recent.filter((one) => comparePositions(one, at) > 0),
+  };
+  const open = new Set(openExecutions(moved).keys());
+  const undecidedIds = new Set(undecided(end.belief).map(({ executionId }) => executionId));
+  return {
+    ...moved,
+    flaky: open.intersection(suspect.flaky),
+    flakyBySource: undecidedIds.intersection(flakyBySource),
+  };
 }

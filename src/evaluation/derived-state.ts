@@ -2,33 +2,43 @@
  * The state of a test as it follows from everything that is retained of it, and from what its runs mean: what a rebuild
  * writes, and what `verify` compares the stored state with.
  */
-import { type BeliefChange, shownChanges, shownHealth } from '../domain/belief-course.ts';
+import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
+import { type BeliefCourse, shownChanges, shownHealth } from '../domain/belief-course.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
 import { comparePositions, isTrouble, type Position, runKeyOf } from '../domain/execution.ts';
-import { firstOfMonths } from '../domain/first-executions.ts';
+import { IdentityTally } from '../domain/identity-tally.ts';
 import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts';
-import { RATIO_DAYS, summaryOf } from '../domain/test-state.ts';
-import { dayOf } from '../domain/time.ts';
-import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
-import { type Checkpoints, hasRunOnDefaultBranch } from '../postgres/health-checkpoints.ts';
-import type { FirstFailure, IdentityRecord, TestState } from '../postgres/test-states.ts';
+import { hasOnlyPassed } from '../domain/only-passed.ts';
+import type { Health } from '../domain/status.ts';
+import { afterCourse, newSuspect, type Suspect } from '../domain/suspect.ts';
+import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
+import { type IdentitySummary, summaryOf } from '../domain/test-state.ts';
+import type { Baseline } from '../postgres/baselines.ts';
+import type { IdentityCounts } from '../postgres/identities.ts';
+import type { FirstFailure, TestRecord } from '../postgres/tests.ts';
 import type { IdentifiedChange } from './beginnings.ts';
-import { CHECKPOINT_LAG_MS, isCheckpointKept } from './checkpoints.ts';
+import type { IdentifiedExecution } from './executions.ts';
 import { conclusiveIn, type IdentityHistory, type TestHistory } from './history.ts';
-import { placeOf } from './news.ts';
-import { type IdentifiedExecution, type Identity, type IdentityState, identityKey } from './store.ts';
+import type { IdentityState } from './quarantines.ts';
+
+export interface DerivedIdentity extends Identity {
+  /** Where its fold begins. */
+  baseline: BeliefAt;
+  summary: IdentitySummary;
+  counts: IdentityCounts;
+  health: Health;
+  belief: BeliefAt;
+  /** Undefined of one that has only passed. */
+  suspect: Suspect | undefined;
+}
 
 export interface DerivedState {
-  test: TestState;
-  identities: IdentityRecord[];
-  /** Where each identity starts. */
-  starts: (Identity & { start: StoredBelief })[];
-  /** Of the identities that have some. */
-  checkpoints: Checkpoints[];
-  /** Of health, since the baselines. */
+  test: TestRecord;
+  identities: DerivedIdentity[];
+  /** Changes of health, since the baselines. */
   changes: IdentifiedChange[];
-  /** Ids of flaky executions, of those since the baselines and those that were `undecided` there. */
-  flaky: ReadonlySet<string>;
+  /** The retained executions that count as flaky. */
+  flaky: IdentifiedExecution[];
   /** For the quarantines. */
   states: IdentityState[];
 }
@@ -37,7 +47,7 @@ export interface DeriveOptions {
   isFlakyDetectionEnabled: boolean;
   runs: KnownRuns;
   /** Of the test: where its identities start. */
-  checkpoints: readonly Checkpoints[];
+  baselines: readonly Baseline[];
   /** On commits off the default branch, by `identityKey`. */
   contradictions: ReadonlyMap<string, readonly Contradiction[]>;
 }
@@ -45,69 +55,112 @@ export interface DeriveOptions {
 export function deriveState(
   testId: string,
   history: TestHistory,
-  { isFlakyDetectionEnabled, runs, checkpoints, contradictions }: DeriveOptions,
+  { isFlakyDetectionEnabled, runs, baselines, contradictions }: DeriveOptions,
 ): DerivedState {
-  const derived: Omit<DerivedState, 'test'> & { flaky: Set<string> } = {
-    identities: [],
-    starts: [],
-    checkpoints: [],
-    changes: [],
-    flaky: new Set(),
-    states: [],
-  };
   const { name } = history;
-  for (const { baseline, executions, newest, ...identity } of identitiesOf(testId, history, checkpoints)) {
-    const { checkpoint, belief, changes, flaky } = followTo(
+  const test = { testId, name, firstFailure: firstFailureOf(history) };
+  const derived: DerivedState = { test, identities: [], changes: [], flaky: [], states: [] };
+  for (const { baseline, executions, newest, ...identity } of identitiesOf(testId, history, baselines)) {
+    const known = {
+      ...identity,
       baseline,
-      { place: placeOf(identity), executions, contradictions: contradictions.get(identityKey(identity)) ?? [] },
-      runs,
-    );
+      executions,
+      contradictions: contradictions.get(identityKey(identity)) ?? [],
+    };
+    const course = courseOf(known, runs);
+    const belief = { at: course.at, belief: course.belief };
     if (executions.length === 0 && belief.at === null) continue;
-    const isKept = isCheckpointKept(baseline, belief, executions.length);
     derived.identities.push({
-      ...{ ...identity, belief },
+      ...{ ...identity, baseline, belief },
       summary: summaryOf(executions, newest),
+      counts: { ...countsOf(name, known), newest },
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
-      checkpointAt: isKept ? (checkpoint.at?.finishedAt ?? 0) : 0,
+      suspect: isSuspect(known) ? suspectOf(known, course, { runs, isFlakyDetectionEnabled }) : undefined,
     });
-    derived.starts.push({ ...identity, start: baseline });
-    if (isKept) derived.checkpoints.push({ ...identity, baseline, older: checkpoint, newer: checkpoint });
-    for (const change of shownChanges(changes, isFlakyDetectionEnabled))
+    for (const change of shownChanges(course.changes, isFlakyDetectionEnabled))
       derived.changes.push({ ...identity, ...change });
-    if (isFlakyDetectionEnabled) for (const id of flaky) derived.flaky.add(id);
+    if (isFlakyDetectionEnabled)
+      for (const one of executions) if (course.flaky.has(String(one.executionId))) derived.flaky.push(one);
     if (belief.at)
       derived.states.push({ ...identity, testName: name, newestAt: belief.at.finishedAt, belief: belief.belief });
   }
-  const flakyDays = flakyDaysOf(history, derived.flaky);
-  const times = [...history.identities.values()].flatMap(({ executions }) => executions.map((one) => one.finishedAt));
-  const firstExecutions = firstOfMonths([], times);
-  const lastDay = lastDayOf(history);
-  const firstFailure = firstFailureOf(history);
-  return { test: { testId, name, firstFailure, flakyDays, firstExecutions, lastDay }, ...derived };
+  return derived;
 }
 
-interface KnownIdentity extends Identity, IdentityHistory {
-  baseline: StoredBelief;
+/** What is known of an identity. */
+interface KnownIdentity extends Identity {
+  baseline: BeliefAt;
+  executions: readonly IdentifiedExecution[];
+  contradictions: readonly Contradiction[];
 }
 
-/**
- * Those with retained executions, and those of which nothing is retained but what was believed of them. What has never run on
- * the default branch has no state, whatever pull requests showed of it.
- */
+const courseOf = (known: KnownIdentity, runs: KnownRuns): BeliefCourse =>
+  followCourse({ ...known.baseline, ...known, place: jobKey(known) }, runs);
+
+/** Whether it has failed, passed only after failed attempts, or been contradicted. */
+const isSuspect = ({ baseline, executions, contradictions }: KnownIdentity): boolean =>
+  contradictions.length > 0 || executions.some(isTrouble) || (baseline.at !== null && !hasOnlyPassed(baseline.belief));
+
+interface SuspectOptions {
+  runs: KnownRuns;
+  isFlakyDetectionEnabled: boolean;
+}
+
+function suspectOf(
+  known: KnownIdentity,
+  course: BeliefCourse,
+  { runs, isFlakyDetectionEnabled }: SuspectOptions,
+): Suspect {
+  const { baseline, executions, contradictions } = known;
+  const isNew = (at: Position): boolean => baseline.at === null || comparePositions(at, baseline.at) > 0;
+  const recent = executions.filter((one) => one.status !== 'skipped' && isNew(one));
+  const suspect = afterCourse(newSuspect(baseline, recent), course, { job: jobKey(known), contradictions, runs });
+  return isFlakyDetectionEnabled ? suspect : { ...suspect, flaky: new Set() };
+}
+
+/** An identity that has never run on the default branch: pull requests have shown something of it. */
+export const unseenSuspect = (
+  identity: Identity,
+  baseline: BeliefAt,
+  contradictions: readonly Contradiction[],
+  options: SuspectOptions,
+): Suspect => {
+  const known = { ...identityOf(identity), baseline, executions: [], contradictions };
+  return suspectOf(known, courseOf(known, options.runs), options);
+};
+
+function countsOf(
+  testName: string,
+  { baseline, executions, ...identity }: KnownIdentity,
+): Omit<IdentityCounts, 'newest'> {
+  const tally = new IdentityTally();
+  for (const one of executions) tally.add(one);
+  const { executions: count, months, days, lastSuccessAt, lastFailureAt, passes } = tally;
+  const gone = hasOnlyPassed(baseline.belief) && baseline.at !== null ? baseline.belief.passes + 1 : 0;
+  return {
+    ...identityOf(identity),
+    ...{ testName, executions: count, months, days, lastSuccessAt, lastFailureAt },
+    passes:
+      passes.passes > 0
+        ? { ...passes, passes: passes.passes + gone }
+        : { passes: gone, at: gone > 0 ? baseline.at : null, commit: gone > 0 ? baseline.belief.commit : '' },
+  };
+}
+
+/** Those with retained executions, and those of which nothing is retained but what was believed of them. */
 function identitiesOf(
   testId: string,
   { identities }: TestHistory,
-  checkpoints: readonly Checkpoints[],
-): KnownIdentity[] {
-  const places = new Map(checkpoints.map((row) => [placeOf(row), row]));
-  const known = new Map(
-    [...places].flatMap(([place, row]) =>
-      hasRunOnDefaultBranch(row) ? [[place, { ...row, executions: [], newest: null }]] : [],
-    ),
-  );
-  return [...new Map([...known, ...identities])].map(([place, { pipelineName, jobName, executions, newest }]) => ({
+  baselines: readonly Baseline[],
+): (Omit<KnownIdentity, 'contradictions'> & IdentityHistory)[] {
+  const known = new Map(baselines.map((row) => [jobKey(row), row]));
+  const gone = new Map<string, IdentityHistory>();
+  for (const [job, row] of known)
+    if (row.hasRun)
+      gone.set(job, { pipelineName: row.pipelineName, jobName: row.jobName, executions: [], newest: null });
+  return [...new Map([...gone, ...identities])].map(([job, { pipelineName, jobName, executions, newest }]) => ({
     ...{ testId, pipelineName, jobName, executions, newest },
-    baseline: places.get(place)?.baseline ?? unknownBelief(),
+    baseline: known.get(job)?.belief ?? unknownBelief(),
   }));
 }
 
@@ -118,44 +171,18 @@ function identitiesOf(
 export function unjudgedRun(
   testId: string,
   history: TestHistory,
-  { runs, checkpoints, contradictions }: Pick<DeriveOptions, 'runs' | 'checkpoints' | 'contradictions'>,
+  { runs, baselines, contradictions }: Pick<DeriveOptions, 'runs' | 'baselines' | 'contradictions'>,
 ): string | undefined {
-  for (const { baseline, executions, newest: _, ...identity } of identitiesOf(testId, history, checkpoints)) {
+  for (const { baseline, executions, newest: _, ...identity } of identitiesOf(testId, history, baselines)) {
     const { pipelineName, jobName } = identity;
     const start = baseline.at;
     const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
     const failed = executions.filter((one) => isTrouble(one) && isNew(one)).map(runKeyOf);
     const named = (contradictions.get(identityKey(identity)) ?? []).filter(({ at }) => isNew(at)).map(({ run }) => run);
     for (const run of [...failed, ...named])
-      if (!runs.get(runNameOf(placeOf(identity), run))?.meaning) return `${pipelineName} ${jobName} ${run}`;
+      if (!runs.get(runNameOf(jobKey(identity), run))?.meaning) return `${pipelineName} ${jobName} ${run}`;
   }
   return undefined;
-}
-
-interface Course {
-  place: string;
-  executions: readonly IdentifiedExecution[];
-  contradictions: readonly Contradiction[];
-}
-
-/** Follows an identity up to its end, and stops a day before the newest execution for a checkpoint. */
-function followTo(
-  baseline: StoredBelief,
-  { place, executions, contradictions }: Course,
-  runs: KnownRuns,
-): { checkpoint: StoredBelief; belief: StoredBelief; changes: BeliefChange[]; flaky: ReadonlySet<string> } {
-  const newestAt = executions.reduce((newest, { finishedAt }) => Math.max(newest, finishedAt), 0);
-  const isEarly = (at: number): boolean => at < newestAt - CHECKPOINT_LAG_MS;
-  const early = {
-    executions: executions.filter(({ finishedAt }) => isEarly(finishedAt)),
-    contradictions: contradictions.filter(({ at }) => isEarly(at.finishedAt)),
-  };
-  const course = followCourse({ ...baseline, place, ...early }, runs);
-  const checkpoint = { at: course.at, belief: course.belief };
-  // What was early is behind the course.
-  followCourse({ ...checkpoint, place, executions, contradictions }, runs, course);
-  const { at, belief, changes, flaky } = course;
-  return { checkpoint, belief: { at, belief }, changes, flaky };
 }
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {
@@ -167,21 +194,4 @@ function firstFailureOf(history: TestHistory): FirstFailure | null {
     if (isEarlier) first = { failedAt, executionId, commit };
   }
   return first;
-}
-
-function lastDayOf(history: TestHistory): number | null {
-  let newest: number | null = null;
-  for (const { finishedAt } of conclusiveIn(history)) newest = Math.max(finishedAt, newest ?? 0);
-  return newest === null ? null : dayOf(newest);
-}
-
-function flakyDaysOf(history: TestHistory, flaky: ReadonlySet<string>): TestState['flakyDays'] {
-  const days = new Map<number, number>();
-  let newest = 0;
-  for (const { executionId, finishedAt } of conclusiveIn(history)) {
-    const day = dayOf(finishedAt);
-    newest = Math.max(newest, day);
-    if (flaky.has(String(executionId))) days.set(day, (days.get(day) ?? 0) + 1);
-  }
-  return [...days].filter(([day]) => day > newest - RATIO_DAYS).sort(([one], [other]) => one - other);
 }

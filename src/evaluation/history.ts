@@ -5,10 +5,10 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailureGroup } from '../domain/failure-group.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
-import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
+import { jobKey } from '../domain/test-identity.ts';
+import { isLater, NEWEST_FACTS, type NewestFacts, type SummarisedExecution } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
-import { placeOf } from './news.ts';
-import type { IdentifiedExecution } from './store.ts';
+import type { IdentifiedExecution } from './executions.ts';
 
 /** Everything retained of one identity. */
 export interface IdentityHistory {
@@ -40,8 +40,8 @@ const identityRow = z.object({
   flaky: flags,
   retried: flags,
   finished_ms: numbers,
-  /** Framework and its version, language, file and function. */
-  shown: z.tuple([z.string(), z.string(), z.string(), z.string(), z.string()]),
+  /** The facts about the newest, in the order of `NEWEST_FACTS`. */
+  shown: z.array(z.string()).length(NEWEST_FACTS.length),
 });
 const histories = defineLongQuery('maintenance/history', tests, identityRow);
 const failureGroups = defineLongQuery(
@@ -77,7 +77,7 @@ export async function readHistory(
     const test = history.get(row.test_id) ?? { name: row.test_name, identities: new Map() };
     history.set(row.test_id, test);
     const identity = historyOf(row);
-    test.identities.set(placeOf(identity), identity);
+    test.identities.set(jobKey(identity), identity);
   }
   return history;
 }
@@ -102,9 +102,8 @@ function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
   return { ...identity, executions, newest: newest && { ...factsOf(row.shown), ...statusOf(newest) } };
 }
 
-const factsOf = ([framework, frameworkVersion, language, filepath, fn]: z.infer<typeof identityRow>['shown']) => ({
-  ...{ framework, frameworkVersion, language, filepath, function: fn },
-});
+const factsOf = (shown: readonly string[]): NewestFacts =>
+  Object.fromEntries(NEWEST_FACTS.map((fact, i) => [fact, shown[i] ?? ''])) as NewestFacts;
 
 const statusOf = ({ executionId, status, finishedAt }: IdentifiedExecution) => ({ executionId, status, finishedAt });
 

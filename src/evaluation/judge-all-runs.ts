@@ -7,15 +7,16 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { appendAll } from '../domain/append.ts';
+import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
+import { identityIn, identityKey, jobKey, testIdIn } from '../domain/test-identity.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
-import { type StoredBelief, unknownBelief } from '../postgres/belief-text.ts';
+import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
 import type { IdentifiedContradiction } from '../postgres/contradictions.ts';
-import { readCheckpoints } from '../postgres/health-checkpoints.ts';
 import {
   type AddedRun,
   nameOfRun,
@@ -24,17 +25,9 @@ import {
   readPastRuns,
   type StoredRun,
 } from '../postgres/judged-runs.ts';
-import { placeOf, runNameOfExecution } from './news.ts';
-import { type PullEvidence, placeOfRow } from './pull-evidence.ts';
-import {
-  executionColumns,
-  executionOf,
-  type IdentifiedExecution,
-  identityIn,
-  identityKey,
-  TESTS_MAX,
-  testIdIn,
-} from './store.ts';
+import { type PullEvidence, placeOfRow } from './evidence.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
+import { runNameOfExecution } from './run-under-judgement.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
 /** Each window looks through the times of all executions: so a repository of 100,000,000 reads more at once. */
@@ -143,8 +136,8 @@ async function contradictedTests(
   const testIds = new Set(contradictions.map(({ testId }) => testId));
   // What was not healthy when its last month left may be again.
   const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);
-  for (const { testId, baseline } of await readCheckpoints(tx, repositoryId, [...others]))
-    if (baseline.belief.status !== 'healthy') testIds.add(testId);
+  for (const { testId, belief } of await readBaselines(tx, repositoryId, [...others]))
+    if (belief.belief.status !== 'healthy') testIds.add(testId);
   return [...testIds];
 }
 
@@ -212,7 +205,7 @@ interface Window {
 
 class WindowJudge {
   /** By `identityKey`. */
-  readonly #beliefs = new Map<string, StoredBelief>();
+  readonly #beliefs = new Map<string, BeliefAt>();
   readonly #tests = new Set<string>();
   /** A contradiction may come days after its run. */
   readonly #pullRuns: JudgedRun[] = [];
@@ -228,8 +221,8 @@ class WindowJudge {
     for (const { troubled } of pullRuns) for (const testId of troubled) seen.add(testId);
     const added = [...seen].filter((testId) => !this.#tests.has(testId));
     for (const testId of added) this.#tests.add(testId);
-    for (const { baseline, ...identity } of await readCheckpoints(tx, repositoryId, added))
-      if (baseline.at !== null) this.#beliefs.set(identityKey(identity), baseline);
+    for (const { belief, ...identity } of await readBaselines(tx, repositoryId, added))
+      this.#beliefs.set(identityKey(identity), belief);
   }
 
   judge({ runs, failed, executions, pullRuns, contradictions, until }: Window): StoredRun[] {
@@ -242,7 +235,7 @@ class WindowJudge {
     const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
-        const place = placeOf(identityIn(key));
+        const place = jobKey(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
         const of = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
         return [key, { ...start, place, ...of }];

@@ -1,14 +1,24 @@
 /**
  * Applies what is believed of tests to quarantines: quarantines a test on enough evidence, and marks a quarantined test
- * that has recovered. Runs under the repository's evaluation lock; repeating or racing it gives the same result.
+ * that has recovered. Runs under the lock of the partition; repeating or racing it gives the same result.
  */
+
+import type { Belief } from '../domain/belief.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { isRecovered, type QuarantineSearch, quarantineCause } from '../domain/quarantine-rules.ts';
 import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
+import type { Identity } from '../domain/test-identity.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
-import type { IdentityState } from './store.ts';
+
+/** An identity as the quarantines see it. */
+export interface IdentityState extends Identity {
+  testName: string;
+  /** When its newest execution that passed or failed finished; milliseconds since the epoch. */
+  newestAt: number;
+  belief: Belief;
+}
 
 /** Recorded as the actor of the quarantine and the trigger of its event. */
 const AUTO_QUARANTINE_ACTOR = 'auto-quarantine';

@@ -1,30 +1,41 @@
-/** The state of tests and the verdicts on their executions, from everything that is retained of them. */
+/** The state of tests, from everything that is retained of them: for a rebuild. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import { unknownBelief } from '../domain/belief.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { endOfMonth } from '../domain/retention.ts';
+import { type Identity, identityKey, identityOf } from '../domain/test-identity.ts';
+import { newestBaseline, readBaselines } from '../postgres/baselines.ts';
 import type { Database, Executor } from '../postgres/client.ts';
 import {
   forgetContradictions,
   insertContradictions,
   noteFailedCommits,
   readContradictions,
+  readContradictionsBetween,
 } from '../postgres/contradictions.ts';
-import { newestBaseline } from '../postgres/health-checkpoints.ts';
+import { forgetFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
+import { changeFlakyExecutions, forgetFlakyExecutionsOf } from '../postgres/flaky-executions.ts';
+import {
+  changesAfter,
+  forgetHealthChanges,
+  readHealthChanges,
+  writeHealthChanges,
+} from '../postgres/health-changes.ts';
+import { readIdentities, replaceIdentities } from '../postgres/identities.ts';
 import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
-import type { QuarantineStore } from '../postgres/quarantines.ts';
-import type { FirstFailure } from '../postgres/test-states.ts';
+import { lockPartitionsOf } from '../postgres/partitions.ts';
+import { settleAllEvidence } from '../postgres/stale.ts';
+import { forgetSuspects, readSuspects, writeSuspects } from '../postgres/suspects.ts';
+import { forgetFirstFailuresOf, noteFirstFailures } from '../postgres/tests.ts';
 import type { TestGroup } from './all-tests.ts';
-import { beginningsIn } from './beginnings.ts';
-import { type DerivedState, type DeriveOptions, deriveState } from './derived-state.ts';
-import { conclusiveIn, readGroups, readHistory } from './history.ts';
+import { findBeginnings, recordsOf } from './beginnings.ts';
+import { type DerivedState, deriveState, unseenSuspect } from './derived-state.ts';
+import { readAllEvidence } from './evidence.ts';
+import { readGroups, readHistory } from './history.ts';
 import { judgeAllRuns } from './judge-all-runs.ts';
-import { drawVersion, lockEvaluation } from './lock.ts';
-import { readAllEvidence } from './pull-evidence.ts';
-import { judgeQuarantines } from './quarantines.ts';
-import { StateStore } from './state-store.ts';
-import { EvaluationStore, type IdentityState, identityKey, type Verdict, writeVerdicts } from './store.ts';
+import { recordOf } from './write-judgements.ts';
 
 const retainedSince = defineLongQuery('maintenance/retained_since', {}, z.object({ since_ms: z.number() }));
 
@@ -48,14 +59,13 @@ export async function endOfLastMonthGone(tx: Executor, repositoryId: string, ret
 export interface RederiveDeps {
   clickhouse: ClickHouse;
   db: Database;
-  quarantines: QuarantineStore;
 }
 
-/** Judges all retained runs of a repository again. Every stored block must be counted. */
+/** Judges all retained runs of a repository again. Every stored block must be evaluated. */
 export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId: string): Promise<void> {
   const retainedSince = await oldestRetained(clickhouse);
   await db.transaction(async (tx) => {
-    await lockEvaluation(tx, repositoryId);
+    await lockPartitionsOf(tx, repositoryId);
     const edge = await endOfLastMonthGone(tx, repositoryId, retainedSince);
     const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
     const { failed, ...evidence } = await readAllEvidence({ clickhouse, repositoryId }, edge);
@@ -65,73 +75,115 @@ export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId
     await forgetRuns(tx, repositoryId, since);
     for await (const runs of judgeAllRuns(clickhouse, tx, { repositoryId, edge, evidence }))
       await insertRuns(tx, repositoryId, runs);
+    await settleAllEvidence(tx, repositoryId);
   });
 }
 
 export interface RederiveOptions {
   isFlakyDetectionEnabled: boolean;
-  /** What the runs of the repository mean, if no block is evaluated meanwhile; otherwise they are read. */
-  runs?: KnownRuns;
+  /** What the runs of the repository mean. */
+  runs: KnownRuns;
   /** See {@link oldestRetained}. First failures from before stay, because their executions have left. */
   retainedSince: number;
 }
 
 /**
  * Judges everything retained of some tests, and replaces what is stored. Their runs must be judged before, and every
- * stored block must be counted: one that is counted later would count twice.
- *
- * Recovery of quarantines follows. New quarantines are left to the next run of a test.
+ * stored block must be evaluated: one that is counted later would count twice.
  */
 export async function rederive(
-  { clickhouse, db, quarantines }: RederiveDeps,
+  { clickhouse, db }: RederiveDeps,
   { repositoryId, testIds }: TestGroup,
-  options: RederiveOptions,
+  { isFlakyDetectionEnabled, runs, retainedSince }: RederiveOptions,
 ): Promise<void> {
-  await db.transaction(async (locks) => {
-    await lockEvaluation(locks, repositoryId);
-    const version = await drawVersion(db);
-    const executions = new EvaluationStore(clickhouse, repositoryId);
-    const { verdicts, states } = await db.transaction(async (tx) => {
-      const runs = options.runs ?? (await readMeanings(tx, repositoryId));
-      const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
-      const stores = { clickhouse, executions, states: new StateStore(tx, repositoryId) };
-      return replaceStates(stores, { repositoryId, testIds }, { ...options, runs, contradictions });
-    });
-    await writeVerdicts(clickhouse, [[repositoryId, verdicts]], version);
-    await judgeQuarantines({ repositoryId, search: 'off', quarantines }, states);
+  await db.transaction(async (tx) => {
+    await lockPartitionsOf(tx, repositoryId);
+    const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
+    const baselines = Map.groupBy(await readBaselines(tx, repositoryId, testIds), ({ testId }) => testId);
+    const history = await readHistory(clickhouse, repositoryId, testIds);
+    const derived = [...history].map(([testId, found]) =>
+      deriveState(testId, found, {
+        ...{ isFlakyDetectionEnabled, runs, contradictions },
+        baselines: baselines.get(testId) ?? [],
+      }),
+    );
+    await replaceStates({ tx, clickhouse, repositoryId }, testIds, derived, { isFlakyDetectionEnabled, retainedSince });
   });
 }
 
 async function replaceStates(
-  { clickhouse, executions, states }: { clickhouse: ClickHouse; executions: EvaluationStore; states: StateStore },
-  { repositoryId, testIds }: TestGroup,
-  { retainedSince: since, ...options }: Pick<RederiveOptions, 'retainedSince'> & Omit<DeriveOptions, 'checkpoints'>,
-): Promise<{ verdicts: Verdict[]; states: IdentityState[] }> {
-  const history = await readHistory(clickhouse, repositoryId, testIds);
-  const stored = new Map((await executions.flakyExecutions(testIds, 0)).map((one) => [one.executionId, one]));
-  const known = await states.readStates(testIds);
-  const checkpoints = Map.groupBy(await states.readCheckpoints(testIds), (row) => row.testId);
-  const verdicts: Verdict[] = [];
-  const derived: DerivedState[] = [];
-  for (const [testId, of] of history) {
-    const state = deriveState(testId, of, { ...options, checkpoints: checkpoints.get(testId) ?? [] });
-    for (const { executionId, finishedAt, isFlakyWithinRun: isFromSource } of conclusiveIn(of)) {
-      const isFlaky = state.flaky.has(String(executionId));
-      if (isFlaky !== stored.has(executionId))
-        verdicts.push({ testId, executionId, finishedAt, isFromSource, isFlaky });
-    }
-    derived.push({
-      ...state,
-      test: {
-        ...state.test,
-        firstFailure: remembered(known.get(testId)?.test?.firstFailure, since) ?? state.test.firstFailure,
-      },
-    });
-  }
-  const groups = await readGroups(clickhouse, repositoryId, testIds);
-  await states.replace(testIds, derived, groups, beginningsIn(clickhouse, repositoryId));
-  return { verdicts, states: derived.flatMap((state) => state.states) };
+  { tx, clickhouse, repositoryId }: { tx: Executor; clickhouse: ClickHouse; repositoryId: string },
+  testIds: readonly string[],
+  derived: readonly DerivedState[],
+  { isFlakyDetectionEnabled, retainedSince }: Omit<RederiveOptions, 'runs'>,
+): Promise<void> {
+  const identities = derived.flatMap((state) => state.identities);
+  await replaceIdentities(
+    tx,
+    repositoryId,
+    testIds,
+    identities.map(({ counts }) => counts),
+  );
+  await forgetSuspects(tx, repositoryId, testIds);
+  await writeSuspects(
+    tx,
+    repositoryId,
+    identities.flatMap(({ suspect, summary, ...identity }) =>
+      suspect ? [recordOf({ ...identity, suspect }, { summary }, { isFlakyDetectionEnabled })] : [],
+    ),
+  );
+  await forgetFlakyExecutionsOf(tx, repositoryId, testIds);
+  await changeFlakyExecutions(
+    tx,
+    repositoryId,
+    derived.flatMap(({ flaky }) =>
+      flaky.map(({ testId, executionId, finishedAt }) => ({
+        ...{ testId, executionId: String(executionId), finishedAt, isFlaky: true },
+      })),
+    ),
+  );
+  const starts = new Map(identities.map((identity) => [identityKey(identity), identity.baseline.at]));
+  const known = await readHealthChanges(tx, repositoryId, testIds);
+  const changes = derived.flatMap((state) => state.changes);
+  await forgetHealthChanges(tx, repositoryId, changesAfter(known, starts));
+  await writeHealthChanges(
+    tx,
+    repositoryId,
+    recordsOf(changes, known, await findBeginnings(clickhouse, repositoryId, changes)),
+  );
+  await forgetFailureGroups(tx, repositoryId, testIds);
+  await writeFailureGroups(tx, repositoryId, await readGroups(clickhouse, repositoryId, testIds));
+  await forgetFirstFailuresOf(tx, repositoryId, testIds, retainedSince);
+  await noteFirstFailures(
+    tx,
+    repositoryId,
+    new Map(derived.flatMap(({ test }) => (test.firstFailure ? [[test.testId, test.firstFailure] as const] : []))),
+  );
 }
 
-const remembered = (known: FirstFailure | null | undefined, retainedSince: number): FirstFailure | undefined =>
-  known && known.failedAt < retainedSince ? known : undefined;
+/**
+ * Writes the suspects that have never run on the default branch: those that commits off it contradict, or did until their month
+ * left. After {@link rederive} of all tests.
+ */
+export async function rederiveUnseen({ db }: RederiveDeps, repositoryId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockPartitionsOf(tx, repositoryId);
+    const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
+    const contradictions = Map.groupBy(await readContradictionsBetween(tx, repositoryId, all), identityKey);
+    const testIds = [...new Set([...contradictions.values()].flatMap((found) => found.map(({ testId }) => testId)))];
+    const baselines = new Map((await readBaselines(tx, repositoryId, testIds)).map((row) => [identityKey(row), row]));
+    const seen = new Set((await readIdentities(tx, repositoryId, testIds)).map(identityKey));
+    for (const one of await readSuspects(tx, repositoryId, testIds)) seen.add(identityKey(one));
+    const runs = await readMeanings(tx, repositoryId);
+    const options = { runs, isFlakyDetectionEnabled: true };
+    const records = [...contradictions].flatMap(([key, found]) => {
+      const [first] = found;
+      if (!first || seen.has(key)) return [];
+      const identity: Identity = identityOf(first);
+      const baseline = baselines.get(key)?.belief ?? unknownBelief();
+      const suspect = unseenSuspect(identity, baseline, found, options);
+      return [recordOf({ ...identity, suspect }, undefined, options)];
+    });
+    await writeSuspects(tx, repositoryId, records);
+  });
+}

@@ -1,23 +1,26 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
+import { comparePositions, type Position } from '../domain/execution.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { NO_COUNTS, sumOfMonths } from '../domain/flat-counts.ts';
+import type { Suspect } from '../domain/suspect.ts';
+import { identityKey } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
-import type { IdentityRecord, TestState } from '../postgres/test-states.ts';
-import type { DerivedState } from './derived-state.ts';
-import { identityKey } from './store.ts';
+import type { StoredIdentity } from '../postgres/identities.ts';
+import type { TestRecord } from '../postgres/tests.ts';
+import type { DerivedIdentity, DerivedState } from './derived-state.ts';
 
-/**
- * @param known what is stored of the test
- * @param stored its identities
- */
-export function stateDifferences(
-  { test, identities }: DerivedState,
-  known: TestState | undefined,
-  stored: readonly IdentityRecord[],
-): string[] {
+/** What is stored of a test. */
+export interface StoredTest {
+  test: TestRecord | undefined;
+  identities: readonly StoredIdentity[];
+  /** By `identityKey`. */
+  suspects: ReadonlyMap<string, Suspect>;
+}
+
+export function stateDifferences({ test, identities }: DerivedState, { test: known, ...stored }: StoredTest): string[] {
   const { testId } = test;
   if (!known) return [`test ${testId} ran, but is not stored`];
   const differences: string[] = [];
@@ -28,51 +31,74 @@ export function stateDifferences(
     differences.push(
       `test ${testId} first failed at ${first.failedAt}, but ${remembered?.failedAt ?? 'never'} is stored`,
     );
-  if (String(test.firstExecutions) !== String(known.firstExecutions))
-    differences.push(
-      `the first executions of test ${testId} in each month are ${test.firstExecutions}, but stored as ${known.firstExecutions}`,
-    );
-  if (known.lastDay !== null && test.lastDay !== known.lastDay)
-    differences.push(`test ${testId} ran last on day ${test.lastDay}, but ${known.lastDay} is stored`);
-  const flaky = new Map(known.flakyDays);
-  for (const [day, executions] of test.flakyDays)
-    if (flaky.get(day) !== executions)
-      differences.push(
-        `test ${testId} was flaky ${executions} times on day ${day}, but ${flaky.get(day) ?? 0} is stored`,
-      );
-  const firstDay = test.flakyDays[0]?.[0] ?? Number.MAX_SAFE_INTEGER;
-  const derivedDays = new Map(test.flakyDays);
-  for (const [day, executions] of known.flakyDays)
-    if (day >= firstDay && executions > 0 && !derivedDays.has(day))
-      differences.push(`test ${testId} was not flaky on day ${day}, but ${executions} times is stored`);
-  const records = new Map(stored.map((record) => [keyOf(record), record]));
+  const records = new Map(stored.identities.map((record) => [identityKey(record), record]));
   for (const identity of identities) {
-    const record = records.get(keyOf(identity));
-    records.delete(keyOf(identity));
-    if (!record) differences.push(`${keyOf(identity)} ran, but is not stored`);
-    else differences.push(...identityDifferences(identity, record));
+    const key = identityKey(identity);
+    const record = records.get(key);
+    records.delete(key);
+    if (!record) differences.push(`${key} ran, but is not stored`);
+    else
+      differences.push(
+        ...identityDifferences(identity, record),
+        ...suspectDifferences(identity, stored.suspects.get(key)),
+      );
   }
   for (const [key, { summary }] of records)
     if (executionsOf(summary) > 0) differences.push(`${key} is stored, but no execution is retained`);
   return differences;
 }
 
-function identityDifferences(derived: IdentityRecord, stored: IdentityRecord): string[] {
-  const [is, was] = [described(derived), described(stored)];
-  return is === was ? [] : [`${keyOf(derived)} is ${is}, but stored as ${was}`];
+function identityDifferences(derived: DerivedIdentity, stored: StoredIdentity): string[] {
+  const firsts = [...derived.counts.months].filter((_, i) => i % 3 === 2).sort((one, other) => one - other);
+  const [is, was] = [described({ ...derived, firstExecutions: firsts }), described(stored)];
+  return is === was ? [] : [`${identityKey(derived)} is ${is}, but stored as ${was}`];
 }
 
 /** What insights show of an identity, and what is believed of it. */
-const described = ({ summary, health, belief }: IdentityRecord): string =>
+const described = ({
+  summary,
+  health,
+  belief,
+  firstExecutions,
+}: Pick<StoredIdentity, 'summary' | 'health' | 'belief' | 'firstExecutions'>): string =>
   JSON.stringify([
     health,
     sumOfMonths(NO_COUNTS, summary.months),
+    firstExecutions,
     summary.days,
     summary.lastSuccessAt,
     summary.lastFailureAt,
     summary.newest && Object.entries(summary.newest).map(String).sort(),
     writeBelief(belief),
   ]);
+
+/**
+ * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many. A
+ * suspect that need not be one is no difference.
+ */
+function suspectDifferences({ suspect: derived, ...identity }: DerivedIdentity, stored: Suspect | undefined): string[] {
+  const key = identityKey(identity);
+  if (!stored) return derived ? [`${key} went wrong, but is no suspect`] : [];
+  if (!derived) return [];
+  const from = latest(stored.before.at, derived.before.at);
+  const after = ({ recent }: Suspect): string =>
+    recent
+      .filter((one) => from === null || comparePositions(one, from) > 0)
+      .map((one) => [one.executionId, one.finishedAt, one.status, one.isFlakyWithinRun, one.commit].join(' '))
+      .join();
+  if (after(stored) !== after(derived))
+    return [`the recent executions of ${key} are ${after(derived)}, but stored as ${after(stored)}`];
+  if (isSamePlace(stored.before.at, derived.before.at) && writeBelief(stored.before) !== writeBelief(derived.before))
+    return [
+      `before its recent executions, ${key} is ${writeBelief(derived.before)}, but stored as ${writeBelief(stored.before)}`,
+    ];
+  return [];
+}
+
+const latest = (one: Position | null, other: Position | null): Position | null =>
+  one === null || (other !== null && comparePositions(other, one) > 0) ? other : one;
+const isSamePlace = (one: Position | null, other: Position | null): boolean =>
+  one === null || other === null ? one === other : comparePositions(one, other) === 0;
 
 /**
  * Changes of health since the baselines.
@@ -124,5 +150,3 @@ const describedGroup = (group: FailureGroupRecord): string =>
   ]);
 
 const groupKey = ({ testId, failureId }: FailureGroupRecord): string => `${testId}/${failureId}`;
-const keyOf = ({ testId, pipelineName, jobName }: IdentityRecord): string =>
-  identityKey({ testId, pipelineName, jobName });

@@ -1,12 +1,16 @@
 /** Computes what runs mean and the state of every test from the executions, and compares them with what is stored. */
 import { and, eq, gt } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { commitKey } from '../commits/commit-record.ts';
 import { concurrently } from '../concurrently.ts';
 import { appendAll } from '../domain/append.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
+import { JUDGING_KINDS } from '../domain/stale.ts';
+import { identityKey } from '../domain/test-identity.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import { readWhole } from '../postgres/abandonable.ts';
+import { readBaselines } from '../postgres/baselines.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import {
   failedAmong,
@@ -14,31 +18,35 @@ import {
   readContradictions,
   readContradictionsBetween,
 } from '../postgres/contradictions.ts';
-import type { HealthChangeRecord } from '../postgres/health-changes.ts';
+import { readFailureGroups } from '../postgres/failure-groups.ts';
+import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
+import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
+import { readIdentities } from '../postgres/identities.ts';
 import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
+import { readSuspects } from '../postgres/suspects.ts';
+import { readTests } from '../postgres/tests.ts';
 import { REPOSITORIES_AT_ONCE, type TestsOfRepository, testsOnDefaultBranches } from './all-tests.ts';
-import { beginningsIn, type IdentifiedChange, recordsOf } from './beginnings.ts';
-import { commitKey } from './commit-record.ts';
+import { findBeginnings, type IdentifiedChange, recordsOf } from './beginnings.ts';
 import { deriveState, unjudgedRun } from './derived-state.ts';
+import { nameOfFailedRun, type PullEvidence, readAllEvidence } from './evidence.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { type AllRunsOptions, judgeAllRuns } from './judge-all-runs.ts';
 import type { Pending } from './pending.ts';
-import { asPullRun, byText } from './pull-commits.ts';
-import { nameOfFailedRun, type PullEvidence, readAllEvidence } from './pull-evidence.ts';
-import { hasRecovered, recentIdentities } from './quarantines.ts';
+import { hasRecovered, type IdentityState, recentIdentities } from './quarantines.ts';
 import { endOfLastMonthGone, oldestRetained } from './rederive.ts';
+import { asPullRun, byText } from './refresh-evidence.ts';
 import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
-import { StateStore } from './state-store.ts';
-import { EvaluationStore, type IdentityState, identityKey } from './store.ts';
 
 interface JudgementDeps {
   clickhouse: ClickHouse;
   db: Database;
   quarantines: QuarantineStore;
 }
+
+type ComparedPending = Pick<Pending, 'tests' | 'commits' | 'stale'>;
 
 interface VerifyScope {
   /** Undefined: every repository. */
@@ -52,11 +60,11 @@ interface VerifyScope {
  * say if its runs mean what is stored. If neither differs anywhere, everything is as if it were judged from the beginning.
  *
  * @param pending what is stored but not evaluated. It may change the tests in it, what runs mean since the day of the
- *   first of them, and what commits contradict. These are not compared.
+ *   first of them, and what commits contradict. These are not compared, nor are repositories whose judgements are stale.
  */
 export async function verifyJudgements(
   { clickhouse, db, quarantines }: JudgementDeps,
-  pending: Pick<Pending, 'tests' | 'commits'>,
+  pending: ComparedPending,
   { repositoryId, executionsAtOnce }: VerifyScope,
 ): Promise<string[]> {
   const settings = await onPostgres(() =>
@@ -69,6 +77,7 @@ export async function verifyJudgements(
   const found = new Map<string, string[]>();
   await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
     for (const { testIds } of groups) for (const testId of testIds) shown.delete(`${id}/${testId}`);
+    if (JUDGING_KINDS.some((kind) => pending.stale.get(id)?.has(kind))) return;
     const edge = await onPostgres(() => endOfLastMonthGone(db, id, retainedSince));
     const options = { isFlakyDetectionEnabled: isEnabled.get(id) ?? true, edge, executionsAtOnce };
     found.set(id, await differencesIn({ clickhouse, db, quarantines }, { repositoryId: id, groups }, pending, options));
@@ -87,7 +96,7 @@ interface RulesOfRepository extends Pick<AllRunsOptions, 'edge' | 'executionsAtO
 async function differencesIn(
   { clickhouse, db, quarantines }: JudgementDeps,
   { repositoryId, groups }: TestsOfRepository,
-  pending: Pick<Pending, 'tests' | 'commits'>,
+  pending: ComparedPending,
   { isFlakyDetectionEnabled, ...judging }: RulesOfRepository,
 ): Promise<string[]> {
   const waiting = pending.tests.get(repositoryId) ?? new Map<string, number>();
@@ -96,17 +105,15 @@ async function differencesIn(
   const differences = pulls.differences;
   const judged = { ...judging, repositoryId, evidence: pulls.evidence };
   appendAll(differences, await runDifferences({ clickhouse, db }, until, judged));
-  const stores = {
-    executions: new EvaluationStore(clickhouse, repositoryId),
-    states: new StateStore(db, repositoryId),
-    readPulls: (ids: readonly string[]) => onPostgres(() => readContradictions(db, repositoryId, ids)),
-  };
-  const options = { isFlakyDetectionEnabled, runs: await onPostgres(() => readMeanings(db, repositoryId)) };
+  const runs = await onPostgres(() => readMeanings(db, repositoryId));
+  const stale = pending.stale.get(repositoryId) ?? new Set();
+  const options = { isFlakyDetectionEnabled, runs, areBeginningsStale: stale.has('beginnings') };
   const { quarantines: open } = await quarantines.snapshot(repositoryId);
   for (const { testIds } of groups) {
     const compared = testIds.filter((testId) => !waiting.has(testId));
-    const found = await differencesOf({ clickhouse, repositoryId, ...stores }, compared, options);
+    const found = await onPostgres(() => differencesOf({ clickhouse, db, repositoryId }, compared, options));
     appendAll(differences, found.differences);
+    if (stale.has('quarantines')) continue;
     const these = new Set(compared);
     const ofThese = open.filter(({ testId }) => these.has(testId));
     appendAll(differences, recoveryDifferences(found.states, ofThese));
@@ -120,9 +127,7 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
     tx
       .selectDistinct({ repositoryId: identities.repositoryId, testId: identities.testId })
       .from(identities)
-      .where(
-        and(gt(identities.listedExecutions, 0), repositoryId ? eq(identities.repositoryId, repositoryId) : undefined),
-      ),
+      .where(and(gt(identities.executions, 0), repositoryId ? eq(identities.repositoryId, repositoryId) : undefined)),
   );
   return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
 }
@@ -210,56 +215,66 @@ const describedRun = (run: StoredRun | undefined): string =>
 
 interface VerifiedStores {
   clickhouse: ClickHouse;
+  db: Database;
   repositoryId: string;
-  executions: EvaluationStore;
-  states: StateStore;
-  readPulls(testIds: readonly string[]): Promise<IdentifiedContradiction[]>;
+}
+
+interface ComparedRules {
+  isFlakyDetectionEnabled: boolean;
+  runs: KnownRuns;
+  areBeginningsStale: boolean;
 }
 
 async function differencesOf(
-  { clickhouse, repositoryId, executions: store, states, readPulls }: VerifiedStores,
+  { clickhouse, db, repositoryId }: VerifiedStores,
   testIds: readonly string[],
-  { isFlakyDetectionEnabled, runs }: { isFlakyDetectionEnabled: boolean; runs: KnownRuns },
+  { isFlakyDetectionEnabled, runs, areBeginningsStale }: ComparedRules,
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
   const history = await readHistory(clickhouse, repositoryId, testIds);
   const groups = await readGroups(clickhouse, repositoryId, testIds);
-  const flaky = new Set((await store.flakyExecutions(testIds, 0)).map(({ executionId }) => executionId));
-  const stored = await states.readStates(testIds);
-  const checkpoints = await states.readCheckpoints(testIds);
-  const baselines = new Map(checkpoints.map((row) => [identityKey(row), row.baseline]));
-  const byTest = Map.groupBy(checkpoints, (row) => row.testId);
-  const contradictions = Map.groupBy(await readPulls(testIds), identityKey);
+  const flaky = new Set((await readFlakyExecutions(db, repositoryId, testIds)).map(({ executionId }) => executionId));
+  const tests = new Map((await readTests(db, repositoryId, testIds)).map((test) => [test.testId, test]));
+  const stored = Map.groupBy(await readIdentities(db, repositoryId, testIds), ({ testId }) => testId);
+  const suspects = new Map(
+    (await readSuspects(db, repositoryId, testIds)).map((one) => [identityKey(one), one.suspect]),
+  );
+  const baselines = await readBaselines(db, repositoryId, testIds);
+  const starts = new Map(baselines.map((row) => [identityKey(row), row.belief.at]));
+  const byTest = Map.groupBy(baselines, (row) => row.testId);
+  const contradictions = Map.groupBy(await readContradictions(db, repositoryId, testIds), identityKey);
   const differences: string[] = [];
   const changes: IdentifiedChange[] = [];
-  const identities: IdentityState[] = [];
-  for (const [testId, of] of history) {
-    const options = { isFlakyDetectionEnabled, runs, checkpoints: byTest.get(testId) ?? [], contradictions };
-    const unjudged = unjudgedRun(testId, of, options);
+  const states: IdentityState[] = [];
+  for (const [testId, found] of history) {
+    const options = { isFlakyDetectionEnabled, runs, baselines: byTest.get(testId) ?? [], contradictions };
+    const unjudged = unjudgedRun(testId, found, options);
     if (unjudged !== undefined) {
       differences.push(`test ${testId} failed in run ${unjudged}, which is not judged`);
       continue;
     }
-    const derived = deriveState(testId, of, options);
-    for (const { executionId } of conclusiveIn(of)) {
-      const is = derived.flaky.has(String(executionId));
-      if (is !== flaky.has(executionId))
+    const derived = deriveState(testId, found, options);
+    const counted = new Set(derived.flaky.map(({ executionId }) => executionId));
+    for (const { executionId } of conclusiveIn(found)) {
+      const is = counted.has(executionId);
+      if (is !== flaky.has(String(executionId)))
         differences.push(
           `execution ${executionId} of test ${testId} is ${described(is)}, but stored as ${described(!is)}`,
         );
     }
-    identities.push(...derived.states);
+    states.push(...derived.states);
     changes.push(...derived.changes);
-    differences.push(...stateDifferences(derived, stored.get(testId)?.test, stored.get(testId)?.records ?? []));
+    const record = { test: tests.get(testId), identities: stored.get(testId) ?? [], suspects };
+    differences.push(...stateDifferences(derived, record));
   }
   const isKept = (change: HealthChangeRecord): boolean => {
-    const baseline = baselines.get(identityKey(change))?.at;
-    return baseline ? comparePositions(change.at, baseline) <= 0 : false;
+    const start = starts.get(identityKey(change));
+    return start ? comparePositions(change.at, start) <= 0 : false;
   };
-  const known = await states.readChanges(testIds);
-  const found = await beginningsIn(clickhouse, repositoryId)(changes);
+  const known = await readHealthChanges(db, repositoryId, testIds);
+  const found = areBeginningsStale ? new Map() : await findBeginnings(clickhouse, repositoryId, changes);
   differences.push(...changeDifferences(recordsOf(changes, known, found), known, isKept));
-  differences.push(...groupDifferences(groups, await states.readGroups(testIds)));
-  return { differences, states: identities };
+  differences.push(...groupDifferences(groups, await readFailureGroups(db, repositoryId, testIds)));
+  return { differences, states };
 }
 
 const described = (isFlaky: boolean): string => (isFlaky ? 'flaky' : 'not flaky');

@@ -13,7 +13,7 @@ import {
   commitRecordSchema,
   readResults,
   readRuns,
-} from '../evaluation/commit-record.ts';
+} from '../commits/commit-record.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { readCommitRecords } from '../postgres/commit-records.ts';
 import type { Repository } from '../postgres/repositories.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
-import { countedIdentities, healthOfTest, newestOf, recentCounts, recentFlaky } from '../domain/test-state.ts';
+import { countedIdentities, healthOfTest, newestOf, recentCounts } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
@@ -76,7 +76,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           ...common.confidenceJson(confidenceOfTest(health, beliefsOf(test.identities))),
           last_conclusion: newest?.status ?? 'skipped',
           failure_ratio: share(failed),
-          flakiness_ratio: share(repository.flakyDetectionEnabled ? recentFlaky(test.flakyDays, now) : 0),
+          flakiness_ratio: share(repository.flakyDetectionEnabled ? test.flakyCount : 0),
           success_ratio: conclusive === 0 ? 0 : 1 - share(failed),
           flaky_detection_enabled: repository.flakyDetectionEnabled,
           first_failure_at: timeOrNull(firstFailure?.failedAt),

@@ -1,8 +1,8 @@
 /** Why a test is judged as it is, now or as of any moment that is retained. */
 import type { AnyElysia } from 'elysia';
 import { ReadRefused } from '../errors.ts';
-import { explain } from '../evaluation/explanation.ts';
-import { explanationSchema } from '../evaluation/explanation-schema.ts';
+import { explain } from '../explain/explanation.ts';
+import { explanationSchema } from '../explain/explanation-schema.ts';
 import { FairQueue, type Shares } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { momentParameter } from '../http/parameters.ts';

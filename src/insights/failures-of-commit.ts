@@ -1,10 +1,11 @@
 /** What failed on a commit, with a verdict on each failed test: few statements, then pure rules. */
+
+import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
-import { type CommitResult, type CommitRun, runKey } from '../evaluation/commit-record.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';

@@ -9,8 +9,8 @@ import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
 import { type EncodedBody, encodeBody } from '../http/reply.ts';
 import { onPostgres } from '../postgres/client.ts';
+import { readHealths } from '../postgres/identities.ts';
 import type { Repository } from '../postgres/repositories.ts';
-import { readHealths } from '../postgres/test-states.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 

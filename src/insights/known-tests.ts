@@ -1,4 +1,7 @@
 /** What PostgreSQL knows of tests: their names, first failures and identities. Look-ups at the same time share a statement. */
+import type { Clock } from '../clock.ts';
+import { firstRatioDay } from '../domain/test-state.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
 import { type KnownTest, readKnownTests } from '../postgres/known-tests.ts';
@@ -13,8 +16,10 @@ export const unknownTest = (): HttpProblem =>
 export class KnownTests {
   readonly #batches: RepositoryBatches<string, KnownTest>;
 
-  constructor(db: Database) {
-    this.#batches = RepositoryBatches.byKey((id, testIds) => readKnownTests(db, id, testIds));
+  constructor(db: Database, clock: Clock) {
+    this.#batches = RepositoryBatches.byKey((id, testIds) =>
+      readKnownTests(db, id, testIds, firstRatioDay(clock.now()) * DAY_MS),
+    );
   }
 
   /** Undefined for a test without retained executions on the default branch. */

@@ -51,7 +51,7 @@ type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: Qua
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const deps = {
     ...stores,
-    knownTests: new KnownTests(stores.db),
+    knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runLists: new RunLists(stores.clickhouse),

@@ -1,6 +1,7 @@
 /** Whether runs on the default branch are troubled, and why: as the evaluation has judged them, from PostgreSQL. */
+
+import type { CommitRun } from '../commits/commit-record.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
-import type { CommitRun } from '../evaluation/commit-record.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { findRuns, type RunPlace } from '../postgres/judged-runs.ts';
 

@@ -1,10 +1,10 @@
 /** One run with its CI jobs, and the reports that arrived for it. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import type { CommitRun } from '../commits/commit-record.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type RunExplanation, TROUBLES } from '../domain/troubled-run.ts';
-import type { CommitRun } from '../evaluation/commit-record.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';

@@ -16,6 +16,7 @@ import {
   type QueryParameter,
   textsParameter,
 } from '../http/parameters.ts';
+import { listedColumns } from '../postgres/identities.ts';
 import { hasHealth, hasLevel, hasOpenQuarantine, isNamedNoneOf, isOneOf } from '../postgres/identity-conditions.ts';
 import { identities } from '../postgres/schema.ts';
 import type { TestNames, TestSelection } from '../postgres/test-selection.ts';
@@ -72,22 +73,22 @@ export const TEST_FILTERS = {
   }),
   health_confidence: filter({
     ...enumsParameter(LEVELS, { description: 'Only healths of this confidence.', example: ['high'] }),
-    condition: (levels) => hasLevel(identities.confidence, levels),
+    condition: (levels) => hasLevel(listedColumns.confidence, levels),
   }),
   health_confidence_exclude: filter({
     ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
-    condition: (levels) => hasLevel(identities.confidence, except(LEVELS, levels)),
+    condition: (levels) => hasLevel(listedColumns.confidence, except(LEVELS, levels)),
   }),
   failed_executions_impact: filter({
     ...enumsParameter(LEVELS, {
       description: 'Only tests whose failures cost this much; no healthy ones.',
       example: ['high'],
     }),
-    condition: (levels) => hasLevel(identities.impact, levels),
+    condition: (levels) => hasLevel(listedColumns.impact, levels),
   }),
   failed_executions_impact_exclude: filter({
     ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
-    condition: (levels) => hasLevel(identities.impact, except(IMPACTS, levels)),
+    condition: (levels) => hasLevel(listedColumns.impact, except(IMPACTS, levels)),
   }),
 };
 

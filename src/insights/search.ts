@@ -16,6 +16,7 @@ import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import { isWide, searchAndCount } from '../postgres/counted-search.ts';
+import type { ShownIdentity } from '../postgres/identities.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import {
   countTests,
@@ -27,7 +28,6 @@ import {
   searchTests,
   type TestSearch,
 } from '../postgres/test-search.ts';
-import type { ShownIdentity } from '../postgres/test-states.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
 import type { KnownTests } from './known-tests.ts';

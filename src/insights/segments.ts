@@ -6,6 +6,7 @@ import { formatMoment } from '../domain/moment.ts';
 import { OUTCOMES, type Segment, segmentsOf } from '../domain/segments.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { onPostgres } from '../postgres/client.ts';
+import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
 import * as common from './common.ts';
 import { RunTroubles } from './run-troubles.ts';
@@ -29,7 +30,14 @@ const rowSchema = z.object({
 type Row = z.infer<typeof rowSchema>;
 const commitResults = defineQuery(
   'insights/segments',
-  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', commits: 'UInt32' },
+  {
+    repository_id: 'UUID',
+    test_id: 'UUID',
+    start_ms: 'Int64',
+    end_ms: 'Int64',
+    flaky_ids: 'Array(UInt64)',
+    commits: 'UInt32',
+  },
   rowSchema,
 );
 
@@ -90,7 +98,9 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
     handle: async ({ params: path, query, signal }) => {
       const window = checkedWindow(query, deps.clock.now());
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const flaky = await onPostgres(() => readFlakyExecutions(deps.db, repository.id, [path.test_id], window.start));
       const asked = {
+        flaky_ids: flaky.map(({ executionId }) => BigInt(executionId)),
         repository_id: repository.id,
         test_id: path.test_id,
         start_ms: window.start,

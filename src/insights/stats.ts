@@ -7,6 +7,7 @@ import { formatMoment } from '../domain/moment.ts';
 import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
+import { countFlakyExecutions, type FlakyBucket } from '../postgres/flaky-executions.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type InRepository, OwnerBatches } from './batches.ts';
 import { byPlace } from './by-place.ts';
@@ -48,10 +49,7 @@ const statsRow = z.object({
   seconds: z.number(),
 });
 type StatsRow = z.infer<typeof statsRow>;
-const flakyRow = z.object({ place: z.int(), bucket_ms: z.int(), flaky: z.int() });
-
 const stats = defineQuery('insights/stats', parameters, statsRow);
-const flakyStats = defineQuery('insights/flaky_stats', parameters, flakyRow);
 
 const valuesOf = (asked: readonly InRepository<Asked>[]): ValuesOf<typeof parameters> => ({
   repository_ids: asked.map(({ repositoryId }) => repositoryId),
@@ -130,13 +128,14 @@ export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps
 }
 
 /** Reads the buckets of tests, those that wait at the same time in one statement. */
-function bucketReads({ clickhouse }: common.InsightsDeps) {
+function bucketReads({ clickhouse, db }: common.InsightsDeps) {
   const executions = new OwnerBatches<Asked, StatsRow[]>(clickhouse, async (take, turn) =>
     byPlace(await clickhouse.select(stats, () => valuesOf(take()), turn)),
   );
-  const flaky = new OwnerBatches<Asked, z.infer<typeof flakyRow>[]>(clickhouse, async (take, turn) =>
-    byPlace(await clickhouse.select(flakyStats, () => valuesOf(take()), turn)),
-  );
+  const flaky = new OwnerBatches<Asked, FlakyBucket[]>(clickhouse, async (take) => {
+    const asked = take().map(({ window, ...test }) => ({ ...test, ...window }));
+    return byPlace(await countFlakyExecutions(db, asked));
+  });
   return async (repository: Repository, stat: Stat, asked: Asked, signal?: AbortSignal): Promise<Bucket[]> => {
     if (stat === 'flaky_count') {
       const rows = (await flaky.get(repository, asked, signal)) ?? [];

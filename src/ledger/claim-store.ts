@@ -81,7 +81,7 @@ export async function forgetClaims(db: Database, oldestMonth: number): Promise<v
   await deleteAll(
     db,
     ingestBlocks,
-    sql`evaluated_at is not null and not exists (
+    sql`stored_at is not null and not exists (
       select 1 from ${ingestClaims} where ingest_claims.block_id = ingest_blocks.block_id
     )`,
   );

@@ -2,7 +2,7 @@
  * Makes ingestion exactly-once in effect. One PostgreSQL transaction claims executions and records their block. The
  * block is then inserted under its own deduplication token, and any process may replay it.
  *
- *     claimed and recorded ──insert, own token──► stored ──evaluation──► evaluated (the body is deleted)
+ *     claimed and recorded ──insert, own token──► stored ──evaluation, part by part──► evaluated (the parts are deleted)
  *
  * Everything else relies on these invariants (docs/architecture.md says why each holds):
  * 1. An execution is claimed by at most one block: claims of a source are read and written under its lock.
@@ -10,8 +10,6 @@
  * 3. A job completes only when every block that claims one of its executions is stored.
  * 4. A block that is not stored can be retracted whole, claims included: by (3) its jobs are still in the queue.
  */
-import { promisify } from 'node:util';
-import { zstdCompress } from 'node:zlib';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
@@ -25,16 +23,14 @@ import {
 import { type Database, type Executor, isRefusedData, onPostgres, sqlState } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
-import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
+import { blockParts, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { valuesOf } from './block.ts';
-import { linesOf } from './blocks.ts';
 import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
-import type { PreparedChunk } from './prepare.ts';
+import { inBlockOrder, type NewPart, readBlock, writeParts } from './parts.ts';
+import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
-
-const compress = promisify(zstdCompress);
 
 /** A store will always refuse this chunk: it becomes a dead letter. The message says which store, and why. */
 export class UnstorableChunk extends Error {
@@ -47,7 +43,7 @@ function refusalOf(error: unknown): string | null {
   return isRefusedData(error) ? `PostgreSQL refuses the chunk (SQLSTATE ${sqlState(error)})` : null;
 }
 
-export interface StoredBlock {
+interface StoredBlock {
   blockId: number;
   executions: number;
 }
@@ -58,8 +54,6 @@ export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 interface RecordedBlock {
   blockId: number;
   lines: string;
-  /** Of the lines, but for stack traces. */
-  values: readonly unknown[];
 }
 
 interface Claimed {
@@ -73,12 +67,8 @@ export interface LedgerDeps {
   db: Database;
   clickhouse: ClickHouse;
   clock: Clock;
-  /**
-   * Receives every block that this process has stored.
-   *
-   * @param values of the lines of one that it has recorded as well, but for stack traces, which no evaluation reads
-   */
-  onStored?: (block: StoredBlock, values?: readonly unknown[]) => void;
+  /** Called with every block that this process has stored. */
+  onStored?: (block: StoredBlock) => void;
 }
 
 export class Ledger {
@@ -127,24 +117,16 @@ export class Ledger {
     );
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
-    const lines: string[] = [];
-    const kept: unknown[] = [];
+    const parts = new Map<string, NewPart>();
     const receipts = chunks.map((chunk) => {
       const executions = unclaimed.of(chunk);
-      if (executions.length > 0) {
-        const values = valuesOf(chunk, executions);
-        lines.push(JSON.stringify(values));
-        kept.push({ ...values, f_stacktrace: [] });
-      }
+      if (executions.length > 0) addTo(parts, chunk, executions);
       return receiptOf(chunk, executions.length);
     });
-    const text = lines.map((line) => `${line}\n`).join('');
-    const blockId = text === '' ? null : await recordBlock(tx, text, unclaimed);
-    const duplicates = await recordReceipts(tx, receipts, blockId);
+    const recorded = parts.size === 0 ? undefined : await recordBlock(tx, inBlockOrder(parts.values()), unclaimed);
+    const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
     const pending = [...unclaimed.duplicatesIn(unstored)];
-    return blockId === null
-      ? { pending, duplicates }
-      : { recorded: { blockId, lines: text, values: kept }, pending, duplicates };
+    return recorded ? { recorded, pending, duplicates } : { pending, duplicates };
   }
 
   /**
@@ -158,12 +140,12 @@ export class Ledger {
           // The process that recorded the block still has its lines; reading them back would cost as much as the
           // insert.
           const [block] = await tx
-            .select({ executions: ingestBlocks.executions, body: known ? sql<null>`null` : ingestBlocks.body })
+            .select({ executions: ingestBlocks.executions })
             .from(ingestBlocks)
             .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
             .for('update');
           if (!block) return undefined;
-          const lines = known?.lines ?? (await linesOf(block.body));
+          const lines = known?.lines ?? (await readBlock(tx, blockId));
           const sentAt = performance.now();
           await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
           blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
@@ -175,7 +157,7 @@ export class Ledger {
       executionsStored.inc(done.executions);
       blockExecutions.observe(done.executions);
       blockBytes.observe(done.bytes);
-      this.deps.onStored?.({ blockId, executions: done.executions }, known?.values);
+      this.deps.onStored?.({ blockId, executions: done.executions });
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#retract(blockId);
       throw error;
@@ -199,6 +181,7 @@ export class Ledger {
           .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
           .returning({ blockId: ingestBlocks.blockId });
         if (removed.length === 0) return;
+        await tx.delete(blockParts).where(eq(blockParts.blockId, blockId));
         await retractClaims(tx, blockId);
         await tx.delete(uploadChunks).where(eq(uploadChunks.blockId, blockId));
       }),
@@ -222,13 +205,26 @@ export class Ledger {
   }
 }
 
-/** Inserts the block and its claims. Returns the block's id. */
-async function recordBlock(tx: Executor, lines: string, unclaimed: UnclaimedExecutions): Promise<number> {
+function addTo(parts: Map<string, NewPart>, chunk: PreparedChunk, executions: readonly PreparedExecution[]): void {
+  const { repositoryId } = chunk;
+  const part = parts.get(repositoryId) ?? { repositoryId, executions: 0, lines: '' };
+  parts.set(repositoryId, part);
+  part.executions += executions.length;
+  part.lines += `${JSON.stringify(valuesOf(chunk, executions))}\n`;
+}
+
+/** Records a block with its parts and claims. */
+async function recordBlock(
+  tx: Executor,
+  parts: readonly NewPart[],
+  unclaimed: UnclaimedExecutions,
+): Promise<RecordedBlock> {
   const [block] = await tx
     .insert(ingestBlocks)
-    .values({ executions: unclaimed.count, body: await compress(Buffer.from(lines)) })
+    .values({ executions: unclaimed.count })
     .returning({ blockId: ingestBlocks.blockId });
   if (!block) throw new Error('the block was not inserted');
+  await writeParts(tx, block.blockId, parts);
   await recordClaims(tx, block.blockId, unclaimed.claims);
-  return block.blockId;
+  return { blockId: block.blockId, lines: parts.map(({ lines }) => lines).join('') };
 }

@@ -2,8 +2,9 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
+import { JUDGING_KINDS } from '../domain/stale.ts';
 import type { UploadStatus } from '../domain/status.ts';
-import { ingestBlocks, uploadChunks } from '../postgres/schema.ts';
+import { blockParts, stale, uploadChunks } from '../postgres/schema.ts';
 import { rejectionSchema } from '../queue/test-runs.ts';
 
 /** What became of an upload. Counts are null while part of it is queued. */
@@ -25,10 +26,14 @@ export interface Receipt {
 /** What a receipt needs of a chunk. */
 export const chunkColumns = {
   ...getTableColumns(uploadChunks),
-  /** Whether the block of the chunk is not counted yet, so that some reads do not show it. */
+  /** Whether the chunk is not evaluated yet, or what follows from it is still to be judged, so that some reads do not show it. */
   isWaiting: sql<boolean>`exists (
-    select 1 from ${ingestBlocks} as blocks
-    where blocks.block_id = upload_chunks.block_id and blocks.evaluated_at is null and blocks.counted_at is null)`,
+      select from ${blockParts} as parts
+      where parts.block_id = upload_chunks.block_id and parts.repository_id = upload_chunks.repository_id
+    ) or exists (
+      select from ${stale} as stale
+      where stale.repository_id = upload_chunks.repository_id and stale.kind in ${JUDGING_KINDS}
+        and stale.first_block <= upload_chunks.block_id)`,
 };
 export type Chunk = typeof uploadChunks.$inferSelect & { isWaiting: boolean };
 

@@ -18,7 +18,7 @@ import { scope, scopeOf } from '../clickhouse/scope.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
-import { linesOf } from './blocks.ts';
+import { readBlock } from './parts.ts';
 
 export interface RepairDeps {
   clickhouse: ClickHouse;
@@ -36,12 +36,9 @@ export async function repairBlocks({ clickhouse, db, log }: RepairDeps): Promise
       .orderBy(ingestBlocks.blockId),
   );
   for (const { blockId } of unstored) {
-    // One at a time: a block is up to 8 MiB.
-    const [block] = await onPostgres(() =>
-      db.select({ body: ingestBlocks.body }).from(ingestBlocks).where(eq(ingestBlocks.blockId, blockId)),
-    );
     try {
-      await completeBlock(clickhouse, await linesOf(block?.body ?? null));
+      // One at a time: a block is up to 8 MiB.
+      await completeBlock(clickhouse, await readBlock(db, blockId));
     } catch (error) {
       // ClickHouse refuses the lines, so nothing of them is there. The next replay takes the block back.
       if (isPermanentInsertError(error)) continue;
@@ -63,7 +60,6 @@ export const RAW = [
 export const DERIVED = [
   { table: 'runs', missing: defineStatement('repair/runs', scope) },
   { table: 'commit_runs', missing: defineStatement('repair/commit_runs', scope) },
-  { table: 'flaky_verdicts', missing: defineStatement('repair/flaky_verdicts', scope) },
 ] as const;
 
 async function completeBlock(clickhouse: ClickHouse, lines: string): Promise<void> {

@@ -13,24 +13,27 @@ import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
 import { concurrently } from '../concurrently.ts';
+import { STALE_KINDS } from '../domain/stale.ts';
 import { REPOSITORIES_AT_ONCE, testsIn, testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { lockEvaluation } from '../evaluation/lock.ts';
-import { oldestRetained, rederive, rejudgeRuns } from '../evaluation/rederive.ts';
+import { oldestRetained, rederive, rederiveUnseen, rejudgeRuns } from '../evaluation/rederive.ts';
+import { Refresh } from '../evaluation/refresh.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
+import { forgetStates } from '../postgres/forget-states.ts';
 import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
-import { PlannerStatistics } from '../postgres/planner-statistics.ts';
+import { lockPartitionsOf } from '../postgres/partitions.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { replaceNewest } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
-import { forgetStates } from '../postgres/test-state-writes.ts';
+import { forgetStale, noteStale } from '../postgres/stale.ts';
 import { derived } from './derived.ts';
+import { readNewestRuns } from './newest-runs.ts';
 import { replacePartitions } from './partitions.ts';
-import { recountRepositories } from './recount.ts';
 import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
 import { markRegrouped } from './regroup-online.ts';
-import { evaluateStoredBlocks } from './stored-blocks.ts';
+import { evaluateStoredParts } from './stored-parts.ts';
 
 /** The current default branch of each repository. */
 const branchesOf = { repository_ids: 'Array(String)', branches: 'Array(String)' } as const;
@@ -63,7 +66,7 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
   return onPostgres(() =>
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
-      await evaluateStoredBlocks(deps);
+      await evaluateStoredParts({ db: deps.postgres.db, log: deps.log });
       const known = await tx.select().from(repositories);
       const branches = {
         repository_ids: known.map((repository) => repository.id),
@@ -75,30 +78,51 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
       await replacePartitions(deps.clickhouse, 'commit_runs', 'table', derived.commit_runs(everything));
       const regrouped = await regroupFailures(deps, groupOf);
-      await replacePartitions(deps.clickhouse, 'flaky_verdicts', 'table', derived.flaky_verdicts(everything));
       const judging = { ...deps, db: deps.postgres.db };
       await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rejudgeRuns(judging, id));
       const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
       const retainedSince = await oldestRetained(deps.clickhouse);
       const all = await testsOnDefaultBranches(deps.clickhouse);
-      const statistics = new PlannerStatistics();
       await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
         const isFlakyDetectionEnabled = enabled.get(id) ?? true;
         // A repository of a million tests has a hundred thousand runs, and a thousand groups.
         const runs = await readMeanings(deps.postgres.db, id);
-        for (const group of groups) {
-          await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
-          await statistics.keepUp(deps.postgres.db, [id]);
-        }
+        for (const group of groups) await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
       });
+      await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rederiveUnseen(judging, id));
       const tests = all.reduce((sum, { groups }) => sum + testsIn(groups), 0);
-      await recountRepositories(deps);
+      await refreshAll(
+        deps,
+        known.map(({ id }) => id),
+      );
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);
       return { moved, tests, regrouped };
     }),
   );
+}
+
+/** Counts every repository, and marks the quarantines that have recovered. New ones are left to the next run of a test. */
+async function refreshAll(
+  { clickhouse, postgres: { db }, quarantines }: RebuildDeps,
+  ids: readonly string[],
+): Promise<void> {
+  const newest = await readNewestRuns(clickhouse);
+  const refresh = new Refresh({ db, clickhouse, quarantines }, true);
+  for (const id of ids) {
+    await db.transaction(async (tx) => {
+      await lockPartitionsOf(tx, id);
+      await replaceNewest(tx, id, newest.get(id) ?? 0);
+      await forgetStale(tx, id, STALE_KINDS);
+      const blockId = Number.MAX_SAFE_INTEGER;
+      await noteStale(tx, [
+        { repositoryId: id, kind: 'quarantines', blockId },
+        { repositoryId: id, kind: 'totals', blockId },
+      ]);
+    });
+    await refresh.refresh(id);
+  }
 }
 
 /** Rewrites the partitions with wrongly marked executions. Returns the number of these executions. */
@@ -110,7 +134,7 @@ async function moveToDefaultBranch(
   const retainedSince = await oldestRetained(clickhouse);
   for (const repositoryId of new Set(wrong.flatMap((row) => row.repositories)))
     await db.transaction(async (evaluation) => {
-      await lockEvaluation(evaluation, repositoryId);
+      await lockPartitionsOf(evaluation, repositoryId);
       await forgetStates(evaluation, repositoryId, retainedSince);
     });
   for (const { month } of wrong) {

@@ -12,6 +12,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
+import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { QUARANTINE_FAILURES_MAX } from '../domain/limits.ts';
@@ -19,16 +20,17 @@ import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { TestGroup } from '../evaluation/all-tests.ts';
 import { readGroups } from '../evaluation/history.ts';
-import { lockEvaluation } from '../evaluation/lock.ts';
-import { StateStore } from '../evaluation/state-store.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
+import { forgetFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
 import { movesOf, nextPending, settlePending } from '../postgres/former-groups.ts';
 import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
+import { lockPartitionsOf } from '../postgres/partitions.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks, tests, upgrades } from '../postgres/schema.ts';
 import { currentGroupOf, monthsOfFailures, regroupMonth } from './regroup.ts';
-import { evaluateStoredBlocks, type StoredBlocksDeps } from './stored-blocks.ts';
+import { evaluateStoredParts } from './stored-parts.ts';
 
 const NAME = `fingerprint ${FINGERPRINT_VERSION}`;
 /** Rolling upgrades are over by then. */
@@ -36,7 +38,10 @@ const LOOK_AGAIN_MS = HOUR_MS;
 /** Tests whose state is derived while storing waits: about a second. */
 const TESTS_AT_ONCE = 50;
 
-export interface RegroupOnlineDeps extends StoredBlocksDeps {
+export interface RegroupOnlineDeps {
+  clickhouse: ClickHouse;
+  postgres: { db: Database };
+  quarantines: QuarantineStore;
   clock: Clock;
   log: Logger;
 }
@@ -124,7 +129,7 @@ async function countAgain(deps: RegroupOnlineDeps, isStopped: () => boolean): Pr
     if (!group) break;
     await widenQuarantines(deps, group);
     await whileNothingIsStored(db, async () => {
-      await evaluateStoredBlocks(deps);
+      await evaluateStoredParts({ db, log: deps.log });
       await countGroups(deps, group);
     });
     await settlePending(db, group.repositoryId, group.testIds);
@@ -138,9 +143,9 @@ async function countGroups(
   { repositoryId, testIds }: TestGroup,
 ): Promise<void> {
   await postgres.db.transaction(async (tx) => {
-    await lockEvaluation(tx, repositoryId);
-    const groups = await readGroups(clickhouse, repositoryId, testIds);
-    await new StateStore(tx, repositoryId).replaceGroups(testIds, groups);
+    await lockPartitionsOf(tx, repositoryId);
+    await forgetFailureGroups(tx, repositoryId, testIds);
+    await writeFailureGroups(tx, repositoryId, await readGroups(clickhouse, repositoryId, testIds));
   });
 }
 

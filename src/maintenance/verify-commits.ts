@@ -1,7 +1,7 @@
 /** Compares the records of commits with what ClickHouse has. A commit without a record is read from there. */
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { commitKey, commitRecordSchema } from '../evaluation/commit-record.ts';
-import { readCommitRecordsOf } from '../evaluation/commit-recorder.ts';
+import { commitKey, commitRecordSchema } from '../commits/commit-record.ts';
+import { readCommitRecordsOf } from '../commits/record-commits.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { type CommitName, commitRecordsAfter } from '../postgres/commit-records.ts';
 

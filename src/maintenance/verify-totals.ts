@@ -2,6 +2,7 @@
 import { asc } from 'drizzle-orm';
 import { formatMoment } from '../domain/moment.ts';
 import type { DayTotals } from '../domain/repository-stats.ts';
+import type { StaleKind } from '../domain/stale.ts';
 import { readWhole } from '../postgres/abandonable.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { countRepository, readCounts, readDaysSince } from '../postgres/repository-totals.ts';
@@ -12,13 +13,16 @@ interface Compared {
   firstDay: number;
   /** By repository id: when the newest execution that is evaluated finished; milliseconds since the epoch. */
   newest: ReadonlyMap<string, number>;
+  /** By repository id: what is stale. Totals that are stale are not compared. */
+  stale: ReadonlyMap<string, ReadonlySet<StaleKind>>;
 }
 
 /** A sentence for each number that differs, of all repositories or of one. */
 export async function totalsDifferences(db: Database, compared: Compared, repositoryId?: string): Promise<string[]> {
   const ids = repositoryId === undefined ? await everyId(db) : [repositoryId];
   const differences: string[] = [];
-  for (const id of ids) differences.push(...(await differencesIn(db, id, compared)));
+  for (const id of ids)
+    if (!compared.stale.get(id)?.has('totals')) differences.push(...(await differencesIn(db, id, compared)));
   return differences;
 }
 

@@ -13,10 +13,10 @@ import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
-import { listingDifferences } from '../postgres/listings.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
-import { readNewestRuns } from './recount.ts';
+import { listingDifferences } from '../postgres/test-listings.ts';
+import { readNewestRuns } from './newest-runs.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
 import { commitDifferences } from './verify-commits.ts';
@@ -142,7 +142,11 @@ export async function lookAt(
   differences.set('lists: by the number of executions', await listingDifferences(postgres.db, repositoryId));
   differences.set(
     'repositories: tests by health, now and day by day, and the newest run',
-    await totalsDifferences(postgres.db, { newest, firstDay: firstDayOf(clock.now()) }, repositoryId),
+    await totalsDifferences(
+      postgres.db,
+      { newest, firstDay: firstDayOf(clock.now()), stale: pending.stale },
+      repositoryId,
+    ),
   );
   differences.set(
     'commits: records as the executions say',

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
-import { deadLetters, eventOutbox, formerGroups, ingestBlocks } from './schema.ts';
+import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks } from './schema.ts';
 
 export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
@@ -36,7 +36,8 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
   const { rows } = await onPostgres(() =>
     db.execute(sql`
       with blocks as (
-        select stored_at from ${ingestBlocks} where evaluated_at is null limit ${COUNT_MAX}
+        select stored_at from ${ingestBlocks} where stored_at is null
+          or block_id in (select block_id from ${blockParts}) limit ${COUNT_MAX}
       )
       select
         (select count(*) from blocks where stored_at is null) as blocks_unstored,

@@ -2,17 +2,9 @@
  * What is believed of an identity as it is stored: one JSON list without names, because every run rewrites one for each of
  * its tests. Of a test that has only passed, it is the last execution and a count.
  */
-import { type Belief, newBelief, type WeighedPlace } from '../domain/belief.ts';
-import type { Position } from '../domain/execution.ts';
+import { type Belief, type BeliefAt, unknownBelief, type WeighedPlace } from '../domain/belief.ts';
 import { hasOnlyPassed, PASSED } from '../domain/only-passed.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
-
-/** A belief after some execution. */
-export interface StoredBelief {
-  /** The last execution that it knows; null before the first. */
-  at: Position | null;
-  belief: Belief;
-}
 
 type Place = [executionId: string, commit: string, finishedAt: number];
 
@@ -67,10 +59,8 @@ function parsed(text: string): Count | [...Count, ...Whole] {
 /** Whether it is {@link PASSED} but for the count and the commit. */
 const isPassed = (belief: Belief): boolean => belief.trouble.share === PASSED.trouble.share && hasOnlyPassed(belief);
 
-export const unknownBelief = (): StoredBelief => ({ at: null, belief: newBelief() });
-
 /** Empty before the first execution. */
-export function writeBelief({ at, belief }: StoredBelief): string {
+export function writeBelief({ at, belief }: BeliefAt): string {
   if (at === null) return '';
   const { finishedAt, runId, runAttempt, executionId } = at;
   const count: Count = [finishedAt, runId, runAttempt, executionId.toString(), belief.commit, belief.passes];
@@ -78,7 +68,7 @@ export function writeBelief({ at, belief }: StoredBelief): string {
 }
 
 /** Reads what {@link writeBelief} writes. */
-export function readBelief(text: string): StoredBelief {
+export function readBelief(text: string): BeliefAt {
   if (text === '') return unknownBelief();
   const parts = parsed(text);
   const [finishedAt, runId, runAttempt, executionId, commit, passes] = parts;

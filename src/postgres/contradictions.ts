@@ -5,11 +5,11 @@
 import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Contradiction } from '../domain/contradictions.ts';
+import type { Identity } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { positionColumns, positionOf, positionRow } from './positions.ts';
-import { contradictions, failedCommits, healthCheckpoints } from './schema.ts';
-import type { Identity } from './test-states.ts';
+import { contradictions, failedCommits } from './schema.ts';
 
 export type IdentifiedContradiction = Contradiction & Identity;
 
@@ -62,22 +62,6 @@ export async function readContradictionsOn(
     where repository_id = ${repositoryId} and commit_sha = any(${textColumn(commits)})`);
   return rows.map((found) => row.parse(found));
 }
-
-/** Those of some tests of which contradictions are stored, or were until their month left. */
-export async function contradictedAmong(
-  tx: Executor,
-  repositoryId: string,
-  testIds: readonly string[],
-): Promise<string[]> {
-  if (testIds.length === 0) return [];
-  const asked = sql`repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`;
-  const { rows } = await tx.execute(sql`
-    select test_id from ${contradictions} where ${asked}
-    union select test_id from ${healthCheckpoints} where ${asked} and newer = '' and baseline <> ''`);
-  return rows.map((found) => testRow.parse(found).test_id);
-}
-
-const testRow = z.object({ test_id: z.string() });
 
 /** Those that were complete between two moments, in order. */
 export async function readContradictionsBetween(

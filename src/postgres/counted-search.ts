@@ -9,7 +9,8 @@ import { z } from 'zod';
 import { abandonable } from './abandonable.ts';
 import type { Database, Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
-import { identities, tests } from './schema.ts';
+import { identityColumns } from './identities.ts';
+import { identities, suspects, tests } from './schema.ts';
 import {
   directionsOf,
   type FoundIdentity,
@@ -141,13 +142,15 @@ function pageOf(repositoryId: string, search: TestSearchPart, testIds: readonly 
       from unnest(${plainColumn(testIds)}::uuid[]) as named (test_id)
         join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = named.test_id
         join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
+        left join ${suspects} on suspects.repository_id = identities.repository_id
+          and suspects.test_id = identities.test_id and suspects.pipeline_name = identities.pipeline_name
+          and suspects.job_name = identities.job_name
       where identities.executions > 0 and ${matching(repositoryId, search, null)}
     ),
     page as materialized (select * from found order by position limit ${search.rows})
-    select test_id, page.name, pipeline_name, job_name,
-      identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief,
-      page.total::float8 as total
+    select ${identityColumns}, page.name, identities.executions::float8 as listed_executions, page.total::float8 as total
     from page join ${identities} using (test_id, pipeline_name, job_name)
+      left join ${suspects} using (repository_id, test_id, pipeline_name, job_name)
     where identities.repository_id = ${repositoryId}
     order by page.position`;
 }

@@ -1,11 +1,10 @@
 /** The failure groups of tests, kept up to date by the evaluation. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { FailureGroup } from '../domain/failure-group.ts';
+import { type FailureGroup, mergeGroups } from '../domain/failure-group.ts';
 import type { Database, Executor } from './client.ts';
 import { definePrepared } from './prepared.ts';
 import { failureGroups } from './schema.ts';
-import { triplesOf } from './test-states.ts';
 
 export interface FailureGroupRecord extends FailureGroup {
   testId: string;
@@ -119,6 +118,28 @@ export async function writeFailureGroups(
       exception_type = excluded.exception_type, exception_message = excluded.exception_message`);
 }
 
+/** Adds failures to the groups of tests: by test id, then by failure id. Under the lock of the partition. */
+export async function addFailureGroups(
+  tx: Executor,
+  repositoryId: string,
+  added: ReadonlyMap<string, ReadonlyMap<string, FailureGroup>>,
+): Promise<void> {
+  if (added.size === 0) return;
+  const asked = [...added].flatMap(([testId, groups]) =>
+    [...groups.keys()].map((failureId) => ({ testId, failureId })),
+  );
+  const known = await findFailureGroups(tx, repositoryId, asked);
+  const before = new Map(known.map((group) => [`${group.testId}/${group.failureId}`, group]));
+  const merged = [...added].flatMap(([testId, groups]) =>
+    [...groups].map(([failureId, group]) => ({
+      testId,
+      failureId,
+      ...mergeGroups(before.get(`${testId}/${failureId}`), group),
+    })),
+  );
+  await writeFailureGroups(tx, repositoryId, merged);
+}
+
 export async function forgetFailureGroups(
   tx: Executor,
   repositoryId: string,
@@ -126,4 +147,11 @@ export async function forgetFailureGroups(
 ): Promise<void> {
   await tx.execute(sql`
     delete from ${failureGroups} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])`);
+}
+
+/** A flat list of numbers in threes. */
+function triplesOf(flat: readonly number[]): [number, number, number][] {
+  const triples: [number, number, number][] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) triples.push([flat[i] ?? 0, flat[i + 1] ?? 0, flat[i + 2] ?? 0]);
+  return triples;
 }

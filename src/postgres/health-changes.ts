@@ -1,16 +1,18 @@
 /** When the health of identities changed. Written by the evaluation, in the transaction of their state. */
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Position } from '../domain/execution.ts';
+import { comparePositions, type Position } from '../domain/execution.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
+import { type Identity, identityKey } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { positionColumns, positionOf, positionRow } from './positions.ts';
 import { healthChanges } from './schema.ts';
-import type { Identity } from './test-states.ts';
 
 /** The first failure of an episode. */
 export interface BeginningRecord {
   executionId: string;
+  /** Milliseconds since the epoch. */
+  finishedAt: number;
   /** Empty when unknown. */
   commit: string;
   /** Null if its failure had left when it was looked for. */
@@ -37,6 +39,7 @@ const row = z
     before: z.enum(HEALTHS),
     after: z.enum(HEALTHS),
     began_execution: z.string().nullable(),
+    began_ms: z.number().nullable(),
     began_commit: z.string(),
     exception_type: z.string().nullable(),
     pull_request: z.number().nullable(),
@@ -54,6 +57,7 @@ const row = z
           ? null
           : {
               executionId: found.began_execution,
+              finishedAt: found.began_ms ?? 0,
               commit: found.began_commit,
               exceptionType: found.exception_type,
               pullRequest: found.pull_request,
@@ -68,8 +72,8 @@ export async function readHealthChanges(
   testIds: readonly string[],
 ): Promise<HealthChangeRecord[]> {
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution, began_commit,
-      exception_type, pull_request
+    select test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution,
+      began_ms::float8 as began_ms, began_commit, exception_type, pull_request
     from ${healthChanges} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])
     order by at_ms`);
   return rows.map((found) => row.parse(found));
@@ -96,6 +100,7 @@ export async function writeHealthChanges(
         before,
         after,
         beganExecution: beginning?.executionId ?? null,
+        beganMs: beginning?.finishedAt ?? null,
         beganCommit: beginning?.commit ?? '',
         exceptionType: beginning?.exceptionType ?? null,
         pullRequest: beginning?.pullRequest ?? null,
@@ -120,3 +125,39 @@ export async function forgetHealthChanges(
       and health_changes.pipeline_name = gone.pipeline_name and health_changes.job_name = gone.job_name
       and health_changes.at_ms = gone.at_ms and health_changes.execution_id = gone.execution_id`);
 }
+
+/** Notes what is found of the failures with which some changes began. */
+export async function noteBeginnings(
+  tx: Executor,
+  repositoryId: string,
+  changes: readonly HealthChangeRecord[],
+): Promise<void> {
+  for (const { testId, pipelineName, jobName, at, beginning } of changes)
+    await tx
+      .update(healthChanges)
+      .set({ exceptionType: beginning?.exceptionType ?? null, pullRequest: beginning?.pullRequest ?? null })
+      .where(
+        and(
+          eq(healthChanges.repositoryId, repositoryId),
+          eq(healthChanges.testId, testId),
+          eq(healthChanges.pipelineName, pipelineName),
+          eq(healthChanges.jobName, jobName),
+          eq(healthChanges.atMs, at.finishedAt),
+          eq(healthChanges.executionId, at.executionId.toString()),
+        ),
+      );
+}
+
+/**
+ * Those of some changes that are from after the start of their identity.
+ *
+ * @param starts by `identityKey`; null: from the beginning. Without changes of other identities
+ */
+export const changesAfter = (
+  changes: readonly HealthChangeRecord[],
+  starts: ReadonlyMap<string, Position | null>,
+): HealthChangeRecord[] =>
+  changes.filter((change) => {
+    const start = starts.get(identityKey(change));
+    return start !== undefined && (start === null || comparePositions(change.at, start) > 0);
+  });

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
-import { readSummary } from './identity-summary.ts';
 import type { PullRequest } from './pull-requests.ts';
 import { healthChanges, identities, pullRequests, tests } from './schema.ts';
 
@@ -35,7 +34,7 @@ const row = z.object({
   test_id: z.string(),
   first_ms: z.number().nullable(),
   /** Null for none. */
-  identities: z.array(z.tuple([z.string(), z.string(), z.string()])).nullable(),
+  identities: z.array(z.tuple([z.string(), z.string(), z.number()])).nullable(),
   changes: z
     .array(
       z.tuple([
@@ -70,12 +69,9 @@ function historyOf({ first_ms: firstAt, identities: places, changes }: Omit<Row,
   const byPlace = Map.groupBy(changes ?? [], ([pipeline, job]) => placeOf(pipeline, job));
   return {
     firstAt,
-    identities: (places ?? []).flatMap(([pipeline, job, text]) => {
-      const { lastSuccessAt, lastFailureAt } = readSummary(text).summary;
-      if (lastSuccessAt === null && lastFailureAt === null) return [];
-      const of = byPlace.get(placeOf(pipeline, job)) ?? [];
-      return [{ newestAt: Math.max(lastSuccessAt ?? 0, lastFailureAt ?? 0), changes: of.map(changeOf) }];
-    }),
+    identities: (places ?? []).flatMap(([pipeline, job, newestAt]) =>
+      newestAt === 0 ? [] : [{ newestAt, changes: (byPlace.get(placeOf(pipeline, job)) ?? []).map(changeOf) }],
+    ),
   };
 }
 
@@ -91,9 +87,14 @@ const shownPull = sql`json_build_array(pulls.id, pulls.number, pulls.title, pull
 
 /** Ranges of the primary keys of each test; a pull request is looked up by its number or its merge commit, of several the newest. */
 export const historiesStatement = (repositoryId: string, testIds: readonly string[]): SQL => sql`
-  select tests.test_id, (tests.first_executions ->> 0)::float8 as first_ms,
+  select tests.test_id, (
+      select min(case when months = '{}' then month_first_ms
+        else least(month_first_ms, (select min(first) from unnest(months) with ordinality as triple (first, place) where place % 3 = 0)) end)::float8
+      from ${identities} as places
+      where places.repository_id = tests.repository_id and places.test_id = tests.test_id and places.executions > 0
+    ) as first_ms,
     (
-      select json_agg(json_build_array(pipeline_name, job_name, summary) order by pipeline_name, job_name)
+      select json_agg(json_build_array(pipeline_name, job_name, greatest(last_success_ms, last_failure_ms)) order by pipeline_name, job_name)
       from ${identities} as places
       where places.repository_id = tests.repository_id and places.test_id = tests.test_id and places.executions > 0
     ) as identities,

@@ -1,22 +1,23 @@
-/** Conditions on `identities`: what filters of searches and statistics mean. */
+/** Conditions on `identities` with their suspects (src/postgres/identities.ts): what filters of searches and statistics mean. */
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
-import { identities, quarantines, tests } from './schema.ts';
+import { listedColumns } from './identities.ts';
+import { identities, quarantines, suspects, tests } from './schema.ts';
 import type { TestNames } from './test-selection.ts';
 
 export const isOneOf = (column: AnyColumn, texts: readonly string[]): SQL =>
   sql`${column} = any(${sql.param(texts)}::text[])`;
 
 /** A healthy test has the impact null. */
-export const hasLevel = (column: AnyColumn, levels: readonly (Level | null)[]): SQL =>
+export const hasLevel = (column: SQL, levels: readonly (Level | null)[]): SQL =>
   sql`${column} = any(${sql.param(levels.map(levelRank))}::smallint[])`;
 
 export function hasHealth(healths: readonly Health[]): SQL {
-  const one = isOneOf(identities.health, healths);
+  if (healths.includes('healthy')) return sql`${listedColumns.health} = any(${sql.param(healths)}::text[])`;
   // As the index of unhealthy tests has it.
-  return healths.includes('healthy') ? one : sql`(${one} and ${identities.health} <> 'healthy')`;
+  return sql`(${isOneOf(suspects.health, healths)} and ${suspects.health} <> 'healthy')`;
 }
 
 export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (

@@ -5,9 +5,8 @@ import type { IdentityDays } from '../domain/repository-stats.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database, Executor } from './client.ts';
-import { plainColumn } from './columns.ts';
-import { readDays } from './identity-summary.ts';
-import { healthChanges, identities } from './schema.ts';
+import { daysOf as daysOfIdentity } from './identities.ts';
+import { healthChanges, identities, suspects } from './schema.ts';
 import { matching, type TestSelection } from './test-selection.ts';
 
 /** Fetched at a time: they take some 2 MB, and decoding them about 20 ms. */
@@ -16,7 +15,10 @@ const PAGE_ROWS = 5_000;
 const row = z.object({
   test_id: z.string(),
   health: z.enum(HEALTHS),
-  summary: z.string(),
+  day: z.number(),
+  day_passed: z.number(),
+  day_failed: z.number(),
+  days: z.array(z.number()),
   /** Null for none. */
   changes: z.array(z.tuple([z.number(), z.enum(HEALTHS)])).nullable(),
 });
@@ -68,8 +70,8 @@ export async function visitIdentityDays(
   if (ofTest.length > 0) visit(ofTest);
 }
 
-const daysOf = ({ health, summary, changes }: z.infer<typeof row>): IdentityDays => ({
-  days: readDays(summary),
+const daysOf = ({ health, changes, ...counted }: z.infer<typeof row>): IdentityDays => ({
+  days: daysOfIdentity(counted),
   health,
   changes: changes?.map(([at, before]) => ({ at, before })) ?? [],
 });
@@ -83,38 +85,15 @@ const changeOrder = (table: string): SQL =>
  * statement: so they agree with its health.
  */
 export const daysStatement = (repositoryId: string, { selection, since }: AskedDays): SQL => sql`
-  select identities.test_id, identities.health, identities.summary, (
+  select identities.test_id, coalesce(suspects.health, 'healthy') as health, identities.day, identities.day_passed,
+    identities.day_failed, identities.days, case when suspects.health is null then null else (
       select json_agg(json_build_array(changes.at_ms, changes.before) order by ${changeOrder('changes')})
       from ${healthChanges} as changes
       where changes.repository_id = identities.repository_id and changes.test_id = identities.test_id
         and changes.pipeline_name = identities.pipeline_name and changes.job_name = identities.job_name
         and changes.at_ms >= ${since}
-    ) as changes
-  from ${identities}
+    ) end as changes
+  from ${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name)
   where identities.repository_id = ${repositoryId}
     and ${selection ? sql`identities.executions > 0 and ${matching(repositoryId, selection)}` : sql`true`}
   order by identities.test_id`;
-
-const changeRow = z.object({
-  test_id: z.string(),
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  at_ms: z.number(),
-  before: z.enum(HEALTHS),
-});
-export type HealthChange = z.infer<typeof changeRow>;
-
-/** The changes of health of some tests since a moment, in order of time; from ranges of their primary key. */
-export async function readChangesSince(
-  tx: Executor,
-  repositoryId: string,
-  { testIds, since }: { testIds: readonly string[]; since: number },
-): Promise<HealthChange[]> {
-  if (testIds.length === 0) return [];
-  const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, at_ms::float8 as at_ms, before
-    from ${healthChanges}
-    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and at_ms >= ${since}
-    order by ${changeOrder('health_changes')}`);
-  return rows.map((found) => changeRow.parse(found));
-}

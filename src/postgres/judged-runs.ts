@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
 import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
-import { HOUR_MS } from '../domain/time.ts';
+import { jobKey } from '../domain/test-identity.ts';
+import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { judgedRuns } from './schema.ts';
@@ -141,11 +142,16 @@ export async function addToRuns(
 
 const addedRow = pastRow.extend({ known_ms: z.number().nullable() });
 
-/** The runs that began since then, in order. */
-export async function readRuns(tx: Executor, repositoryId: string, since: number): Promise<StoredRun[]> {
+/** The runs that began since a moment, and before another, in order. */
+export async function readRuns(
+  tx: Executor,
+  repositoryId: string,
+  since: number,
+  until = END_OF_TIME,
+): Promise<StoredRun[]> {
   const { rows } = await tx.execute(sql`
     select ${storedColumns} from ${judgedRuns}
-    where repository_id = ${repositoryId} and started_ms >= ${since} order by started_ms`);
+    where repository_id = ${repositoryId} and started_ms >= ${since} and started_ms < ${until} order by started_ms`);
   return rows.map(storedOf);
 }
 
@@ -199,7 +205,7 @@ export async function readMeanings(tx: Executor, repositoryId: string): Promise<
 
 /** The key of `JudgedRun`. */
 export const nameOfRun = ({ pipelineName, jobName, commit, ...run }: RunPlace): string =>
-  runNameOf(`${pipelineName}\0${jobName}`, commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
+  runNameOf(jobKey({ pipelineName, jobName }), commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
 
 /** As `usualHours` says, of the runs that began between two moments. */
 export async function readUsualHours(

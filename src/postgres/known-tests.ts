@@ -3,14 +3,17 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { executionsOf } from '../domain/test-state.ts';
 import { type Database, onPostgres } from './client.ts';
+import { identityColumns, identityOf, identityRow, type ShownIdentity } from './identities.ts';
 import { definePrepared } from './prepared.ts';
 import type { PullRequest } from './pull-requests.ts';
-import { identities, pullRequests, tests } from './schema.ts';
-import { identityOf, identityRow, ms, type ShownIdentity, type TestState, testOf, testRow } from './test-states.ts';
+import { flakyExecutions, identities, pullRequests, suspects, tests } from './schema.ts';
+import { type TestRecord, testColumns, testOf, testRow } from './tests.ts';
 
 type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
 
-export interface KnownTest extends TestState {
+export interface KnownTest extends TestRecord {
+  /** Executions that count as flaky, on the days that a ratio covers. */
+  flakyCount: number;
   /** The pull request that was merged as the commit of the first failure; of several the newest. */
   firstFailurePull: ShownPull | null;
   /** Those with retained executions; at least one. */
@@ -21,29 +24,37 @@ const pull = z
   .tuple([z.number(), z.number(), z.string(), z.number().nullable(), z.string().nullable()])
   .transform(([id, number, title, authorId, authorLogin]): ShownPull => ({ id, number, title, authorId, authorLogin }));
 
-const testAndPull = testRow.extend({ pull: pull.nullable() });
+const testAndPull = testRow.extend({ flaky_count: z.number(), pull: pull.nullable() });
 
 /** The columns of a test come with each of its identities, which takes less than a second statement. */
-const read = definePrepared<{ repository: string; tests: string }>(
+const read = definePrepared<{ repository: string; tests: string; since: number }>(
   'known_tests',
   sql`
-    select tests.test_id, name, ${ms(tests.firstFailedAt)} as failed_ms, first_failed_execution as execution,
-      first_failed_commit as commit, flaky_days, first_executions, last_day, pipeline_name, job_name, health, summary,
-      belief,
+    select ${testColumns}, ${identityColumns},
+      (select count(*)::int from ${flakyExecutions} as flaky
+        where flaky.repository_id = tests.repository_id and flaky.test_id = tests.test_id
+          and flaky.finished_ms >= ${sql.placeholder('since')}::bigint) as flaky_count,
       (select json_build_array(id, number, title, author_id, author_login) from ${pullRequests} as pulls
         where pulls.repository_id = tests.repository_id and pulls.merge_commit = nullif(tests.first_failed_commit, '')
         order by number desc limit 1) as pull
-    from ${tests} join ${identities} using (repository_id, test_id)
+    from ${tests} join ${identities} on identities.repository_id = tests.repository_id and identities.test_id = tests.test_id
+      left join ${suspects} on suspects.repository_id = identities.repository_id and suspects.test_id = identities.test_id
+        and suspects.pipeline_name = identities.pipeline_name and suspects.job_name = identities.job_name
     where tests.repository_id = ${sql.placeholder('repository')} and tests.test_id = any(${sql.placeholder('tests')}::uuid[])`,
 );
 
-/** By id. Tests without retained executions on the default branch are missing. Throws StoreUnavailable. */
+/**
+ * By id. Tests without retained executions on the default branch are missing. Throws StoreUnavailable.
+ *
+ * @param since the first moment that a ratio covers; milliseconds since the epoch
+ */
 export async function readKnownTests(
   db: Database,
   repositoryId: string,
   testIds: readonly string[],
+  since: number,
 ): Promise<Map<string, KnownTest>> {
-  const rows = await onPostgres(() => read(db, { repository: repositoryId, tests: `{${testIds.join()}}` }));
+  const rows = await onPostgres(() => read(db, { repository: repositoryId, tests: `{${testIds.join()}}`, since }));
   const known = new Map<string, KnownTest>();
   for (const row of rows) {
     const identity = identityOf(identityRow.parse(row));
@@ -56,6 +67,6 @@ export async function readKnownTests(
 }
 
 function knownOf(row: unknown, first: ShownIdentity): KnownTest {
-  const { pull: firstFailurePull, ...test } = testAndPull.parse(row);
-  return { ...testOf(test), firstFailurePull, identities: [first] };
+  const { pull: firstFailurePull, flaky_count: flakyCount, ...test } = testAndPull.parse(row);
+  return { ...testOf(test), flakyCount, firstFailurePull, identities: [first] };
 }

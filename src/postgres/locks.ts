@@ -9,10 +9,8 @@ export const MIGRATION_LOCK = 0x63696d69;
 export const LEDGER_LOCK = 0x6c656467;
 /** "rebu": inserts share this lock; a rebuild holds it alone. */
 export const REBUILD_LOCK = 0x72656275;
-/** "eval", with the hash of a repository's id: one evaluation of a repository at a time. */
-export const EVALUATION_LOCK = 0x6576616c;
-/** "comm": what keeps records of commits shares this lock; what makes them outdated holds it alone to remove them. */
-export const COMMIT_RECORDS_LOCK = 0x636f6d6d;
+/** "totl", with the hash of a repository's id: one process at a time counts its tests. */
+export const TOTALS_LOCK = 0x746f746c;
 /** "evnt": one relay at a time sends events to ClickHouse. */
 export const RELAY_LOCK = 0x65766e74;
 /** "reti": one process at a time drops the months that have left. */

@@ -1,11 +1,11 @@
 /** What the stores of quarantines share: their columns, the events of their changes, and the repository's revision. */
-import { eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { type EventActor, newEvent } from '../domain/events.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
 import type { Executor } from './client.ts';
+import { readIdentities } from './identities.ts';
 import { quarantines, repositories } from './schema.ts';
-import { readIdentities } from './test-states.ts';
 
 /** The channel of NOTIFY: `<repository id>:<revision>` when the quarantines of a repository have changed. */
 export const QUARANTINES_CHANNEL = 'ci_insights_quarantines';
@@ -108,4 +108,13 @@ export async function nextRevision(tx: Executor, repositoryId: string): Promise<
   if (!row) throw new Error(`repository ${repositoryId} is not recorded`);
   await tx.execute(sql`select pg_notify(${QUARANTINES_CHANNEL}, ${`${repositoryId}:${row.revision}`})`);
   return row.revision;
+}
+
+/** Those of some repositories in which a quarantine is open. */
+export async function repositoriesWithQuarantines(tx: Executor, repositoryIds: readonly string[]): Promise<string[]> {
+  const rows = await tx
+    .selectDistinct({ id: quarantines.repositoryId })
+    .from(quarantines)
+    .where(and(inArray(quarantines.repositoryId, [...repositoryIds]), isOpen));
+  return rows.map(({ id }) => id);
 }

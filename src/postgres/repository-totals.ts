@@ -1,31 +1,15 @@
 /**
- * How many tests of a repository are in which health, now and day by day, and when it last ran, as it is kept. Whatever
- * changes identities or their changes of health adds the difference, in the same transaction and under the evaluation lock.
+ * How many tests of a repository are in which health, now and day by day, and when it last ran. A refresh counts every test; a
+ * pass only notes when something ran.
  */
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type DayTotals, RepositoryTotals, type TestCounts } from '../domain/repository-stats.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { visitIdentityDays } from './identity-days.ts';
+import { TOTALS_LOCK } from './locks.ts';
 import { repositoryCounts, repositoryDays } from './schema.ts';
-
-/** Adds what a change makes of the totals of a repository. Nothing is written when they stay the same. */
-export async function addTotals(tx: Executor, repositoryId: string, difference: RepositoryTotals): Promise<void> {
-  if (difference.isZero) return;
-  const { tests, flaky, broken } = difference.counts;
-  await tx.execute(sql`
-    with counted as (
-      insert into ${repositoryCounts} as kept (repository_id, tests, flaky, broken)
-      values (${repositoryId}, ${tests}, ${flaky}, ${broken})
-      on conflict (repository_id) do update set tests = kept.tests + excluded.tests,
-        flaky = kept.flaky + excluded.flaky, broken = kept.broken + excluded.broken
-    )
-    insert into ${repositoryDays} as kept (repository_id, day, healthy, flaky, broken, failures)
-    ${dayRows(repositoryId, difference)}
-    on conflict (repository_id, day) do update set healthy = kept.healthy + excluded.healthy,
-      flaky = kept.flaky + excluded.flaky, broken = kept.broken + excluded.broken,
-      failures = kept.failures + excluded.failures`);
-}
 
 function dayRows(repositoryId: string, { days }: RepositoryTotals): SQL {
   const column = (of: (totals: DayTotals) => number) => plainColumn(days.map(([, totals]) => of(totals)));
@@ -35,53 +19,54 @@ function dayRows(repositoryId: string, { days }: RepositoryTotals): SQL {
 }
 
 /**
- * Notes when executions finished, by repository id, in milliseconds since the epoch. Under the evaluation locks: so rows are
- * locked in one order.
+ * Notes when executions finished, by repository id, in milliseconds since the epoch. In one order, in which all processes lock
+ * rows.
  */
 export async function noteRuns(tx: Executor, newest: ReadonlyMap<string, number>): Promise<void> {
   if (newest.size === 0) return;
+  const ordered = [...newest].sort(([one], [other]) => (one < other ? -1 : 1));
   await tx.execute(sql`
     insert into ${repositoryCounts} as kept (repository_id, newest_ms)
-    select * from unnest(${plainColumn([...newest.keys()])}::uuid[], ${plainColumn([...newest.values()])}::bigint[])
+    select * from unnest(${plainColumn(ordered.map(([id]) => id))}::uuid[],
+      ${plainColumn(ordered.map(([, at]) => at))}::bigint[])
     on conflict (repository_id) do update set newest_ms = excluded.newest_ms where kept.newest_ms < excluded.newest_ms`);
 }
 
-/** Forgets the tests of a repository that are counted; in the transaction that removes all of them. */
-export async function forgetTotals(tx: Executor, repositoryId: string): Promise<void> {
+/** Forgets when something ran in a repository, because that is derived from scratch. */
+export async function replaceNewest(tx: Executor, repositoryId: string, newestAt: number): Promise<void> {
   await tx
-    .update(repositoryCounts)
-    .set({ tests: 0, flaky: 0, broken: 0 })
-    .where(eq(repositoryCounts.repositoryId, repositoryId));
-  await tx.delete(repositoryDays).where(eq(repositoryDays.repositoryId, repositoryId));
+    .insert(repositoryCounts)
+    .values({ repositoryId, newestMs: newestAt })
+    .onConflictDoUpdate({ target: repositoryCounts.repositoryId, set: { newestMs: newestAt } });
 }
 
 /** Adds up every test of a repository, from what is stored of each. Identities that are only remembered count as tests. */
 export async function countRepository(tx: Executor, repositoryId: string): Promise<RepositoryTotals> {
   const totals = new RepositoryTotals();
-  await visitIdentityDays(tx, repositoryId, { selection: null, since: 0 }, (of) => totals.add(of));
+  await visitIdentityDays(tx, repositoryId, { selection: null, since: 0 }, (identities) => totals.add(identities));
   return totals;
 }
 
 /**
- * Replaces the totals of a repository. Under its evaluation lock: nothing may change between the count and this.
+ * Counts every test of a repository, as of one moment, and replaces the totals.
  *
- * @param newestAt when its newest execution finished; milliseconds since the epoch, 0 if nothing ran
+ * @returns false if another process is doing so
  */
-export async function replaceTotals(
-  tx: Executor,
-  repositoryId: string,
-  totals: RepositoryTotals,
-  newestAt: number,
-): Promise<void> {
-  const counts = { ...totals.counts, newestMs: newestAt };
+export async function refreshTotals(tx: Executor, repositoryId: string): Promise<boolean> {
+  const { rows } = await tx.execute(
+    sql`select pg_try_advisory_xact_lock(${TOTALS_LOCK}, hashtext(${repositoryId})) as is_mine`,
+  );
+  if (!z.object({ is_mine: z.boolean() }).parse(rows[0]).is_mine) return false;
+  const totals = await countRepository(tx, repositoryId);
   await tx
     .insert(repositoryCounts)
-    .values({ repositoryId, ...counts })
-    .onConflictDoUpdate({ target: repositoryCounts.repositoryId, set: counts });
+    .values({ repositoryId, ...totals.counts })
+    .onConflictDoUpdate({ target: repositoryCounts.repositoryId, set: totals.counts });
   await tx.delete(repositoryDays).where(eq(repositoryDays.repositoryId, repositoryId));
   await tx.execute(sql`
     insert into ${repositoryDays} (repository_id, day, healthy, flaky, broken, failures)
     ${dayRows(repositoryId, totals)}`);
+  return true;
 }
 
 export interface KeptCounts {

@@ -4,6 +4,7 @@
  */
 export * from './schema/access.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
+export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
 export * from './schema/ledger.ts';
 export * from './schema/quarantines.ts';

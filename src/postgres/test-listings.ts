@@ -1,12 +1,12 @@
 /**
  * What lists know of tests: how many identities each has, and by how many executions the first of them is listed. It
- * follows from the identities, and is written with them.
+ * follows from the identities, and is written with them (src/postgres/identities.ts).
  */
-import { type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Executor } from './client.ts';
-import { plainColumn } from './columns.ts';
-import { identities, testListings } from './schema.ts';
+import { readWhole } from './abandonable.ts';
+import { type Database, type Executor, onPostgres } from './client.ts';
+import { identities, repositories, testListings } from './schema.ts';
 
 /** What identities say about their tests. */
 const countedOf = (condition: SQL): SQL => sql`
@@ -15,34 +15,10 @@ const countedOf = (condition: SQL): SQL => sql`
   from ${identities} where ${condition}
   group by test_id, name_start`;
 
-const identitiesOf = (repositoryId: string, testIds: readonly string[]): SQL =>
-  sql`repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`;
-
-/** Brings what lists know of some tests up to date with their identities. In the order of names, so that those lie together. */
-export async function listTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
-  if (testIds.length === 0) return;
-  await tx.execute(sql`
-    insert into ${testListings} (repository_id, name_start, test_id, executions, identities)
-    select ${repositoryId}, name_start, test_id, executions, identities
-    from (${countedOf(identitiesOf(repositoryId, testIds))}) as counted
-    order by name_start, test_id
-    on conflict (repository_id, name_start, test_id)
-      do update set executions = excluded.executions, identities = excluded.identities
-      where (test_listings.executions, test_listings.identities) <> (excluded.executions, excluded.identities)`);
-}
-
-/** Before their identities are removed. */
-export async function unlistTests(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
-  await tx.execute(sql`
-    delete from ${testListings} as listed
-    using (select distinct test_id, name_start from ${identities} where ${identitiesOf(repositoryId, testIds)}) as gone
-    where listed.repository_id = ${repositoryId} and listed.name_start = gone.name_start and listed.test_id = gone.test_id`);
-}
-
 const differenceRow = z.object({ test_id: z.string(), listed: z.string(), counted: z.string() });
 
 /** A sentence for each test of which lists know something else than its identities say. */
-export async function testListingDifferences(db: Executor, repositoryId: string): Promise<string[]> {
+async function testListingDifferences(db: Executor, repositoryId: string): Promise<string[]> {
   const { rows } = await db.execute(sql`
     select coalesce(listed.test_id, counted.test_id) as test_id,
       format('%s identities and %s executions', coalesce(listed.identities, 0), coalesce(listed.executions, 0)) as listed,
@@ -55,4 +31,14 @@ export async function testListingDifferences(db: Executor, repositoryId: string)
     const { test_id, listed, counted } = differenceRow.parse(row);
     return `lists know ${listed} of test ${test_id}, but it has ${counted}`;
   });
+}
+
+/** The same of every repository or of one, each as of one moment. */
+export async function listingDifferences(db: Database, repositoryId?: string): Promise<string[]> {
+  const all = db.select({ id: repositories.id }).from(repositories).orderBy(repositories.id);
+  const asked = repositoryId === undefined ? all : all.where(eq(repositories.id, repositoryId));
+  const differences: string[] = [];
+  for (const { id } of await onPostgres(() => asked))
+    differences.push(...(await readWhole(db, (tx) => testListingDifferences(tx, id))));
+  return differences;
 }

@@ -6,11 +6,10 @@ import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
-import { readBelief } from './belief-text.ts';
 import type { Database } from './client.ts';
+import { identityColumns, identityOf, identityRow, listedColumns, withSuspects } from './identities.ts';
 import { hasHealth } from './identity-conditions.ts';
-import { readSummary } from './identity-summary.ts';
-import { identities, startOfName, tests } from './schema.ts';
+import { startOfName, tests } from './schema.ts';
 import { isByNamesOnly, matching, namedListings, startOf, type TestSelection } from './test-selection.ts';
 
 /** By a name, or by a number, the greatest first. */
@@ -61,16 +60,7 @@ export const SEARCH_SHARES: Shares = {
   waitMs: 5_000,
 };
 
-export const row = z.object({
-  test_id: z.string(),
-  name: z.string(),
-  pipeline_name: z.string(),
-  job_name: z.string(),
-  listed_executions: z.number(),
-  health: z.enum(HEALTHS),
-  summary: z.string(),
-  belief: z.string(),
-});
+export const row = identityRow.extend({ name: z.string(), listed_executions: z.number() });
 export interface FoundIdentity {
   test_id: string;
   name: string;
@@ -83,10 +73,13 @@ export interface FoundIdentity {
   days: DayCounts;
 }
 
-export function foundOf({ summary: text, belief, ...found }: z.infer<typeof row>): FoundIdentity {
-  const { summary } = readSummary(text);
-  const metrics = metricsOf(summary, { health: found.health, belief: readBelief(belief) });
-  return { ...found, metrics, days: summary.days };
+export function foundOf({ name, listed_executions, ...found }: z.infer<typeof row>): FoundIdentity {
+  const { testId, pipelineName, jobName, summary, ...judged } = identityOf(found);
+  return {
+    ...{ test_id: testId, name, pipeline_name: pipelineName, job_name: jobName, listed_executions },
+    metrics: metricsOf(summary, judged),
+    days: summary.days,
+  };
 }
 
 const name = sql`tests.name collate "C"`;
@@ -103,11 +96,11 @@ const NUMBERS: Readonly<
   Record<Exclude<NumberSort, 'health_status'>, { column: SQL; of(found: FoundIdentity): number }>
 > = {
   executions_count: { column: sql`identities.executions`, of: (found) => found.listed_executions },
-  health_confidence: { column: sql`identities.confidence`, of: ({ metrics }) => levelRank(metrics.confidence) },
-  failed_executions_impact: { column: sql`identities.impact`, of: ({ metrics }) => levelRank(metrics.impact) },
-  failed_executions_ratio: { column: sql`identities.failed_ppm`, of: ({ metrics }) => failedPpm(metrics) },
-  failed_executions_count: { column: sql`identities.failed`, of: ({ metrics }) => metrics.failures },
-  last_failure_at: { column: sql`identities.last_failed_ms`, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
+  health_confidence: { column: listedColumns.confidence, of: ({ metrics }) => levelRank(metrics.confidence) },
+  failed_executions_impact: { column: listedColumns.impact, of: ({ metrics }) => levelRank(metrics.impact) },
+  failed_executions_ratio: { column: listedColumns.failedPpm, of: ({ metrics }) => failedPpm(metrics) },
+  failed_executions_count: { column: listedColumns.failed, of: ({ metrics }) => metrics.failures },
+  last_failure_at: { column: listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
 };
 
 export function keyOf(
@@ -181,7 +174,7 @@ export async function countTests(
   const statement = isByNamesOnly(search)
     ? sql`select coalesce(sum(identities), 0)::float8 as total from (${namedListings(repositoryId, search)}) as listed`
     : sql`
-        select count(*)::float8 as total from ${identities}
+        select count(*)::float8 as total from ${withSuspects}
         where identities.repository_id = ${repositoryId} and identities.executions > 0
           and ${matching(repositoryId, search)}`;
   const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
@@ -195,9 +188,8 @@ export const total = z.object({ total: z.number() });
  * (`tests_start`) or identities with the most executions first (`identities_executions`).
  */
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
-  select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
-    identities.executions::float8 as listed_executions, identities.health, identities.summary, identities.belief
-  from ${identities} join ${tests} using (repository_id, test_id)
+  select ${identityColumns}, tests.name, identities.executions::float8 as listed_executions
+  from ${withSuspects} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}

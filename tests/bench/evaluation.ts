@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
-import { BlockEvaluation } from '../../src/evaluation/block-evaluation.ts';
-import { BlockStore } from '../../src/ledger/blocks.ts';
+import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { evaluateStoredParts } from '../../src/maintenance/stored-parts.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { processTree } from '../support/process-tree.ts';
@@ -25,7 +25,6 @@ const CHUNK = 1_000;
 const STORED_TOGETHER = 10;
 /** A job arrives among so many others. */
 const OUT_OF_ORDER = 8;
-const BLOCKS_MAX = 1_000;
 
 interface Cost {
   executions: number;
@@ -40,9 +39,8 @@ const folder = mkdtempSync(join(tmpdir(), 'ci-insights-evaluation-'));
 const deps = await openDeps(readConfig({ DATA_DIR: folder }), { log: createLogger('error') });
 const { clickhouse, clock, quarantines, repositories } = deps;
 const { db } = deps.postgres;
-const blocks = new BlockStore(db);
 const ledger = new Ledger({ db, clickhouse, clock });
-const evaluation = new BlockEvaluation({ db, clickhouse, blocks, quarantines });
+const refresh = new Refresh({ db, clickhouse, quarantines });
 const now = clock.now();
 
 function* arriving(): Generator<TestRunsJob> {
@@ -78,6 +76,12 @@ async function costOf(executions: number, work: () => Promise<void>): Promise<Co
   return { executions, seconds, ownCpu: (user + system) / 1e6, postgresCpu: postgresCpu() - postgres };
 }
 
+async function evaluateAll(): Promise<void> {
+  await evaluateStoredParts({ db, log: deps.log });
+  const done: string[] = [];
+  for (let id = await refresh.next(); id !== undefined; id = await refresh.next(done)) done.push(id);
+}
+
 function describe(name: string, costs: readonly Cost[]): void {
   const sum = (of: (cost: Cost) => number): number => costs.reduce((total, cost) => total + of(cost), 0);
   const all = sum((cost) => cost.executions);
@@ -91,7 +95,7 @@ function describe(name: string, costs: readonly Cost[]): void {
 try {
   const passes: Cost[] = [];
   const evaluate = async (stored: number): Promise<void> => {
-    const cost = await costOf(stored, async () => evaluation.run(await blocks.storedOnly(BLOCKS_MAX)));
+    const cost = await costOf(stored, evaluateAll);
     passes.push(cost);
     describe(`pass ${passes.length}`, [cost]);
   };

@@ -68,7 +68,7 @@ export async function measureIngest(service: BenchService, { source, from, to }:
   await service.untilEvaluated();
   const evaluated = performance.now();
   const most = await stopWatching();
-  await service.untilNothingIsLate();
+  await service.untilNothingIsStale();
   const executions = Math.min(to * source.chunk, source.executions) - from * source.chunk;
   const perSecond = (executions * 1_000) / (evaluated - started);
   return { perSecond, lateMs: performance.now() - evaluated, before, most };

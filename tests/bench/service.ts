@@ -100,14 +100,16 @@ export class BenchService {
       await Bun.sleep(POLL_MS);
   }
 
-  /** Returns when everything is done that large passes of the evaluation have left for later. */
-  async untilNothingIsLate(): Promise<void> {
-    for (const notes of ['late_commits', 'late_listings'])
-      while ((await this.rows(`select 1 from ci_insights.${notes} limit 1`)).length > 0) await Bun.sleep(POLL_MS);
+  /** Returns when everything is refreshed that passes of the evaluation have left stale. */
+  async untilNothingIsStale(): Promise<void> {
+    const noted = 'select 1 from ci_insights.stale where noted_at is not null limit 1';
+    while ((await this.rows(noted)).length > 0) await Bun.sleep(POLL_MS);
   }
 
   async #hasNoPendingBlock(): Promise<boolean> {
-    const pending = await this.rows('select 1 from ci_insights.ingest_blocks where evaluated_at is null limit 1');
+    const pending = await this.rows(
+      'select 1 from ci_insights.ingest_blocks where stored_at is null union all select 1 from ci_insights.block_parts limit 1',
+    );
     return pending.length === 0;
   }
 

@@ -4,14 +4,13 @@
  * three. In a separate process, because the stores are opened in it.
  */
 import { fileURLToPath } from 'node:url';
-import { isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { type PreparedChunk, prepareChunk } from '../../src/ledger/prepare.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { ingestBlocks } from '../../src/postgres/schema.ts';
+import { blockParts } from '../../src/postgres/schema.ts';
 import { makeJobs, sourceSchema } from './data.ts';
 
 const requestSchema = z.object({
@@ -51,10 +50,7 @@ async function run({ folder, source, to }: StoreRequest): Promise<void> {
   const write = async (chunks: readonly PreparedChunk[]): Promise<void> => {
     for (const { error } of await ledger.write(chunks)) if (error !== undefined) throw error;
     // Nothing is counted: the rebuild counts it all.
-    await db
-      .update(ingestBlocks)
-      .set({ countedAt: sql`now()`, evaluatedAt: sql`now()`, body: null })
-      .where(isNull(ingestBlocks.evaluatedAt));
+    await db.delete(blockParts);
   };
   // The next block is prepared while the last is written.
   let writing: Promise<void> = Promise.resolve();

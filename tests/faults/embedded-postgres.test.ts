@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
-import { BlockStore } from '../../src/ledger/blocks.ts';
-import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
-import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
-import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -82,62 +79,6 @@ describe('the embedded PostgreSQL', () => {
     while (!(await postgres.ping())) await Bun.sleep(50);
     expect(postmaster(dataDir)).not.toBe(before);
     expect(await new RepositoryStore(postgres.db, { now: () => 0 }).find('ACME', 'Shop')).toEqual(recorded);
-  });
-
-  /** Ends every process of the server: one that is left may still commit. */
-  async function crash(): Promise<void> {
-    const { rows } = await postgres.pool.query('select pid from pg_stat_activity where backend_type = $1', [
-      'client backend',
-    ]);
-    for (const pid of [postmaster(dataDir), ...rows.map((row) => row.pid)]) process.kill(pid, 'SIGKILL');
-  }
-
-  test('a crash before an evaluation commits has no later one use its tokens again', async () => {
-    const { clickhouse, clock, log } = await openTestStores();
-    const tokens: string[] = [];
-    let isFirst = true;
-    const recording = {
-      ...clickhouse,
-      insert: async (table: string, lines: string, token: string) => {
-        if (table === 'ci.ingest') return clickhouse.insert(table, lines, token);
-        tokens.push(`${table} ${token}`);
-        if (isFirst) await crash();
-        isFirst = false;
-      },
-    };
-    const { db } = postgres;
-    const quarantines = new QuarantineStore(db, clock);
-    const stored: StoredBlock[] = [];
-    const ledger = new Ledger({ db, clickhouse, clock, onStored: (block) => stored.push(block) });
-    const repositoryId = crypto.randomUUID();
-    // The retry proves the failure flaky, among so many others that passed: a verdict to insert.
-    const others = Array.from({ length: 40 }, (_, i) => ({ name: `other ${i}`, status: 'passed' as const }));
-    for (const [attempt, status] of [
-      [1, 'failed'],
-      [2, 'passed'],
-    ] as const) {
-      const job = makeJob({
-        repository: { owner: 'acme', name: 'x' },
-        source: `attempt ${attempt}`,
-        run: { run_id: '1', run_attempt: attempt, commit: 'c' },
-        receivedAt: TEST_NOW,
-        executions: [{ name: 'x', status }, ...others],
-      });
-      const options = { repositoryId, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
-      await ledger.write([prepareChunk(job, options)]);
-    }
-    const blockIds = stored.map(({ blockId }) => blockId);
-    const evaluator = new Evaluator({ db, clickhouse: recording, blocks: new BlockStore(db), quarantines, log });
-    try {
-      await expect(evaluator.evaluate(blockIds)).rejects.toThrow();
-      while (!(await postgres.ping())) await Bun.sleep(50);
-      const before = [...tokens];
-      await evaluator.evaluate(blockIds);
-      expect(before.length).toBeGreaterThan(0);
-      expect(tokens.slice(before.length).filter((token) => before.includes(token))).toEqual([]);
-    } finally {
-      await forgetRepository(clickhouse, repositoryId);
-    }
   });
 
   test('migrations may run again, and several times at once', async () => {

@@ -1,7 +1,7 @@
 /** The explanation of a test over REST, and that it agrees with what other reads say. */
 import { expect, test } from 'bun:test';
 import { testIdOf } from '../../src/domain/identity.ts';
-import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
+import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, beside, ingestHistory, iso, NAME, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';

@@ -1,12 +1,9 @@
 /** Statements on a whole repository look through a few rows for each identity, not through all of them for each. */
 import { expect, test } from 'bun:test';
 import { type SQL, sql } from 'drizzle-orm';
-import { testIdOf } from '../../src/domain/identity.ts';
 import type { Executor } from '../../src/postgres/client.ts';
 import { isNamedNoneOf } from '../../src/postgres/identity-conditions.ts';
-import { noteLate, wronglyListed } from '../../src/postgres/listings.ts';
 import { searchStatement, type TestSearchPart } from '../../src/postgres/test-search.ts';
-import { sameIdentities } from '../../src/postgres/test-states.ts';
 import { setUpInsights } from '../support/insights.ts';
 import { UNFILTERED } from '../support/searches.ts';
 
@@ -16,7 +13,6 @@ const insights = setUpInsights(async (fixture) => {
   const executions = Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }));
   await fixture.ingest(fixture.run(executions), fixture.run(executions, { job_name: 'e2e' }));
 });
-const testIds = () => Array.from({ length: TESTS }, (_, i) => testIdOf(insights.fixture.id, `test ${i}`));
 
 /** Ends a transaction that must leave nothing behind, and says how many rows its statement looked through. */
 class Undone extends Error {
@@ -49,33 +45,10 @@ async function rowsLookedThrough(statement: SQL, prepare: (tx: Executor) => Prom
 
 /** As if the repository were so large that lists of its tests do not fit into the memory of a statement. */
 async function outgrowMemory(tx: Executor): Promise<void> {
-  await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities, ci_insights.late_listings`);
+  await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities`);
   await tx.execute(sql`set local work_mem = '64kB'`);
   await tx.execute(sql`set local hash_mem_multiplier = 1`);
 }
-
-test('an evaluation reads identities once, in a repository that statistics do not know', async () => {
-  const { id } = insights.fixture;
-  const named = testIds().map((testId) => ({ testId, pipelineName: 'CI', jobName: 'unit' }));
-  const rows = await rowsLookedThrough(sameIdentities(id, named), async (tx) => {
-    await tx.execute(sql`update ci_insights.identities set repository_id = gen_random_uuid()`);
-    await tx.execute(sql`analyze ci_insights.identities`);
-    await tx.execute(sql`update ci_insights.identities set repository_id = ${id}`);
-  });
-  expect(rows).toBeGreaterThanOrEqual(TESTS);
-  expect(rows).toBeLessThan(10 * IDENTITIES);
-});
-
-test('a verification reads late tests once, however many they are', async () => {
-  const { id } = insights.fixture;
-  const rows = await rowsLookedThrough(wronglyListed(id), async (tx) => {
-    for (const testId of testIds()) await noteLate(tx, id, [testId]);
-    await tx.execute(sql`update ci_insights.identities set executions = 0 where repository_id = ${id}`);
-    await outgrowMemory(tx);
-  });
-  expect(rows).toBeGreaterThanOrEqual(IDENTITIES);
-  expect(rows).toBeLessThan(20 * IDENTITIES);
-});
 
 test('a search reads excluded names once, however many they are', async () => {
   const { id } = insights.fixture;

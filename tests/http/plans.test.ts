@@ -102,7 +102,7 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
   {
     title: 'of flaky and broken tests',
     search: { ...ALL, conditions: [hasHealth(['flaky', 'broken'])], sort: 'last_failure_at' },
-    indexes: ['identities_unhealthy'],
+    indexes: ['suspects_unhealthy'],
   },
   { title: 'of all tests, its first page', search: ALL, indexes: ['identities_executions'] },
   {
@@ -113,18 +113,18 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
   {
     title: 'of the worst tests',
     search: { ...ALL, sort: 'health_status' },
-    indexes: ['identities_unhealthy', 'identities_unhealthy', 'tests_start'],
+    indexes: ['suspects_unhealthy', 'suspects_unhealthy', 'tests_start'],
   },
   {
     title: 'of the worst flaky tests',
     search: { ...ALL, conditions: [hasHealth(['flaky'])], sort: 'health_status' },
-    indexes: ['identities_unhealthy', 'identities_unhealthy', 'identities_unhealthy'],
+    indexes: ['suspects_unhealthy', 'suspects_unhealthy', 'suspects_unhealthy'],
   },
 ];
 
 test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes, search }) => {
   const plans = await insights.app.stores.postgres.db.transaction(async (tx) => {
-    await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities`);
+    await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities, ci_insights.suspects`);
     // As a vacuum does some time after names have arrived: until then a search must also look through the new ones.
     await tx.execute(sql`select gin_clean_pending_list('ci_insights.tests_name')`);
     // So few tests are read faster as a whole.

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
-import { BlockStore } from '../../src/ledger/blocks.ts';
-import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { evaluateRepository } from '../../src/evaluation/pass.ts';
+import { Refresh } from '../../src/evaluation/refresh.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import type { Quarantine } from '../../src/postgres/quarantine-records.ts';
-import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { TESTS } from '../support/random-histories.ts';
@@ -219,33 +219,16 @@ describe('auto-quarantine', () => {
     const { repository, id } = course;
     const recorded = await stores.repositories.record(repository);
     await stores.repositories.set(recorded, { autoQuarantine: 'flaky' }, 'ann');
-    const { postgres, clickhouse, quarantines, log } = stores;
-    const evaluators = Array.from(
-      { length: 4 },
-      () =>
-        new Evaluator({
-          db: postgres.db,
-          clickhouse,
-          blocks: new BlockStore(postgres.db),
-          quarantines,
-          log,
-          pauseMs: 0,
-        }),
-    );
-    const stored: StoredBlock[] = [];
-    const ledger = new Ledger({
-      db: postgres.db,
-      clickhouse,
-      clock: stores.clock,
-      onStored: (block) => stored.push(block),
-    });
+    const { postgres, clickhouse, quarantines } = stores;
+    const workers = Array.from({ length: 4 }, () => new Refresh({ db: postgres.db, clickhouse, quarantines }, true));
+    const ledger = new Ledger({ db: postgres.db, clickhouse, clock: stores.clock });
     const given = { repository, runId: 'last', at: course.at + HOUR_MS, receivedAt: course.at + HOUR_MS };
     const job = runOf({ ...given, results: { ...OTHERS, sums: 'passed' } });
     await ledger.write([
       prepareChunk(job, { repositoryId: id, defaultBranch: 'main', now: given.at, retentionDays: 90 }),
     ]);
-    const blockIds = stored.map(({ blockId }) => blockId);
-    await Promise.all(evaluators.map((evaluator) => evaluator.evaluate(blockIds)));
+    await evaluateRepository(postgres.db, id);
+    await Promise.all(workers.map((worker) => worker.refresh(id)));
     expect(await course.open()).toHaveLength(1);
     await driver.settle();
     const events = await clickhouse.rows(

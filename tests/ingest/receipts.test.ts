@@ -1,7 +1,6 @@
 /** What a receipt promises: once it says that an upload is stored, every read shows it. */
 import { expect, test } from 'bun:test';
-import { BlockEvaluation } from '../../src/evaluation/block-evaluation.ts';
-import { BlockStore } from '../../src/ledger/blocks.ts';
+import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -12,7 +11,7 @@ import { uniqueRepository } from '../support/stores.ts';
 const ingest = setUpIngest();
 
 test('an upload is queued until its block is counted; one that only repeats another has no block', async () => {
-  const { postgres, clickhouse, clock, quarantines, repositories, receipts } = ingest.stores;
+  const { postgres, clickhouse, clock, repositories, receipts } = ingest.stores;
   const repository = uniqueRepository();
   const { id } = await repositories.record(repository);
   const job = (uploadId: string) =>
@@ -35,8 +34,7 @@ test('an upload is queued until its block is counted; one that only repeats anot
     ['stored', 0, 1],
   ]);
 
-  const blocks = new BlockStore(postgres.db);
-  await new BlockEvaluation({ db: postgres.db, clickhouse, blocks, quarantines }).run(await blocks.storedOnly(10));
+  await evaluateRepository(postgres.db, id);
   expect(await statuses()).toEqual([
     ['stored', 1, 0],
     ['stored', 0, 1],
@@ -44,7 +42,7 @@ test('an upload is queued until its block is counted; one that only repeats anot
 });
 
 test('an upload whose block is counted is stored, though the blocks of others wait', async () => {
-  const { postgres, clickhouse, clock, quarantines, repositories, receipts } = ingest.stores;
+  const { postgres, clickhouse, clock, repositories, receipts } = ingest.stores;
   const repository = uniqueRepository();
   const { id } = await repositories.record(repository);
   const job = (name: string) =>
@@ -58,12 +56,10 @@ test('an upload whose block is counted is stored, though the blocks of others wa
         async ({ upload_id }) => (await receipts.find(repository.owner, repository.name, upload_id))?.status,
       ),
     );
-  const blocks = new BlockStore(postgres.db);
-  const evaluation = new BlockEvaluation({ db: postgres.db, clickhouse, blocks, quarantines });
   await ledger.write([prepareChunk(counted, options)]);
-  await evaluation.run(await blocks.storedOnly(10));
+  await evaluateRepository(postgres.db, id);
   await ledger.write([prepareChunk(waiting, options)]);
   expect(await statuses()).toEqual(['stored', 'queued']);
-  await evaluation.run(await blocks.storedOnly(10));
+  await evaluateRepository(postgres.db, id);
   expect(await statuses()).toEqual(['stored', 'stored']);
 });

@@ -97,7 +97,7 @@ describe('with the clock moved past retention', () => {
       makeJob({ repository, receivedAt: at('2026-11-10'), source: '11', executions: [{ name: 'kept' }] }),
     );
     stores.clock.set(at('2027-01-02'));
-    const { clickhouse, postgres, clock, log } = stores;
+    const { clickhouse, postgres, quarantines, clock, log } = stores;
     const dying = {
       ...clickhouse,
       command: async (...command: Parameters<ClickHouse['command']>) => {
@@ -105,7 +105,7 @@ describe('with the clock moved past retention', () => {
         if (command[0].includes('ci.executions DROP PARTITION')) throw new Error('killed');
       },
     } as ClickHouse;
-    const deps = { db: postgres.db, clock, clockAgreement: ALWAYS_AGREED, retentionDays: 90, log };
+    const deps = { db: postgres.db, quarantines, clock, clockAgreement: ALWAYS_AGREED, retentionDays: 90, log };
     await expect(new Retention({ ...deps, clickhouse: dying }).run()).rejects.toThrow('killed');
     await driver.retention.run();
     await driver.verify();
@@ -247,7 +247,7 @@ describe('with the clock moved past retention', () => {
 
 describe('the retention loop', () => {
   test('never runs twice at once, and stopping waits for the current run', async () => {
-    const { clickhouse, postgres, clock, log } = app.stores;
+    const { clickhouse, postgres, quarantines, clock, log } = app.stores;
     const reads: PromiseWithResolvers<unknown[]>[] = [];
     const slow: ClickHouse = {
       ...clickhouse,
@@ -260,6 +260,7 @@ describe('the retention loop', () => {
     const retention = new Retention({
       clickhouse: slow,
       db: postgres.db,
+      quarantines,
       clock,
       clockAgreement: ALWAYS_AGREED,
       retentionDays: 90,

@@ -87,7 +87,7 @@ describe('a comparison while the service runs', () => {
     },
     {
       title: 'a state of tests that the rules do not give',
-      damage: () => ingest.stores.postgres.db.update(identities).set({ health: 'broken' }),
+      damage: () => ingest.stores.postgres.db.update(identities).set({ executions: 7 }),
     },
     {
       title: 'claims that are lost',

@@ -1,13 +1,10 @@
 /** What `verify` finds, and what it knows to be on its way. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
-import { BlockStore } from '../../src/ledger/blocks.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { identities } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
-import { Evaluator } from '../../workers/evaluator.ts';
-import { Sweeper } from '../../workers/sweeper.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -142,41 +139,5 @@ describe('a backlog of blocks that wait for their evaluation', () => {
     await store(Array.from({ length: 25 }, (_, i) => job(repository, String(i), names)));
     expect(await driver.sweeper.sweep(0)).toBe(25);
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
-  });
-
-  test('does not hold up a stop: what is not evaluated stays for the next start', async () => {
-    const { postgres, clickhouse, quarantines, log } = ingest.stores;
-    const { db } = postgres;
-    // Of several repositories, in a store that takes its time.
-    const failed = Object.fromEntries(names.map((name) => [name, 'failed' as const]));
-    await store(
-      Array.from({ length: 8 }, (_, i) =>
-        runOf({
-          repository: uniqueRepository(),
-          runId: String(i),
-          at: TEST_NOW,
-          receivedAt: TEST_NOW,
-          results: failed,
-        }),
-      ),
-    );
-    class SlowBlocks extends BlockStore {
-      override async lines(blockId: number) {
-        await Bun.sleep(100);
-        return super.lines(blockId);
-      }
-    }
-    const blocks = new SlowBlocks(db);
-    const evaluator = new Evaluator({ db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
-    const ledger = new Ledger({ db, clickhouse, clock: ingest.stores.clock });
-    const sweeper = new Sweeper({ blocks, ledger, evaluator, log });
-    const swept = sweeper.sweep(0);
-    await Bun.sleep(300);
-    const startedAt = performance.now();
-    await Promise.all([evaluator.loop.stop(), sweeper.loop.stop(), swept]);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect((await verify(ingest.stores)).pendingBlocks).toBeGreaterThanOrEqual(7);
-    while ((await ingest.driver.sweeper.sweep(0)) > 0);
-    expect(await verify(ingest.stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
   });
 });

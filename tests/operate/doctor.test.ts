@@ -85,10 +85,10 @@ describe('doctor', () => {
       (await checkClickHouse(clickhouse, false)).find(({ check }) => check === 'ClickHouse durability');
     expect(await look()).toMatchObject({ level: 'ok' });
     const set = (value: number) =>
-      clickhouse.command(`ALTER TABLE ci.flaky_verdicts MODIFY SETTING fsync_after_insert = ${value}`);
+      clickhouse.command(`ALTER TABLE ci.events MODIFY SETTING fsync_after_insert = ${value}`);
     await set(0);
     try {
-      expect(await look()).toMatchObject({ level: 'warning', message: expect.stringMatching(/in flaky_verdicts\.$/) });
+      expect(await look()).toMatchObject({ level: 'warning', message: expect.stringMatching(/in events\.$/) });
     } finally {
       await set(1);
     }

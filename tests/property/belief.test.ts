@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
 import { BeliefCourse, undecided } from '../../src/domain/belief-course.ts';
 import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
-import { afterCounted, isCounting } from '../../src/domain/counted-passes.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
 import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
 import {
@@ -41,12 +40,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   }),
   { maxLength: 60 },
 );
-
-/** Commits of passes: some are those of the history, and some are new. */
-const passesOn = fc.array(fc.constantFrom<string[]>('c0', 'c1', 'c2', 'c5', 'n0', 'n1'), {
-  minLength: 1,
-  maxLength: 40,
-});
 
 function historyOf(all: readonly Step[]): { executions: JudgedExecution[]; troubles: Map<bigint, RunTrouble> } {
   let commit = 0;
@@ -183,40 +176,25 @@ describe('the fold', () => {
     );
   });
 
-  test('of a test whose passes are only counted depends on how many there are', () => {
-    fc.assert(
-      fc.property(steps, passesOn, (all, commits) => {
-        const { executions, troubles } = historyOf(all);
-        const belief = believe(executions, troubles);
-        fc.pre(isCounting(belief, commits.length, (commit) => commits.includes(commit)));
-        const finishedAt = Math.max(BEGUN, ...executions.map((one) => one.finishedAt));
-        let folded = belief;
-        for (const [i, commit] of commits.entries())
-          folded = foldBelief(folded, { executionId: `${i}`, result: 'passed', finishedAt, commit });
-        expect(folded).toEqual(afterCounted(belief, commits.length, commits.at(-1) ?? ''));
-      }),
-      // Some thirty of them were fixed, on commits that are still known.
-      { numRuns: 500 },
-    );
-  });
-
   test('decides which executions are flaky as if it had never stopped, wherever it stops', () => {
     fc.assert(
       fc.property(steps, fc.nat({ max: 60 }), (all, at) => {
         const { executions, troubles } = historyOf(all);
-        const follow = (some: readonly JudgedExecution[], belief = after(PASSES)) => {
-          const course = new BeliefCourse({ belief, at: null });
+        const follow = (
+          some: readonly JudgedExecution[],
+          belief = after(PASSES),
+          flakyBySource: ReadonlySet<string> = new Set(),
+        ) => {
+          const course = new BeliefCourse({ belief, at: null, flakyBySource });
           for (const execution of some) course.add(execution, troubles.get(execution.executionId));
           return course;
         };
         const first = follow(executions.slice(0, at));
-        const second = follow(executions.slice(at), first.belief);
-        const whole = sorted(follow(executions).flaky);
-        expect(sorted(first.flaky.difference(second.withdrawn).union(second.flaky))).toEqual(whole);
-        // If it starts over, what was undecided is decided again, but for what its source says.
-        const bySource = new Set(executions.flatMap((one) => (one.isFlakyWithinRun ? [String(one.executionId)] : [])));
         const open = new Set(undecided(first.belief).map(({ executionId }) => executionId));
-        expect(sorted(first.flaky.difference(open.difference(bySource)).union(second.flaky))).toEqual(whole);
+        const second = follow(executions.slice(at), first.belief, open.intersection(first.flakyBySource));
+        const whole = sorted(follow(executions).flaky);
+        // Where it continues, what was undecided is decided again.
+        expect(sorted(first.flaky.difference(open).union(second.flaky))).toEqual(whole);
       }),
     );
   });

@@ -1,7 +1,6 @@
 /** How a repository did day by day, against a recount of every execution and every change. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { endOfDays } from '../../src/domain/flat-counts.ts';
 import {
   failuresByDay,
   type IdentityDays,
@@ -12,7 +11,7 @@ import {
   seriesStart,
 } from '../../src/domain/repository-stats.ts';
 import { HEALTHS, type Health, type Status, worstHealth } from '../../src/domain/status.ts';
-import { emptySummary, mergeSummaries, type SummarisedExecution } from '../../src/domain/test-state.ts';
+import type { SummarisedExecution } from '../../src/domain/test-state.ts';
 import { dayCounts } from '../support/counts.ts';
 import { summaryOfAll } from '../support/summary.ts';
 
@@ -137,53 +136,6 @@ test('a series counts the same from its first day on as from the beginning', () 
   );
 });
 
-test('the differences that tests make as they change, in any order, add up to a count of what they became', () => {
-  const moves = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.array(history, { maxLength: 3 })), { maxLength: 12 });
-  fc.assert(
-    fc.property(moves, (steps) => {
-      const kept = new RepositoryTotals();
-      const tests = new Map<number, IdentityDays[]>();
-      for (const [test, histories] of steps) {
-        const before = tests.get(test) ?? [];
-        const after = histories.map(identityOf);
-        kept.replace(before, after);
-        tests.set(test, after);
-      }
-      const counted = totalsOf([...tests.values()]);
-      expect([kept.counts, kept.days, kept.isZero]).toEqual([counted.counts, counted.days, counted.isZero]);
-    }),
-  );
-});
-
-test('executions that are added to some identities of a test make the difference between two counts', () => {
-  const grown = fc.array(fc.tuple(history, fc.array(execution, { maxLength: 3 })), { maxLength: 3 });
-  fc.assert(
-    fc.property(grown, (identities) => {
-      const before = identities.map(([one]) => identityOf(one));
-      const after = identities.map(([one, added]) => ({
-        ...identityOf(one),
-        days: mergeSummaries(summaryOfAll(one.executions), summaryOfAll(added)).days,
-      }));
-      const kept = totalsOf([before]);
-      kept.replace(before, after);
-      const counted = totalsOf([after]);
-      expect([kept.counts, kept.days]).toEqual([counted.counts, counted.days]);
-      kept.replace(after, []);
-      expect(kept.isZero).toBe(true);
-    }),
-  );
-});
-
-test('it does not matter in which order executions arrived', () => {
-  fc.assert(
-    fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
-      const arrived = executions.map((one) => summaryOfAll([one])).reduce(mergeSummaries, emptySummary);
-      const together: IdentityDays = { days: summaryOfAll(executions).days, health: 'flaky', changes: [] };
-      expect(totalsOf([[{ ...together, days: arrived.days }]]).days).toEqual(totalsOf([[together]]).days);
-    }),
-  );
-});
-
 test('a test that stops running leaves after two weeks', () => {
   const last = Math.floor(NOW / DAY) - 20;
   const days = seriesOf(totalsOf([[{ days: dayCounts([[last, 1, 0]]), health: 'broken', changes: [] }]]).days, NOW);
@@ -191,24 +143,4 @@ test('a test that stops running leaves after two weeks', () => {
     ...Array.from({ length: 7 }, () => 1),
     ...Array.from({ length: 7 }, () => 0),
   ]);
-});
-
-test('passes of healthy identities count the same without the other identities of the test', () => {
-  const passes = fc.array(moment, { minLength: 1, maxLength: 4 });
-  fc.assert(
-    fc.property(fc.array(history, { maxLength: 3 }), passes, fc.boolean(), (histories, times, isKnown) => {
-      const others = histories.map(identityOf);
-      const lastDay = Math.max(...others.map(({ days }) => (endOfDays(days) ?? 0) - 1));
-      const days = [...new Set(times.map((at) => Math.floor(at / DAY)))].sort((one, other) => one - other);
-      fc.pre(others.length === 0 || (lastDay > 0 && days.every((day) => day >= lastDay)));
-      const known: IdentityDays = { days: [], health: 'healthy', changes: [] };
-      const before = isKnown && others.length > 0 ? [...others, known] : others;
-      const after = [...others, { ...known, days: dayCounts(days.map((day) => [day, 1, 0])) }];
-      const replaced = new RepositoryTotals();
-      replaced.replace(before, after);
-      const added = new RepositoryTotals();
-      added.addRuns(others.length === 0 ? undefined : lastDay, days);
-      expect([added.counts, added.days]).toEqual([replaced.counts, replaced.days]);
-    }),
-  );
 });

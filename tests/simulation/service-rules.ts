@@ -2,7 +2,6 @@
 import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
 import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
-import { isCounting } from '../../src/domain/counted-passes.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -91,7 +90,7 @@ export class ServiceRules implements Rules {
     if (this.#options.levels === HEALTH_LEVELS) return;
     const before = this.#said.get(identity) ?? { status: 'healthy', wasFlaky: false };
     // Passes alone make no healthy test anything else.
-    if (before.status === 'healthy' && belief.passes > 0 && isCounting(belief, 1, () => true)) return;
+    if (before.status === 'healthy' && belief.passes > 0) return;
     const status = statusAfter(before, belief, this.#options.levels);
     if (status !== before.status) this.#said.set(identity, { status, wasFlaky: before.status === 'flaky' });
   }

@@ -85,10 +85,10 @@ describe('PostgreSQL', () => {
     );
     const outcome = search.catch((error: unknown) => error);
     try {
-      await until('found.name like', 1);
+      await until('select identities.test_id', 1);
       gone.abort(new Error('the client has gone'));
       expect(await outcome).toMatchObject({ message: 'the client has gone' });
-      await until('found.name like', 0);
+      await until('select identities.test_id', 0);
     } finally {
       await holder.query('rollback');
       holder.release();

@@ -2,13 +2,10 @@
 import { beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
-import { emptySummary } from '../../src/domain/test-state.ts';
-import { unknownBelief } from '../../src/postgres/belief-text.ts';
 import { searchAndCount } from '../../src/postgres/counted-search.ts';
+import { addIdentities } from '../../src/postgres/identities.ts';
 import { NAME_START_LENGTH } from '../../src/postgres/schema.ts';
 import { countTests, type FoundIdentity, searchTests, type TestSearch } from '../../src/postgres/test-search.ts';
-import { writeIdentities, writeTests } from '../../src/postgres/test-state-writes.ts';
-import type { IdentityRecord } from '../../src/postgres/test-states.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { UNFILTERED } from '../support/searches.ts';
 import { emptyStores } from '../support/stores.ts';
@@ -54,22 +51,14 @@ const anIdentity = fc.record({
 async function write(known: readonly { name: string; pipelineName: string; jobName: string; executions: number }[]) {
   await emptyStores(ingest.stores);
   const { db } = ingest.stores.postgres;
-  const names = new Map(known.map(({ name }) => [testIdOf(REPOSITORY, name), name]));
-  await writeTests(
+  await addIdentities(
     db,
-    REPOSITORY,
-    [...names].map(([testId, name]) => ({
-      ...{ testId, name, firstFailure: null, flakyDays: [], firstExecutions: [], lastDay: null },
+    known.map(({ name, pipelineName, jobName, executions }) => ({
+      ...{ repositoryId: REPOSITORY, testId: testIdOf(REPOSITORY, name), testName: name, pipelineName, jobName },
+      ...{ executions, months: executions > 0 ? [202611, executions, 0] : [], days: [] },
+      ...{ lastSuccessAt: 0, lastFailureAt: 0, newest: null, passes: { passes: 0, at: null, commit: '' } },
     })),
   );
-  const records = known.map(
-    ({ name, pipelineName, jobName, executions }): IdentityRecord => ({
-      ...{ testId: testIdOf(REPOSITORY, name), pipelineName, jobName, health: 'healthy', belief: unknownBelief() },
-      summary: { ...emptySummary, months: executions > 0 ? [202611, executions] : [] },
-      checkpointAt: 0,
-    }),
-  );
-  await writeIdentities(db, REPOSITORY, records, (testId) => names.get(testId) ?? '');
 }
 
 const isLike = (name: string, pattern: string): boolean =>

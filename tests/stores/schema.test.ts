@@ -31,6 +31,7 @@ test('rows that are often rewritten have room on their page', async () => {
      where relnamespace = 'ci_insights'::regnamespace and relkind = 'r' and reloptions is not null order by 1`,
   );
   expect(rows).toEqual([
+    { name: 'identities', options: ['fillfactor=85'] },
     { name: 'test_listings', options: ['fillfactor=80'] },
     { name: 'tests', options: ['fillfactor=70'] },
   ]);

@@ -7,7 +7,7 @@ import { repositoryIdOf } from '../../src/domain/identity.ts';
 import type { AutoQuarantineMode } from '../../src/domain/quarantine-rules.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
-import { backtest } from '../../src/evaluation/backtest.ts';
+import { backtest } from '../../src/explain/backtest.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { uniqueRepository } from './stores.ts';

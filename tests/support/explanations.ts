@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
-import { explain } from '../../src/evaluation/explanation.ts';
+import { explain } from '../../src/explain/explanation.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { TESTS } from './random-histories.ts';

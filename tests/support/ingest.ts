@@ -58,6 +58,7 @@ export class IngestDriver {
     for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
       while ((await queue.depth()) > 0) await Bun.sleep(5);
     await this.#workers.evaluator.loop.idle();
+    await this.#workers.refresher.loop.idle();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);
   }
@@ -70,8 +71,8 @@ export class IngestDriver {
     return this.#workers.evaluator;
   }
 
-  get lateWork(): RunningWorkers['lateWork'] {
-    return this.#workers.lateWork;
+  get refresher(): RunningWorkers['refresher'] {
+    return this.#workers.refresher;
   }
 
   get retention(): RunningWorkers['retention'] {

@@ -2,12 +2,12 @@
 import { expect } from 'bun:test';
 import fc from 'fast-check';
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
-import { BlockStore } from '../../src/ledger/blocks.ts';
-import { Ledger, type StoredBlock } from '../../src/ledger/ledger.ts';
+import { evaluateRepository } from '../../src/evaluation/pass.ts';
+import { Refresh } from '../../src/evaluation/refresh.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
-import { Evaluator } from '../../workers/evaluator.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { makeJob } from './jobs.ts';
@@ -74,20 +74,16 @@ export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: num
   );
 }
 
-/** The same if some of it is stored long before it is counted, as on a service that is behind or was killed. */
+/** The same if some of it is stored long before it is evaluated, and refreshed at any time, as on a service that is behind. */
 export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number): Promise<void> {
-  const { postgres, clickhouse, clock, quarantines, log } = stores;
-  const blocks = new BlockStore(postgres.db);
-  const stored: StoredBlock[] = [];
-  const ledger = new Ledger({ db: postgres.db, clickhouse, clock, onStored: (block) => stored.push(block) });
-  const evaluator = new Evaluator({ db: postgres.db, clickhouse, blocks, quarantines, log, pauseMs: 0 });
-  const turns = fc.array(
-    fc.record({ isEvaluated: fc.boolean(), place: fc.nat(5), many: fc.integer({ min: 1, max: 3 }) }),
-    {
-      minLength: 18,
-      maxLength: 18,
-    },
-  );
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const ledger = new Ledger({ db, clickhouse, clock });
+  const refresh = new Refresh({ db, clickhouse, quarantines }, true);
+  const turns = fc.array(fc.record({ isEvaluated: fc.boolean(), isRefreshed: fc.boolean() }), {
+    minLength: 18,
+    maxLength: 18,
+  });
   await fc.assert(
     fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), turns, async (parts, passes, inTurn) => {
       const repository = uniqueRepository();
@@ -95,25 +91,19 @@ export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number
       const { id, defaultBranch } = await stores.repositories.learnDefaultBranch(recorded, 'main', 'payload');
       const options = { repositoryId: id, defaultBranch, now: clock.now(), retentionDays: 90 };
       const { passed, overlapping } = jobsOf(repository, passes, parts);
-      const [all, waiting]: [number[], number[]] = [[], []];
-      const store = async (...jobs: readonly TestRunsJob[]) => {
-        await ledger.write(jobs.map((job) => prepareChunk(job, options)));
-        const blockIds = stored.splice(0).map(({ blockId }) => blockId);
-        all.push(...blockIds);
-        waiting.push(...blockIds);
-      };
+      const store = (...jobs: readonly TestRunsJob[]) => ledger.write(jobs.map((job) => prepareChunk(job, options)));
       await store(...passed);
-      await evaluator.evaluate(waiting.splice(0));
+      await evaluateRepository(db, id);
       for (const [i, job] of overlapping.entries()) {
         await store(job);
-        const turn = inTurn[i];
-        if (turn?.isEvaluated) await evaluator.evaluate(waiting.splice(turn.place % waiting.length, turn.many));
+        if (inTurn[i]?.isEvaluated) await evaluateRepository(db, id);
+        if (inTurn[i]?.isRefreshed) await refresh.refresh(id);
       }
-      await evaluator.evaluate(waiting);
+      await evaluateRepository(db, id);
+      await refresh.refresh(id);
       const report = await verify(stores, id);
       expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-      // The lines of evaluated blocks have been deleted.
-      for (const blockId of all) expect(await blocks.lines(blockId)).toBeUndefined();
+      expect(report.pendingBlocks).toBe(0);
     }),
     { numRuns },
   );

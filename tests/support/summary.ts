@@ -1,7 +1,7 @@
 /** Summaries of executions of which everything is known. */
 import {
-  emptySummary,
   type IdentitySummary,
+  NOTHING_RAN,
   newestOf,
   type SummarisedExecution,
   summaryOf,
@@ -12,7 +12,7 @@ export const summaryOfAll = (executions: readonly SummarisedExecution[]): Identi
 
 /** Without what else is known of it. */
 function newestIn(executions: readonly SummarisedExecution[]): SummarisedExecution | null {
-  const newest = newestOf(executions.map((one) => ({ ...emptySummary, newest: one })));
+  const newest = newestOf(executions.map((one) => ({ ...NOTHING_RAN, newest: one })));
   if (!newest) return null;
   const { executionId, status, finishedAt, framework, frameworkVersion, language, filepath } = newest;
   const facts = { framework, frameworkVersion, language, filepath, function: newest.function };

@@ -1,7 +1,5 @@
 /** What the evaluation has written about the tests of one repository. */
-import { and, eq } from 'drizzle-orm';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
-import { identities, tests } from '../../src/postgres/schema.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import type { TestStores, uniqueRepository } from './stores.ts';
 
@@ -14,12 +12,13 @@ async function idOf(stores: TestStores, repository: Repository): Promise<string>
 /** The health of each identity, by test; identities of one test by job. */
 export async function healthsOf({ postgres }: TestStores, repository: Repository): Promise<Record<string, string[]>> {
   const { host, owner, name } = repository;
-  const rows = await postgres.db
-    .select({ name: tests.name, health: identities.health })
-    .from(identities)
-    .innerJoin(tests, and(eq(tests.repositoryId, identities.repositoryId), eq(tests.testId, identities.testId)))
-    .where(eq(identities.repositoryId, repositoryIdOf(host, owner, name)))
-    .orderBy(tests.name, identities.jobName);
+  const { rows } = await postgres.pool.query<{ name: string; health: string }>(
+    `select name, coalesce(health, 'healthy') as health
+     from ci_insights.identities left join ci_insights.suspects using (repository_id, test_id, pipeline_name, job_name)
+       join ci_insights.tests using (repository_id, test_id)
+     where repository_id = $1 order by name, job_name`,
+    [repositoryIdOf(host, owner, name)],
+  );
   const byTest = Map.groupBy(rows, (row) => row.name);
   return Object.fromEntries([...byTest].map(([test, found]) => [test, found.map(({ health }) => health)]));
 }
@@ -31,11 +30,14 @@ export async function healthOf(stores: TestStores, repository: Repository, name:
 
 /** Flaky executions as `name run#attempt`. */
 export async function flakyOf(stores: TestStores, repository: Repository): Promise<string[]> {
+  const { rows: flaky } = await stores.postgres.pool.query<{ id: string }>(
+    'select execution_id::text as id from ci_insights.flaky_executions where repository_id = $1',
+    [await idOf(stores, repository)],
+  );
   const rows = await stores.clickhouse.rows(
-    `SELECT e.test_name AS name, e.run_id AS run, e.run_attempt AS attempt FROM ci.flaky_verdicts AS v FINAL
-     INNER JOIN ci.executions AS e ON e.repository_id = v.repository_id AND e.execution_id = v.execution_id
-     WHERE v.repository_id = {id: UUID} AND v.is_flaky ORDER BY name, run, attempt`,
-    { id: await idOf(stores, repository) },
+    `SELECT test_name AS name, run_id AS run, run_attempt AS attempt FROM ci.executions
+     WHERE repository_id = {id: UUID} AND execution_id IN {ids: Array(UInt64)} ORDER BY name, run, attempt`,
+    { id: await idOf(stores, repository), ids: flaky.map(({ id }) => BigInt(id)) },
   );
   return (rows as { name: string; run: string; attempt: number }[]).map(
     (row) => `${row.name} ${row.run}#${row.attempt}`,

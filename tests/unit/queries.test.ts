@@ -49,10 +49,12 @@ describe('statements', () => {
   });
 
   test('a parameter that is missing, has another type or is not in the file is refused when the query is defined', () => {
+    const names = { pipeline_names: 'Array(String)', job_names: 'Array(String)' } as const;
+    const rest = { ...tests, ...names, to_ms: 'Int64' } as const;
     const define = (params: Parameters<typeof defineQuery>[1]) => () => defineQuery('evaluation/history', params, row);
-    expect(define({ ...tests, since_ms: 'Int64' })).not.toThrow();
-    expect(define(tests)).toThrow('{since_ms: Int64}, but nothing is declared');
-    expect(define({ ...tests, since_ms: 'UInt32' })).toThrow('{since_ms: Int64}, but UInt32 is declared');
-    expect(define({ ...tests, since_ms: 'Int64', until_ms: 'Int64' })).toThrow('no parameter until_ms');
+    expect(define({ ...rest, from_ms: 'Int64' })).not.toThrow();
+    expect(define(rest)).toThrow('{from_ms: Int64}, but nothing is declared');
+    expect(define({ ...rest, from_ms: 'UInt32' })).toThrow('{from_ms: Int64}, but UInt32 is declared');
+    expect(define({ ...rest, from_ms: 'Int64', until_ms: 'Int64' })).toThrow('no parameter until_ms');
   });
 });

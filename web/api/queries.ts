@@ -2,9 +2,9 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { KeyList, MadeKey } from '../../src/access/keys.ts';
 import type { CredentialInUse, SessionList } from '../../src/access/sessions.ts';
-import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
+import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import type { UploadList } from '../../src/ingest/receipts.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';

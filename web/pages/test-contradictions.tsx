@@ -1,6 +1,6 @@
 /** Commits off the default branch on which a test both failed and passed: they show that it is flaky. */
 import { useState } from 'react';
-import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
+import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import type { TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';

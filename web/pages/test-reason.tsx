@@ -1,7 +1,7 @@
 /** Why a test is judged as it is: the rule that decided, and what is held back. Asked for only when it is opened. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Explanation } from '../../src/evaluation/explanation-schema.ts';
+import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';

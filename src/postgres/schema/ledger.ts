@@ -4,27 +4,21 @@ import { bigint, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } fr
 import { bytea, moment, schema } from './columns.ts';
 
 /**
- * The ledger's blocks: each insert exactly as it will be sent, written down first (docs/architecture.md). Times are
- * those of the PostgreSQL server, for the sweeper only.
+ * The ledger's blocks: each insert is written down before it is sent (docs/architecture.md). Its lines are its parts
+ * (`block_parts`), in their order. Times are those of the PostgreSQL server, for the sweeper only.
  */
 export const ingestBlocks = schema.table(
   'ingest_blocks',
   {
     blockId: bigint('block_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     executions: integer().notNull(),
-    /** zstd of the insert's lines; null once the block is stored and evaluated. */
-    body: bytea(),
     createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */
     storedAt: moment('stored_at'),
-    /** `identities` and `failure_groups` count its executions. */
-    countedAt: moment('counted_at'),
-    /** Verdicts on its executions are written, too. */
-    evaluatedAt: moment('evaluated_at'),
   },
   (table) => [
     // For the sweeper; nearly always empty.
-    index('ingest_blocks_pending').on(table.createdAt).where(sql`${table.evaluatedAt} is null`),
+    index('ingest_blocks_unstored').on(table.createdAt).where(sql`${table.storedAt} is null`),
   ],
 );
 

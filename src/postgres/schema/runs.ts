@@ -100,9 +100,10 @@ export const failedCommits = schema.table(
 );
 
 /**
- * The runs of a commit on which a test failed, and the results of these tests, as one text (src/evaluation/commit-record.ts):
+ * The runs of a commit on which a test failed, and the results of these tests, as one text (src/commits/commit-record.ts):
  * every CI job asks for them, and ClickHouse takes longer to plan the statements than PostgreSQL to find a row. Follows from
- * what ClickHouse has, so a row may be missing: then that is asked.
+ * what ClickHouse has, so a row may be missing: then that is asked. A pass removes the records that it outdates, and a refresh
+ * writes them again.
  */
 export const commitRecords = schema.table(
   'commit_records',
@@ -117,25 +118,5 @@ export const commitRecords = schema.table(
     primaryKey({ columns: [table.repositoryId, table.commitSha] }),
     // Retention removes the oldest.
     index('commit_records_first_ms').on(table.firstMs),
-  ],
-);
-
-/**
- * Commits whose records a large pass of the evaluation has left to be written later (src/postgres/commit-records.ts). They
- * have no row in `commit_records` meanwhile.
- */
-export const lateCommits = schema.table(
-  'late_commits',
-  {
-    repositoryId: uuid('repository_id').notNull(),
-    commitSha: text('commit_sha').notNull(),
-    /** In the order in which they became late. */
-    noteId: bigint('note_id', { mode: 'number' }).generatedAlwaysAsIdentity(),
-  },
-  (table) => [
-    // Once each, however many passes touch it.
-    primaryKey({ columns: [table.repositoryId, table.commitSha] }),
-    // Commits that became late together ran at about the same time: to read those together takes half as long.
-    index('late_commits_order').on(table.repositoryId, table.noteId),
   ],
 );

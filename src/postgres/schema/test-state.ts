@@ -1,6 +1,6 @@
 /** What the evaluation knows about tests. It can be derived again from the executions. */
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, jsonb, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, numeric, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
 import { HEALTHS } from '../../domain/status.ts';
 import { byteText, moment, schema } from './columns.ts';
 
@@ -27,12 +27,6 @@ export const tests = schema.table(
     /** As text: ids go up to 2^64. */
     firstFailedExecution: text('first_failed_execution'),
     firstFailedCommit: text('first_failed_commit'),
-    /** Flaky executions by UTC day, of the days that a ratio asks for: [day, executions] pairs. */
-    flakyDays: jsonb('flaky_days').notNull().default([]),
-    /** When its first execution of each retained month finished: milliseconds since the epoch, in order. */
-    firstExecutions: jsonb('first_executions').notNull().default([]),
-    /** The newest UTC day on which it passed or failed, in days since the epoch; null if that is not known. */
-    lastDay: integer('last_day'),
   },
   (table) => [
     // By repository first: the lookup of every read, and the key to spread the table by.
@@ -51,8 +45,8 @@ export const tests = schema.table(
 );
 
 /**
- * The current state of each identity (test, pipeline, CI job), written by the evaluation. Its health outlives retention.
- * Every run rewrites the rows of its tests, so they are small.
+ * How often each identity (test, pipeline, CI job) ran. Every pass of the evaluation adds to the rows of its tests, in any
+ * order, and reads nothing (src/postgres/identities.ts). A fill factor of 85 leaves room to rewrite a row on its page.
  */
 export const identities = schema.table(
   'identities',
@@ -63,35 +57,110 @@ export const identities = schema.table(
     jobName: text('job_name').notNull(),
     /** How the name of the test begins: the order of as many executions. */
     nameStart: text('name_start').notNull(),
-    /** Retained executions, as lists are ordered by them. Under load, the summary is ahead (src/postgres/listings.ts). */
-    listedExecutions: bigint('executions', { mode: 'number' }).notNull(),
-    health: text({ enum: HEALTHS }).notNull(),
-    /** What lists are filtered and sorted by (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
-    confidence: smallint().notNull().default(1),
-    impact: smallint().notNull().default(0),
-    failed: integer().notNull().default(0),
-    failedPpm: integer('failed_ppm').notNull().default(0),
-    /** Milliseconds since the epoch; 0 for never. */
-    lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull().default(0),
-    /** What insights show (src/postgres/identity-summary.ts). */
-    summary: text().notNull(),
-    /** What is believed of it after every execution (src/postgres/belief-text.ts); empty until it is judged. */
-    belief: text().notNull().default(''),
+    /** Retained executions, skipped ones included. */
+    executions: bigint({ mode: 'number' }).notNull(),
+    /** The newest UTC day on which it passed or failed (days since the epoch; 0: none is retained), and how often it did. */
+    day: integer().notNull(),
+    dayPassed: integer('day_passed').notNull(),
+    dayFailed: integer('day_failed').notNull(),
+    /** Other days: day, passed, failed, day, … in any order. A day may be there several times: readers add it up. */
+    days: integer().array().notNull(),
+    /** The newest month (YYYYMM) with retained executions: how many, and when the first of them finished. */
+    month: integer().notNull(),
+    monthExecutions: bigint('month_executions', { mode: 'number' }).notNull(),
+    monthFirstMs: bigint('month_first_ms', { mode: 'number' }).notNull(),
+    /** Other months: month, executions, first, month, … in any order, like `days`. */
+    months: bigint({ mode: 'number' }).array().notNull(),
+    /** When it last passed and failed, as far as that is retained; milliseconds since the epoch, 0 for never. */
+    lastSuccessMs: bigint('last_success_ms', { mode: 'number' }).notNull(),
+    lastFailureMs: bigint('last_failure_ms', { mode: 'number' }).notNull(),
+    /** When the newest retained execution finished, and what is shown of it; 0 and empty if none is retained. */
+    newestMs: bigint('newest_ms', { mode: 'number' }).notNull(),
+    newest: byteText().notNull(),
+    /** Clean passes ever, retained or not: of an identity that is not a suspect, all there is to believe. */
+    passes: bigint({ mode: 'number' }).notNull(),
+    /** The last clean pass: when it finished, and its place among those that finished at the same time. */
+    passMs: bigint('pass_ms', { mode: 'number' }).notNull(),
+    passPlace: byteText('pass_place').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
-    // The first page of "most executions first", without reading every identity of the repository. A row whose number
-    // changes gets a new entry in every index; one whose number stays is rewritten on its page.
+    // The first page of "most executions first", without reading every identity of the repository. To keep it exact costs
+    // 1.0 of some 50 processor seconds for a million executions.
     index('identities_executions').on(
       table.repositoryId,
-      table.listedExecutions.desc().nullsFirst(),
+      table.executions.desc().nullsFirst(),
       sql`${table.nameStart} collate "C"`,
     ),
+  ],
+);
+
+/**
+ * Suspects (src/domain/suspect.ts): the few identities that have failed, passed only after failed attempts, or been
+ * contradicted by a commit. All others are healthy. Outlives retention.
+ */
+export const suspects = schema.table(
+  'suspects',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    /** As it is shown; healthy while the identity has not run on the default branch. */
+    health: text({ enum: HEALTHS }).notNull(),
+    /** What lists are filtered and sorted by (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
+    confidence: smallint().notNull(),
+    impact: smallint().notNull(),
+    failed: integer().notNull(),
+    failedPpm: integer('failed_ppm').notNull(),
+    /** Milliseconds since the epoch; 0 for never. */
+    lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull(),
+    /** What is believed before the recent executions and after them (src/postgres/belief-text.ts); empty: nothing yet. */
+    before: text().notNull(),
+    after: text().notNull(),
+    /** The executions of its last day (src/postgres/suspect-text.ts). */
+    recent: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
     // Flaky and broken tests, which are few: what people look for most, and which of some tests they are.
-    index('identities_unhealthy')
+    index('suspects_unhealthy')
       .on(table.repositoryId, table.health, table.testId)
       .where(sql`${table.health} <> 'healthy'`),
   ],
+);
+
+/**
+ * What was believed of each identity at the end of the newest month that has left: where a fold of its retained executions
+ * begins. Written by retention alone.
+ */
+export const baselines = schema.table(
+  'baselines',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    belief: text().notNull(),
+    /** Whether it ran on the default branch. Of others, only pull requests have shown something. */
+    hasRun: boolean('has_run').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] })],
+);
+
+/** Executions on the default branch that count as flaky. They leave with their month. */
+export const flakyExecutions = schema.table(
+  'flaky_executions',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    testId: uuid('test_id').notNull(),
+    /** Milliseconds since the epoch. */
+    finishedMs: bigint('finished_ms', { mode: 'number' }).notNull(),
+    /** Ids go up to 2^64. */
+    executionId: numeric('execution_id', { precision: 20, scale: 0 }).notNull(),
+  },
+  // A test in a window is a range.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.finishedMs, table.executionId] })],
 );
 
 /**
@@ -105,7 +174,7 @@ export const testListings = schema.table(
     /** How its name begins. */
     nameStart: byteText('name_start').notNull(),
     testId: uuid('test_id').notNull(),
-    /** The most executions by which one of its identities is listed; 0 if none is retained. */
+    /** The most executions that one of its identities has; 0 if none is retained. */
     executions: bigint({ mode: 'number' }).notNull(),
     /** Those with retained executions. */
     identities: integer().notNull(),
@@ -113,22 +182,6 @@ export const testListings = schema.table(
   // In the order of names: a search finds its tests by how they begin. Numbers are not in the key, so that a row whose
   // numbers change is rewritten on its page.
   (table) => [primaryKey({ columns: [table.repositoryId, table.nameStart, table.testId] })],
-);
-
-/**
- * Tests whose identities may have more executions than lists know (src/postgres/listings.ts): those that a pass of the
- * evaluation has written, in one row.
- */
-export const lateListings = schema.table(
-  'late_listings',
-  {
-    repositoryId: uuid('repository_id').notNull(),
-    /** In the order in which they were written. */
-    noteId: bigint('note_id', { mode: 'number' }).generatedAlwaysAsIdentity(),
-    testIds: uuid('test_ids').array().notNull(),
-  },
-  // By repository first: they are listed repository by repository, under its evaluation lock.
-  (table) => [primaryKey({ columns: [table.repositoryId, table.noteId] })],
 );
 
 /**
@@ -151,6 +204,7 @@ export const healthChanges = schema.table(
     after: text({ enum: HEALTHS }).notNull(),
     /** The first failure of the episode; null on recovery. What is known of it is here, because it leaves with its month. */
     beganExecution: text('began_execution'),
+    beganMs: bigint('began_ms', { mode: 'number' }),
     /** Empty when unknown. */
     beganCommit: text('began_commit').notNull().default(''),
     exceptionType: text('exception_type'),
@@ -163,30 +217,6 @@ export const healthChanges = schema.table(
       columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.atMs, table.executionId],
     }),
   ],
-);
-
-/**
- * Where the belief about an identity (src/postgres/belief-text.ts) can start over when something changes behind its end: at
- * a checkpoint some hours or days back, or from the baseline at the end of the newest month that has left. Written seldom, and apart from what every run
- * rewrites.
- */
-export const healthCheckpoints = schema.table(
-  'health_checkpoints',
-  {
-    repositoryId: uuid('repository_id').notNull(),
-    testId: uuid('test_id').notNull(),
-    pipelineName: text('pipeline_name').notNull(),
-    jobName: text('job_name').notNull(),
-    /** Empty until a month has left. */
-    baseline: text().notNull().default(''),
-    /**
-     * One to two days back, and up to one. Empty for the beginning; both with a baseline, if only pull requests have shown
-     * something of the identity.
-     */
-    older: text().notNull().default(''),
-    newer: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] })],
 );
 
 /** The failure groups of each test, with the texts of their newest failure. */
@@ -232,6 +262,3 @@ export const formerGroups = schema.table(
     index('former_groups_last').on(table.lastMs),
   ],
 );
-
-/** Versions of evaluations: the later one wins, because evaluations of a repository run one after another. */
-export const evaluationVersion = schema.sequence('evaluation_version');

@@ -1,0 +1,83 @@
+/** Adds up executions of one identity, in any order: what is added to its counts. Pure. */
+import { comparePositions, type Position } from './execution.ts';
+import { monthOf } from './retention.ts';
+import type { Status } from './status.ts';
+import type { CountedPasses } from './suspect.ts';
+import { dayOf } from './time.ts';
+
+export interface TalliedExecution extends Position {
+  status: Status;
+  commit: string;
+  /** It passed only after failed attempts, or its source calls it flaky. */
+  isFlakyWithinRun: boolean;
+}
+
+export class IdentityTally {
+  /** Skipped ones included. */
+  executions = 0;
+  /** Milliseconds since the epoch; 0 for never. */
+  lastSuccessAt = 0;
+  lastFailureAt = 0;
+  /** Whether something failed, or passed only after failed attempts. */
+  hasTrouble = false;
+  readonly passes: CountedPasses = { passes: 0, at: null, commit: '' };
+  readonly #months: number[] = [];
+  readonly #days: number[] = [];
+
+  add(execution: TalliedExecution): void {
+    const { status, finishedAt } = execution;
+    this.executions++;
+    const month = tripleOf(this.#months, monthOf(finishedAt), finishedAt);
+    increase(this.#months, month + 1);
+    if (finishedAt < (this.#months[month + 2] ?? 0)) this.#months[month + 2] = finishedAt;
+    if (status === 'skipped') return;
+    const day = tripleOf(this.#days, dayOf(finishedAt), 0);
+    if (status === 'passed') {
+      increase(this.#days, day + 1);
+      if (finishedAt > this.lastSuccessAt) this.lastSuccessAt = finishedAt;
+      if (execution.isFlakyWithinRun) this.hasTrouble = true;
+      else this.#addPass(execution);
+    } else {
+      increase(this.#days, day + 2);
+      if (finishedAt > this.lastFailureAt) this.lastFailureAt = finishedAt;
+      this.hasTrouble = true;
+    }
+  }
+
+  #addPass({ finishedAt, runId, runAttempt, executionId, commit }: TalliedExecution): void {
+    const { passes } = this;
+    passes.passes++;
+    const at = { finishedAt, runId, runAttempt, executionId };
+    if (passes.at !== null && comparePositions(at, passes.at) < 0) return;
+    passes.at = at;
+    passes.commit = commit;
+  }
+
+  /** Month (YYYYMM), executions, when the first of them finished, month, …; the newest first. */
+  get months(): readonly number[] {
+    return newestFirst(this.#months);
+  }
+
+  /** UTC day (days since the epoch), passed, failed, day, …; the newest first. */
+  get days(): readonly number[] {
+    return newestFirst(this.#days);
+  }
+}
+
+/** Where the three numbers of a key begin; nearly always there is one key. */
+function tripleOf(flat: number[], key: number, third: number): number {
+  let i = 0;
+  while (i < flat.length && flat[i] !== key) i += 3;
+  if (i === flat.length) flat.push(key, 0, third);
+  return i;
+}
+
+function increase(flat: number[], i: number): void {
+  flat[i] = (flat[i] ?? 0) + 1;
+}
+
+function newestFirst(flat: readonly number[]): readonly number[] {
+  if (flat.length <= 3) return flat;
+  const triples = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
+  return triples.sort(([one = 0], [other = 0]) => other - one).flat();
+}

@@ -1,0 +1,15 @@
+/**
+ * What a pass of the evaluation leaves to be refreshed, in the order in which it is: what is later follows from what is before.
+ *
+ * - `evidence`: what commits off the default branch contradict;
+ * - `judgements`: what runs mean and what is believed since a moment;
+ * - `beginnings`: the exceptions with which tests became flaky or broken;
+ * - `quarantines`: which tests are quarantined automatically, and which have recovered;
+ * - `totals`: how many tests of the repository are in which health;
+ * - `records`: the records of commits on which a test failed.
+ */
+export const STALE_KINDS = ['evidence', 'judgements', 'beginnings', 'quarantines', 'totals', 'records'] as const;
+export type StaleKind = (typeof STALE_KINDS)[number];
+
+/** An upload is not stored before these are refreshed: reads would show something else. */
+export const JUDGING_KINDS = ['evidence', 'judgements'] as const satisfies readonly StaleKind[];

@@ -1,0 +1,265 @@
+/**
+ * What parts of blocks hold: the executions of a repository on its default branch by identity, run and failure group, and
+ * which commits are concerned. Lines are kept as they were parsed, and executions are made of them only where a judgement
+ * looks at each.
+ */
+import { z } from 'zod';
+import { runKey } from '../domain/execution.ts';
+import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group.ts';
+import { IdentityTally } from '../domain/identity-tally.ts';
+import { runNameOf } from '../domain/judge-runs.ts';
+import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
+import { STATUSES } from '../domain/status.ts';
+import { type Identity, identityKey, jobKey } from '../domain/test-identity.ts';
+import type { SummarisedExecution } from '../domain/test-state.ts';
+import { dayOf } from '../domain/time.ts';
+import type { IdentityCounts } from '../postgres/identities.ts';
+import type { AddedRun } from '../postgres/judged-runs.ts';
+import type { FirstFailure } from '../postgres/tests.ts';
+import type { IdentifiedExecution } from './executions.ts';
+
+/** What the evaluation needs of a line. */
+const lineSchema = z.object({
+  on_default: z.boolean(),
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  run_id: z.string(),
+  run_attempt: z.number(),
+  commit_sha: z.string(),
+  framework: z.string(),
+  framework_version: z.string(),
+  language: z.string(),
+  e_execution_id: texts,
+  e_test_id: texts,
+  e_test_name: texts,
+  e_status: oneOf(STATUSES),
+  e_finished_ms: numbers,
+  e_filepath: texts,
+  e_function: texts,
+  e_is_flaky: flags,
+  e_is_retried: flags,
+  f_index: numbers,
+  f_attempt: numbers,
+  f_failure_id: texts,
+  f_exception_type: texts,
+  f_exception_message: texts,
+});
+type Line = z.infer<typeof lineSchema>;
+
+/** What went wrong on a commit off the default branch. */
+export interface PullCommit {
+  /** When the newest failure finished, in milliseconds since the epoch; undefined if nothing failed. */
+  failedAt: number | undefined;
+  /** The tests that passed only after failed attempts. */
+  retried: Set<string>;
+}
+
+/** What parts hold of one repository. */
+export class Contents {
+  /** By `identityKey`. */
+  readonly identities = new Map<string, IdentityContents>();
+  /** By the name of the run: what passed or failed in each. */
+  readonly runs = new Map<string, AddedRun>();
+  /** By test id: the first execution that failed. */
+  readonly firstFailures = new Map<string, FirstFailure>();
+  /** By test id, then by failure id. Failed attempts of an execution that passed in the end count, too. */
+  readonly groups = new Map<string, Map<string, FailureGroup>>();
+  /** By commit, on any branch: whether a test failed. Without those that are unknown. */
+  readonly commits = new Map<string, boolean>();
+  /** By commit, off the default branch. Without those that are unknown. */
+  readonly pulls = new Map<string, PullCommit>();
+  /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
+  newestAt = 0;
+  /** On any branch. */
+  readonly executionIds: string[] = [];
+  /** Ids of the tests and runs, on any branch. */
+  readonly names = new Set<string>();
+  /** By pipeline and CI job, then by test id. */
+  readonly #byJob = new Map<string, Map<string, IdentityContents>>();
+
+  /** Adds the lines of a part. Throws when they are not those of a block. */
+  add(lines: string): void {
+    for (const text of lines.split('\n')) if (text !== '') this.#addLine(lineSchema.parse(JSON.parse(text)));
+  }
+
+  #addLine(line: Line): void {
+    for (const time of line.e_finished_ms) if (time > this.newestAt) this.newestAt = time;
+    const { commit_sha: commit } = line;
+    if (commit !== '')
+      this.commits.set(commit, (this.commits.get(commit) ?? false) || line.e_status.includes('failed'));
+    for (const id of line.e_execution_id) this.executionIds.push(id);
+    this.names.add(line.run_id);
+    for (const id of line.e_test_id) this.names.add(id);
+    if (line.on_default) this.#addExecutions(line);
+    else if (commit !== '') this.#addPull(line);
+  }
+
+  #addPull(line: Line): void {
+    const commit = entryOf(this.pulls, line.commit_sha, () => ({ failedAt: undefined, retried: new Set<string>() }));
+    for (const [i, status] of line.e_status.entries())
+      if (status === 'failed') commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
+      else if (status === 'passed' && at(line.e_is_flaky, i)) commit.retried.add(at(line.e_test_id, i));
+  }
+
+  /** Plain loops and lookups: this runs for every execution. */
+  #addExecutions(line: Line): void {
+    const job = { pipelineName: line.pipeline_name, jobName: line.job_name };
+    const byTest = entryOf(this.#byJob, jobKey(job), () => new Map<string, IdentityContents>());
+    let run: AddedRun | undefined;
+    for (let i = 0; i < line.e_test_id.length; i++) {
+      const testId = at(line.e_test_id, i);
+      let identity = byTest.get(testId);
+      if (identity === undefined) {
+        identity = new IdentityContents(testId, at(line.e_test_name, i), job);
+        byTest.set(testId, identity);
+        this.identities.set(identityKey(identity), identity);
+      }
+      identity.add(line, i);
+      if (at(line.e_status, i) === 'skipped') continue;
+      const finishedAt = at(line.e_finished_ms, i);
+      const day = dayOf(finishedAt);
+      if (run?.day !== day) run = this.#runOf(line, day, finishedAt);
+      if (finishedAt < run.startedAt) run.startedAt = finishedAt;
+      run.executions++;
+    }
+    this.#addFailures(line);
+  }
+
+  #runOf(line: Line, day: number, startedAt: number): AddedRun {
+    const job = { pipelineName: line.pipeline_name, jobName: line.job_name };
+    const run = { runId: line.run_id, runAttempt: line.run_attempt, day };
+    return entryOf(this.runs, runNameOf(jobKey(job), runKey(run)), () => ({
+      ...job,
+      ...run,
+      commit: '',
+      startedAt,
+      executions: 0,
+    }));
+  }
+
+  #addFailures(line: Line): void {
+    for (let i = 0; i < line.e_status.length; i++) {
+      if (at(line.e_status, i) !== 'failed') continue;
+      const first = {
+        failedAt: at(line.e_finished_ms, i),
+        executionId: BigInt(at(line.e_execution_id, i)),
+        commit: line.commit_sha,
+      };
+      const testId = at(line.e_test_id, i);
+      const known = this.firstFailures.get(testId);
+      if (known === undefined || isEarlier(first, known)) this.firstFailures.set(testId, first);
+    }
+    for (const [f, index] of line.f_index.entries()) {
+      const groups = entryOf(this.groups, at(line.e_test_id, index), () => new Map<string, FailureGroup>());
+      const failureId = at(line.f_failure_id, f);
+      const failure = {
+        failedAt: at(line.e_finished_ms, index),
+        executionId: BigInt(at(line.e_execution_id, index)),
+        attempt: at(line.f_attempt, f),
+        exceptionType: at(line.f_exception_type, f),
+        exceptionMessage: at(line.f_exception_message, f),
+      };
+      groups.set(failureId, mergeGroups(groups.get(failureId), groupOf(failure)));
+    }
+  }
+}
+
+const isEarlier = (one: FirstFailure, other: FirstFailure): boolean =>
+  one.failedAt < other.failedAt || (one.failedAt === other.failedAt && one.executionId < other.executionId);
+
+/** What parts hold of one identity. */
+export class IdentityContents implements Identity {
+  readonly pipelineName: string;
+  readonly jobName: string;
+  readonly #tally = new IdentityTally();
+  readonly #lines: Line[] = [];
+  readonly #rows: number[] = [];
+  #newest = 0;
+
+  constructor(
+    readonly testId: string,
+    readonly testName: string,
+    { pipelineName, jobName }: Pick<Identity, 'pipelineName' | 'jobName'>,
+  ) {
+    this.pipelineName = pipelineName;
+    this.jobName = jobName;
+  }
+
+  /** Whether something failed, or passed only after failed attempts. */
+  get hasTrouble(): boolean {
+    return this.#tally.hasTrouble;
+  }
+
+  add(line: Line, row: number): void {
+    const i = this.#lines.push(line) - 1;
+    this.#rows.push(row);
+    this.#tally.add(executionAt(line, row));
+    if (i > 0 && this.#isLater(i, this.#newest)) this.#newest = i;
+  }
+
+  #isLater(one: number, other: number): boolean {
+    const [a, b] = [this.#place(one), this.#place(other)];
+    return a.finishedAt > b.finishedAt || (a.finishedAt === b.finishedAt && BigInt(a.id) > BigInt(b.id));
+  }
+
+  #place(i: number): { finishedAt: number; id: string } {
+    const [line, row] = [at(this.#lines, i), at(this.#rows, i)];
+    return { finishedAt: at(line.e_finished_ms, row), id: at(line.e_execution_id, row) };
+  }
+
+  /** Those that passed or failed, in the order in which they were added. */
+  conclusive(): IdentifiedExecution[] {
+    const { testId, pipelineName, jobName } = this;
+    return this.#lines.flatMap((line, i) => {
+      const execution = executionAt(line, at(this.#rows, i));
+      return execution.status === 'skipped' ? [] : [{ testId, pipelineName, jobName, ...execution }];
+    });
+  }
+
+  counts(): IdentityCounts {
+    const { testId, testName, pipelineName, jobName } = this;
+    const { executions, months, days, lastSuccessAt, lastFailureAt, passes } = this.#tally;
+    const counted = { executions, months, days, lastSuccessAt, lastFailureAt, passes };
+    return { testId, testName, pipelineName, jobName, ...counted, newest: this.#newestExecution() };
+  }
+
+  #newestExecution(): SummarisedExecution {
+    const [line, row] = [at(this.#lines, this.#newest), at(this.#rows, this.#newest)];
+    const { executionId, status, finishedAt } = executionAt(line, row);
+    return {
+      ...{ executionId, status, finishedAt },
+      framework: line.framework,
+      frameworkVersion: line.framework_version,
+      language: line.language,
+      filepath: at(line.e_filepath, row),
+      function: at(line.e_function, row),
+    };
+  }
+}
+
+const executionAt = (line: Line, row: number) => ({
+  executionId: BigInt(at(line.e_execution_id, row)),
+  status: at(line.e_status, row),
+  finishedAt: at(line.e_finished_ms, row),
+  runId: line.run_id,
+  runAttempt: line.run_attempt,
+  commit: line.commit_sha,
+  isFlakyWithinRun: at(line.e_is_flaky, row),
+  isRetried: at(line.e_is_retried, row),
+});
+
+/** The columns of a line have one length; one that is shorter is not a block's. */
+function at<T>(column: readonly T[], i: number): T {
+  const value = column[i];
+  if (value === undefined) throw new RangeError('a line of the block has columns of different lengths');
+  return value;
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,196 @@
+/**
+ * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their runs, and
+ * the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the order in which its
+ * runs arrive matters, nor how often it is read.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery, defineQuery } from '../clickhouse/query.ts';
+import { type CommitRun, commitKey, readRuns } from '../commits/commit-record.ts';
+import { appendAll } from '../domain/append.ts';
+import {
+  CONTRADICTED_RUNS_MAX,
+  CONTRADICTED_TESTS_MAX,
+  contradictionsOf,
+  pullRequestRunKeyOf,
+} from '../domain/contradictions.ts';
+import { attemptOf, isTrouble } from '../domain/execution.ts';
+import { runNameOf } from '../domain/judge-runs.ts';
+import { monthOf } from '../domain/retention.ts';
+import { identityKey, jobKey } from '../domain/test-identity.ts';
+import type { FailedCommit, IdentifiedContradiction } from '../postgres/contradictions.ts';
+import { nameOfRun, type PullRun } from '../postgres/judged-runs.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
+
+/** Commits in a statement. With as many tests each as may contradict, their ids fit in the 1 MiB of an address. */
+const COMMITS_MAX = 40;
+
+const onCommits = defineQuery(
+  'evaluation/on_commits',
+  { repository_id: 'UUID', test_ids: 'Array(UUID)', commits: 'Array(String)', start_ms: 'Int64', end_ms: 'Int64' },
+  executionColumns.transform(executionOf),
+);
+const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
+const allFailed = defineLongQuery(
+  'maintenance/failed_commits',
+  since,
+  z.object({ commit_sha: z.string(), newest_ms: z.number(), is_repeated: z.coerce.boolean() }),
+);
+const allRetried = defineLongQuery(
+  'maintenance/retried_on_commits',
+  since,
+  z.object({ commit_sha: z.string(), test_ids: z.array(z.string()) }),
+);
+
+interface PullStores {
+  clickhouse: ClickHouse;
+  repositoryId: string;
+}
+
+/** What commits show. */
+export interface PullEvidence {
+  contradictions: IdentifiedContradiction[];
+  /** The runs that these name. */
+  runs: PullRun[];
+}
+
+/**
+ * All retained contradictions of a repository, and every commit on which something failed off the default branch.
+ *
+ * @param edge The end of the newest month that has left: what was complete before is in the baselines.
+ */
+export async function readAllEvidence(
+  stores: PullStores,
+  edge: number,
+): Promise<PullEvidence & { failed: FailedCommit[] }> {
+  const of = { repository_id: stores.repositoryId, since_ms: Math.max(0, edge) };
+  const failed = await stores.clickhouse.select(allFailed, of);
+  const tests = new Map(failed.flatMap((row) => (row.is_repeated ? [[row.commit_sha, new Set<string>()]] : [])));
+  for (const row of await stores.clickhouse.select(allRetried, of)) tests.set(row.commit_sha, new Set(row.test_ids));
+  const evidence = await readEvidence(stores, tests);
+  const contradictions = evidence.contradictions.filter(({ at }) => at.finishedAt >= edge);
+  const named = new Set(contradictions.map(nameOfFailedRun));
+  return {
+    contradictions,
+    runs: evidence.runs.filter((run) => named.has(nameOfRun(run))),
+    failed: failed.map(({ commit_sha: commit, newest_ms: newestAt }) => ({ commit, newestAt })),
+  };
+}
+
+/** The key of its `JudgedRun`. */
+export const nameOfFailedRun = (one: IdentifiedContradiction): string => runNameOf(jobKey(one), one.run);
+
+/** @param tests by commit: those of which something is known that does not follow from its failures. */
+export async function readEvidence(
+  { clickhouse, repositoryId }: PullStores,
+  tests: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<PullEvidence> {
+  const evidence: PullEvidence = { contradictions: [], runs: [] };
+  const all = [...tests.keys()];
+  for (let from = 0; from < all.length; from += COMMITS_MAX) {
+    const commits = all.slice(from, from + COMMITS_MAX);
+    const names = commits.map((commit) => ({ repositoryId, commit }));
+    const found = await readRuns(clickhouse, () => names);
+    const runs = new Map(
+      commits.map((commit) => [
+        commit,
+        (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => !run.on_default),
+      ]),
+    );
+    const executions = Map.groupBy(
+      await readExecutions({ clickhouse, repositoryId }, runs, tests),
+      ({ commit }) => commit,
+    );
+    for (const [commit, of] of runs) addEvidence(evidence, commit, of, executions.get(commit) ?? []);
+  }
+  return evidence;
+}
+
+async function readExecutions(
+  { clickhouse, repositoryId }: PullStores,
+  runs: ReadonlyMap<string, readonly CommitRun[]>,
+  tests: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<IdentifiedExecution[]> {
+  const asked = [...runs].map(([commit, of]) => ({ commit, of, testIds: suspectsIn(of, tests.get(commit)) }));
+  const due = asked.filter(({ of, testIds }) => of.length > 0 && testIds.size > 0);
+  const testIds = [...new Set(due.flatMap((one) => [...one.testIds]))];
+  const bounds = {
+    repository_id: repositoryId,
+    commits: due.map(({ commit }) => commit),
+    start_ms: Math.min(...due.flatMap(({ of }) => of.map(({ started_ms }) => started_ms))),
+    end_ms: Math.max(...due.flatMap(({ of }) => of.map(({ ended_ms }) => ended_ms))),
+  };
+  const read: IdentifiedExecution[] = [];
+  for (let from = 0; from < testIds.length; from += TESTS_MAX)
+    appendAll(read, await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) }));
+  const wanted = new Map(due.map((one) => [one.commit, one.testIds]));
+  return read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId));
+}
+
+/** The tests of which a commit may contradict itself: one attempt of a CI job says nothing about what only failed in it. */
+function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new Set()): Set<string> {
+  const suspects = new Set(known);
+  for (const of of Map.groupBy(runs, placeOfRun).values()) {
+    const attempts = new Set(of.map((run) => attemptOf({ runId: run.run_id, runAttempt: run.run_attempt })));
+    if (attempts.size < 2) continue;
+    for (const { failed_tests } of of) if (failed_tests.length <= CONTRADICTED_TESTS_MAX) addTo(suspects, failed_tests);
+  }
+  return suspects;
+}
+
+function addTo<T>(set: Set<T>, values: Iterable<T>): void {
+  for (const value of values) set.add(value);
+}
+
+/** Adds what one commit shows. */
+function addEvidence(
+  evidence: PullEvidence,
+  commit: string,
+  runs: readonly CommitRun[],
+  executions: readonly IdentifiedExecution[],
+): void {
+  const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
+  const found = [...Map.groupBy(executions, identityKey).values()].flatMap((of) => {
+    const { testId, pipelineName, jobName } = of[0] as IdentifiedExecution;
+    return contradictionsOf(of).map((one) => ({ testId, pipelineName, jobName, ...one }));
+  });
+  const kept = found.filter((one) => isTelling(months.get(monthIn(jobKey(one), one.at.finishedAt)) ?? []));
+  const named = new Set(kept.map(nameOfFailedRun));
+  const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
+  evidence.contradictions.push(...kept);
+  for (const row of runs) {
+    const run = { ...placeOfRow(row), commit };
+    const name = nameOfRun(run);
+    if (!named.has(name)) continue;
+    const retried = (troubles.get(name) ?? []).map(({ testId }) => testId);
+    evidence.runs.push({
+      ...run,
+      startedAt: row.started_ms,
+      executions: row.passed + row.failed,
+      troubled: new Set([...row.failed_tests, ...retried]),
+    });
+  }
+}
+
+const monthIn = (place: string, at: number): string => `${monthOf(at)} ${place}`;
+
+/** Whether what a CI job ran on a commit in a month is not so red that it says nothing about one test. */
+function isTelling(runs: readonly CommitRun[]): boolean {
+  if (runs.length > CONTRADICTED_RUNS_MAX) return false;
+  return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;
+}
+
+/** What names a run in its repository, but for its commit. */
+export const placeOfRow = (
+  row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'day_number' | 'run_id' | 'run_attempt'>,
+) => ({
+  pipelineName: row.pipeline_name,
+  jobName: row.job_name,
+  day: row.day_number,
+  runId: row.run_id,
+  runAttempt: row.run_attempt,
+});
+
+const placeOfRun = (row: CommitRun): string => jobKey(placeOfRow(row));
+
+const nameOfPullRun = (one: IdentifiedExecution): string => runNameOf(jobKey(one), pullRequestRunKeyOf(one));

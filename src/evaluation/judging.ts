@@ -1,0 +1,259 @@
+/**
+ * Judges runs of a repository and the suspects that went wrong in them (src/domain/judge-runs.ts): those that are given, and
+ * those whose runs turn out to mean something else. Each suspect is folded from before its recent executions. Of the others
+ * that went wrong in these runs, it is known whether they were healthy before.
+ *
+ *     given suspects ──► judge the runs ──► a run means something else ──► load its other suspects ──┐
+ *                             ▲                                                                      │
+ *                             └──────────────────────────────────────────────────────────────────────┘
+ *
+ * What would take more history than a suspect carries is noted as stale. Reads PostgreSQL only, and writes nothing.
+ */
+import type { BeliefCourse } from '../domain/belief-course.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
+import { judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
+import { reachesBackTo, type Suspect } from '../domain/suspect.ts';
+import { type Identity, identityIn, identityKey, identityOf, jobKey, testIdIn } from '../domain/test-identity.ts';
+import { HOUR_MS } from '../domain/time.ts';
+import type { Executor } from '../postgres/client.ts';
+import { type IdentifiedContradiction, readContradictions } from '../postgres/contradictions.ts';
+import {
+  findStoredRuns,
+  nameOfRun,
+  type RunPlace,
+  readRecentRuns,
+  readRuns,
+  readRunsOn,
+  readUsualHours,
+  type StoredRun,
+} from '../postgres/judged-runs.ts';
+import { readSuspects } from '../postgres/suspects.ts';
+import type { Span } from './executions.ts';
+import { isSameMeaning, isSameRun, RunUnderJudgement, runPlaceOf } from './run-under-judgement.ts';
+
+/** A suspect that was judged. */
+export interface JudgedSuspect extends Identity {
+  /** As it was before it was judged, with all of its executions. */
+  suspect: Suspect;
+  course: BeliefCourse;
+  /** Those that the course has taken in, and others. */
+  contradictions: readonly IdentifiedContradiction[];
+}
+
+export interface JudgingResult {
+  /** By `identityKey`. */
+  suspects: ReadonlyMap<string, JudgedSuspect>;
+  /** Runs that are to be written. */
+  runs: readonly StoredRun[];
+  /** What all runs mean that the suspects name. */
+  meanings: KnownRuns;
+}
+
+export class Judging {
+  readonly #suspects = new Map<string, Identity & { suspect: Suspect }>();
+  /** By `identityKey`. */
+  readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
+  /** By name: those that are judged, and earlier ones that suspects name. */
+  readonly #judged: ReadonlyMap<string, RunUnderJudgement>;
+  readonly #earlier = new Map<string, RunUnderJudgement>();
+  /** Names of runs, commits and identities that were asked for. */
+  readonly #asked = new Set<string>();
+  #staleSince = Number.POSITIVE_INFINITY;
+  readonly #staleTests = new Set<string>();
+
+  private constructor(
+    private readonly tx: Executor,
+    private readonly repositoryId: string,
+    private readonly span: Span,
+    runs: readonly StoredRun[],
+  ) {
+    this.#judged = new Map(runs.map((run) => [nameOfRun(run), new RunUnderJudgement(run)]));
+  }
+
+  /** @param span the runs to judge are those that began in it */
+  static async of(tx: Executor, repositoryId: string, span: Span): Promise<Judging> {
+    return new Judging(tx, repositoryId, span, await readRuns(tx, repositoryId, span.from, span.to));
+  }
+
+  /** Whether nothing went wrong in any of the runs. */
+  get isCalm(): boolean {
+    return this.#judged.values().every(({ members }) => members.size === 0);
+  }
+
+  /** What is stale from now on: the earliest moment, and the tests that are concerned. Undefined if nothing is. */
+  get stale(): { since: number; testIds: ReadonlySet<string> } | undefined {
+    return this.#staleTests.size === 0 ? undefined : { since: this.#staleSince, testIds: this.#staleTests };
+  }
+
+  /** A run that is judged. */
+  run(name: string): RunUnderJudgement | undefined {
+    return this.#judged.get(name);
+  }
+
+  get runs(): Iterable<RunUnderJudgement> {
+    return this.#judged.values();
+  }
+
+  /** Gives a suspect with all of its executions. */
+  add(identity: Identity, suspect: Suspect): void {
+    const key = identityKey(identity);
+    this.#asked.add(key);
+    this.#suspects.set(key, { ...identityOf(identity), suspect });
+  }
+
+  /** Notes that more history is needed to judge a test since a moment. */
+  noteStale(testId: string, since: number): void {
+    this.#staleTests.add(testId);
+    this.#staleSince = Math.min(this.#staleSince, since);
+  }
+
+  /** An identity went wrong in a run that is judged. */
+  addMember(run: RunUnderJudgement, key: string): void {
+    if (run.members.has(key)) return;
+    run.members.set(key, undefined);
+    const known = this.#suspects.get(key);
+    if (known && !reachesBackTo(known.suspect, run.startedAt)) this.noteStale(testIdIn(key), run.startedAt);
+  }
+
+  /** A run turned out to have begun earlier: whether its members were healthy is asked for an earlier moment. */
+  async startedEarlier(run: RunUnderJudgement): Promise<void> {
+    await this.#load(run.members.keys());
+    for (const key of run.members.keys()) this.#askAgain(run, key);
+  }
+
+  #askAgain(run: RunUnderJudgement, key: string): void {
+    const known = this.#suspects.get(key);
+    if (known && !reachesBackTo(known.suspect, run.startedAt)) this.noteStale(testIdIn(key), run.startedAt);
+  }
+
+  /** Loads those of some identities that are suspects. Returns whether there was any. */
+  async #load(keys: Iterable<string>): Promise<boolean> {
+    const missing = [...new Set(keys)].filter((key) => !this.#asked.has(key));
+    if (missing.length === 0) return false;
+    for (const key of missing) this.#asked.add(key);
+    const wanted = new Set(missing);
+    let found = false;
+    for (const one of await readSuspects(this.tx, this.repositoryId, [...new Set(missing.map(testIdIn))])) {
+      const key = identityKey(one);
+      if (!wanted.has(key)) continue;
+      this.#suspects.set(key, { ...identityOf(one), suspect: one.suspect });
+      found = true;
+    }
+    return found;
+  }
+
+  async settle(): Promise<JudgingResult> {
+    const { tx, repositoryId, span } = this;
+    const before = (from: number) => ({ from, to: span.from });
+    const recent = await readRecentRuns(tx, repositoryId, before(span.from - POOLED_MS));
+    const usual = await readUsualHours(tx, repositoryId, before(span.from - POOLED_MS - USUAL_MS - HOUR_MS));
+    for (;;) {
+      await this.#readContradictions();
+      await this.#readEarlierRuns();
+      const { runs, courses } = judgeRuns({
+        recent,
+        usual,
+        known: this.#earlier,
+        runs: [...this.#judged.values()].map((run) => this.#toJudge(run)),
+        identities: this.#identities(),
+      });
+      const changed = runs.flatMap((run) => {
+        const known = this.#judged.get(run.key);
+        return known && !isSameMeaning(run.meaning, known.meaning) ? [known] : [];
+      });
+      if (await this.#load(changed.flatMap(({ members }) => [...members.keys()]))) continue;
+      for (const run of changed) for (const key of run.members.keys()) this.#askAgain(run, key);
+      return this.#result(runs, courses);
+    }
+  }
+
+  #toJudge(run: RunUnderJudgement) {
+    const troubled = new Set<string>();
+    const others = { unexpected: 0, expected: 0 };
+    for (const [key, wasHealthy] of run.members)
+      if (this.#isJudgedIn(key, run)) troubled.add(key);
+      // Only suspects may have been anything else than healthy.
+      else others[(wasHealthy ?? true) ? 'unexpected' : 'expected']++;
+    const { startedAt, executions, commit } = run.stored;
+    return { key: run.name, startedAt, executions, isOnDefaultBranch: commit === '', troubled, others };
+  }
+
+  /** Whether it follows from the course of the identity that it was healthy before the run. Otherwise it is known. */
+  #isJudgedIn(key: string, run: RunUnderJudgement): boolean {
+    const known = this.#suspects.get(key);
+    return known !== undefined && reachesBackTo(known.suspect, run.startedAt);
+  }
+
+  #identities() {
+    return new Map(
+      [...this.#suspects].map(([key, { suspect, ...identity }]) => [
+        key,
+        {
+          ...suspect.before,
+          place: jobKey(identity),
+          executions: suspect.recent.filter(({ finishedAt }) => finishedAt < this.span.to),
+          contradictions: (this.#contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
+          flakyBySource: suspect.flakyBySource,
+        },
+      ]),
+    );
+  }
+
+  async #readContradictions(): Promise<void> {
+    const due = [...this.#suspects.keys()].filter((key) => !this.#contradictions.has(key));
+    if (due.length === 0) return;
+    const read = await readContradictions(this.tx, this.repositoryId, [...new Set(due.map(testIdIn))]);
+    const byIdentity = Map.groupBy(read, identityKey);
+    for (const key of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
+  }
+
+  /** By name, and not by time: in a month, a large repository has tens of thousands of runs in which something failed. */
+  async #readEarlierRuns(): Promise<void> {
+    const places = new Map<string, RunPlace>();
+    const commits = new Set<string>();
+    for (const [key, { suspect }] of this.#suspects) {
+      const { pipelineName, jobName } = identityIn(key);
+      for (const execution of suspect.recent) {
+        if (!isTrouble(execution)) continue;
+        const place = runPlaceOf({ ...execution, pipelineName, jobName });
+        const name = nameOfRun(place);
+        if (!this.#judged.has(name) && !this.#asked.has(name)) places.set(name, place);
+      }
+      const { at: start } = suspect.before;
+      for (const { at, failure } of this.#contradictions.get(key) ?? [])
+        if ((!start || comparePositions(at, start) > 0) && !this.#asked.has(failure.commit))
+          commits.add(failure.commit);
+    }
+    for (const name of [...places.keys(), ...commits]) this.#asked.add(name);
+    const found = [
+      ...(await findStoredRuns(this.tx, this.repositoryId, [...places.values()])),
+      ...(await readRunsOn(this.tx, this.repositoryId, [...commits])),
+    ];
+    for (const run of found.map((stored) => new RunUnderJudgement(stored)))
+      if (!this.#judged.has(run.name)) this.#earlier.set(run.name, run);
+  }
+
+  #result(judgements: readonly RunJudgement[], courses: ReadonlyMap<string, BeliefCourse>): JudgingResult {
+    const meanings = new Map<string, Pick<RunJudgement, 'meaning'>>(this.#earlier);
+    const runs: StoredRun[] = [];
+    for (const judgement of judgements) {
+      meanings.set(judgement.key, judgement);
+      const run = this.#judged.get(judgement.key);
+      if (!run) continue;
+      const stored = run.toStore(judgement, (key) =>
+        this.#isJudgedIn(key, run) ? judgement.wereHealthy.has(key) : (run.members.get(key) ?? true),
+      );
+      if (!isSameRun(stored, run.stored)) runs.push(stored);
+    }
+    const suspects = new Map(
+      [...this.#suspects].flatMap(([key, { suspect, ...identity }]): [string, JudgedSuspect][] => {
+        const course = courses.get(key);
+        return course
+          ? [[key, { ...identity, suspect, course, contradictions: this.#contradictions.get(key) ?? [] }]]
+          : [];
+      }),
+    );
+    return { suspects, runs, meanings };
+  }
+}

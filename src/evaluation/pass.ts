@@ -1,0 +1,222 @@
+/**
+ * A pass of the evaluation: counts and judges what waits in one partition, in one transaction. Nothing happens after its
+ * commit, so there is no state between evaluated and not.
+ *
+ *     take a partition ─► read its parts ─► count ─► judge ─► write, note what is stale ─► delete the parts ─► commit
+ */
+
+import { zstdDecompressSync } from 'node:zlib';
+import { sql } from 'drizzle-orm';
+import type { AutoQuarantineMode } from '../domain/quarantine-rules.ts';
+import type { CountedPasses, Suspect } from '../domain/suspect.ts';
+import { identityKey } from '../domain/test-identity.ts';
+import { StoreUnavailable } from '../errors.ts';
+import type { Logger } from '../observability/log.ts';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { addFailureGroups } from '../postgres/failure-groups.ts';
+import { addIdentities, readIdentities } from '../postgres/identities.ts';
+import {
+  deleteParts,
+  lockPartitionsOf,
+  notePass,
+  type Part,
+  partitionOf,
+  postpone,
+  readWaitingParts,
+  resume,
+  takePartition,
+} from '../postgres/partitions.ts';
+import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
+import { noteRuns } from '../postgres/repository-totals.ts';
+import { repositories } from '../postgres/schema.ts';
+import { noteStale, readStale, type StaleNote } from '../postgres/stale.ts';
+import { suspectsAmong, unhealthyAmong } from '../postgres/suspects.ts';
+import { noteFirstFailures } from '../postgres/tests.ts';
+import { Contents } from './contents.ts';
+import { judgeContents } from './judge-contents.ts';
+import { noteCommits } from './off-branch.ts';
+import { type Written, writeJudgements } from './write-judgements.ts';
+
+/** What one pass takes at most, unless its first part alone has more. Some 100 MB are in memory meanwhile. */
+const EXECUTIONS_MAX = 200_000;
+
+export interface PassDeps {
+  db: Database;
+  log: Logger;
+}
+
+/** What waits of a repository. */
+interface Waiting {
+  repositoryId: string;
+  contents: Contents;
+  /** The first of its blocks. */
+  blockId: number;
+}
+
+/** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
+export async function evaluatePartition({ db, log }: PassDeps, paceMs: number): Promise<number | undefined> {
+  let taken: readonly Part[] | undefined;
+  try {
+    return await onPostgres(() =>
+      db.transaction(async (tx) => {
+        const partition = await takePartition(tx, paceMs);
+        if (partition === undefined) return undefined;
+        const parts = await readWaitingParts(tx, partition, EXECUTIONS_MAX);
+        taken = parts;
+        await evaluateParts(tx, partition, parts);
+        return executionsOf(parts);
+      }),
+    );
+  } catch (error) {
+    if (error instanceof StoreUnavailable || !taken) throw error;
+    return evaluateApart({ db, log }, new Set(taken.map(({ repositoryId }) => repositoryId)));
+  }
+}
+
+/** Evaluates everything that waits of a repository. */
+export async function evaluateRepository(db: Database, repositoryId: string): Promise<number> {
+  const partition = partitionOf(repositoryId);
+  return onPostgres(() =>
+    db.transaction(async (tx) => {
+      await lockPartitionsOf(tx, repositoryId);
+      const parts = await readWaitingParts(tx, partition, EXECUTIONS_MAX, repositoryId);
+      if (parts.length > 0) await evaluateParts(tx, partition, parts);
+      return executionsOf(parts);
+    }),
+  );
+}
+
+/** One repository cannot be evaluated: the others of its partition are evaluated alone, and it is tried again later. */
+async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<string>): Promise<number> {
+  let executions = 0;
+  for (const repositoryId of repositoryIds)
+    try {
+      executions += await evaluateRepository(db, repositoryId);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      log.error({ err: error, repository: repositoryId }, 'a repository cannot be evaluated; will retry');
+      await onPostgres(() => postpone(db, repositoryId));
+    }
+  return executions;
+}
+
+const executionsOf = (parts: readonly Part[]): number => parts.reduce((sum, { executions }) => sum + executions, 0);
+
+async function evaluateParts(tx: Executor, partition: number, parts: readonly Part[]): Promise<void> {
+  const waiting = readContents(parts);
+  const known = await countAll(tx, waiting);
+  for (const one of waiting) await judge(tx, one, known);
+  await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
+  await deleteParts(tx, partition, parts);
+  await resume(
+    tx,
+    waiting.map(({ repositoryId }) => repositoryId),
+  );
+  await notePass(tx, partition);
+}
+
+function readContents(parts: readonly Part[]): Waiting[] {
+  const waiting = new Map<string, Waiting>();
+  for (const { repositoryId, blockId, body } of parts) {
+    const one = waiting.get(repositoryId) ?? { repositoryId, contents: new Contents(), blockId };
+    waiting.set(repositoryId, one);
+    one.contents.add(zstdDecompressSync(body).toString('utf8'));
+  }
+  return [...waiting.values()];
+}
+
+/** What a pass knows of its repositories before it judges them. */
+interface Known {
+  /** By repository id, then by `identityKey`. */
+  suspects: ReadonlyMap<string, ReadonlyMap<string, Suspect>>;
+  passes: ReadonlyMap<string, ReadonlyMap<string, CountedPasses>>;
+  staleTests: ReadonlyMap<string, ReadonlySet<string>>;
+  settings: ReadonlyMap<string, { isEnabled: boolean; mode: AutoQuarantineMode }>;
+  quarantined: ReadonlySet<string>;
+}
+
+/** Counts all identities of all repositories together, and reads before what a judgement needs. */
+async function countAll(tx: Executor, waiting: readonly Waiting[]): Promise<Known> {
+  const repositoryIds = waiting.map(({ repositoryId }) => repositoryId);
+  const identities = waiting.flatMap(({ repositoryId, contents }) =>
+    [...contents.identities.values()].map((one) => ({ ...one.counts(), repositoryId })),
+  );
+  const suspects = new Map<string, Map<string, Suspect>>(repositoryIds.map((id) => [id, new Map()]));
+  for (const one of await suspectsAmong(tx, identities))
+    suspects.get(one.repositoryId)?.set(identityKey(one), one.suspect);
+  const passes = new Map<string, ReadonlyMap<string, CountedPasses>>();
+  for (const { repositoryId, contents } of waiting)
+    passes.set(repositoryId, await passesOf(tx, repositoryId, contents, suspects.get(repositoryId)));
+  await addIdentities(tx, identities);
+  for (const { repositoryId, contents } of waiting) {
+    await noteFirstFailures(tx, repositoryId, contents.firstFailures);
+    await addFailureGroups(tx, repositoryId, contents.groups);
+  }
+  const stale = await readStale(tx, repositoryIds);
+  const settings = await tx
+    .select({ id: repositories.id, isEnabled: repositories.flakyDetectionEnabled, mode: repositories.autoQuarantine })
+    .from(repositories)
+    .where(sql`${repositories.id} = any(${sql.param(repositoryIds)}::uuid[])`);
+  return {
+    suspects,
+    passes,
+    staleTests: new Map([...stale].map(([id, kinds]) => [id, kinds.get('judgements')?.testIds ?? new Set<string>()])),
+    settings: new Map(settings.map(({ id, ...settingsOfOne }) => [id, settingsOfOne])),
+    quarantined: new Set(await repositoriesWithQuarantines(tx, repositoryIds)),
+  };
+}
+
+/** What was counted of the identities that go wrong for the first time. */
+async function passesOf(
+  tx: Executor,
+  repositoryId: string,
+  { identities }: Contents,
+  suspects: ReadonlyMap<string, Suspect> = new Map(),
+): Promise<ReadonlyMap<string, CountedPasses>> {
+  const failed = new Map([...identities].filter(([key, { hasTrouble }]) => hasTrouble && !suspects.has(key)));
+  const known = await readIdentities(tx, repositoryId, [...new Set([...failed.values()].map(({ testId }) => testId))]);
+  return new Map(
+    known.flatMap((one) => (failed.has(identityKey(one)) ? [[identityKey(one), one.passes] as const] : [])),
+  );
+}
+
+async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting, known: Known): Promise<void> {
+  const notes: StaleNote[] = [];
+  const note = (kind: StaleNote['kind'], more: Partial<StaleNote> = {}): void => {
+    notes.push({ repositoryId, kind, blockId, ...more });
+  };
+  const judged = await judgeContents(tx, repositoryId, contents, {
+    suspects: known.suspects.get(repositoryId) ?? new Map(),
+    passes: known.passes.get(repositoryId) ?? new Map(),
+    staleTests: known.staleTests.get(repositoryId) ?? new Set(),
+  });
+  let written: Written = NOTHING_WRITTEN;
+  if (judged) {
+    const isFlakyDetectionEnabled = known.settings.get(repositoryId)?.isEnabled ?? true;
+    written = await writeJudgements(tx, repositoryId, judged, { isFlakyDetectionEnabled, renewed: judged.renewed });
+    if (judged.stale) note('judgements', judged.stale);
+  }
+  const commits = await noteCommits(tx, repositoryId, contents);
+  if (commits.hasEvidence) note('evidence');
+  if (commits.hasRecords) note('records');
+  if (written.begun.size > 0) note('beginnings', { testIds: written.begun });
+  const unhealthy = await mayBeQuarantined(tx, repositoryId, contents, known, written);
+  if (unhealthy.size > 0 || known.quarantined.has(repositoryId)) note('quarantines', { testIds: unhealthy });
+  if (contents.identities.size > 0) note('totals');
+  await noteStale(tx, notes);
+}
+
+/** Tests to look at: a test that passed in one CI job may be flaky or broken in another. */
+async function mayBeQuarantined(
+  tx: Executor,
+  repositoryId: string,
+  { identities }: Contents,
+  { settings }: Known,
+  { unhealthy }: Written,
+): Promise<ReadonlySet<string>> {
+  if ((settings.get(repositoryId)?.mode ?? 'off') === 'off') return unhealthy;
+  const testIds = new Set([...identities.values()].map(({ testId }) => testId));
+  return unhealthy.union(new Set(await unhealthyAmong(tx, repositoryId, [...testIds])));
+}
+
+const NOTHING_WRITTEN: Written = { begun: new Set(), unhealthy: new Set() };

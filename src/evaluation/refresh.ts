@@ -1,0 +1,268 @@
+/**
+ * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in the
+ * transaction that writes what it found, so a step that is cut off is done again.
+ *
+ *     evidence ─► judgements ─► beginnings ─► quarantines ─► totals ─► records of commits
+ *
+ * After each step, the kind rests for ten times as long as the step took: a job that is always a day late may not keep a
+ * worker busy.
+ */
+
+import { eq } from 'drizzle-orm';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
+import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
+import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
+import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
+import { readIdentities } from '../postgres/identities.ts';
+import { countWaiting, lockPartitionsOf } from '../postgres/partitions.ts';
+import { PlannerStatistics } from '../postgres/planner-statistics.ts';
+import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { refreshTotals } from '../postgres/repository-totals.ts';
+import { repositories } from '../postgres/schema.ts';
+import {
+  type Noted,
+  nextStale,
+  noteStale,
+  readStale,
+  readStaleCommits,
+  settleEvidence,
+  settleRecords,
+  settleStale,
+} from '../postgres/stale.ts';
+import { readTests } from '../postgres/tests.ts';
+import { findBeginnings } from './beginnings.ts';
+import { judgeAgain } from './judge-again.ts';
+import { type IdentityState, judgeQuarantines } from './quarantines.ts';
+import { type MovedEvidence, refreshEvidence } from './refresh-evidence.ts';
+
+export interface RefreshDeps {
+  db: Database;
+  clickhouse: ClickHouse;
+  quarantines: QuarantineStore;
+}
+
+/** Totals are read by people; to count a large repository takes seconds. */
+const REST: Readonly<Partial<Record<StaleKind, number>>> = { totals: 30 };
+const REST_TIMES = 10;
+
+/** Commits whose evidence is read in one step. */
+const EVIDENCE_AT_ONCE = 200;
+/** Judging again holds in memory what waits: with more, a pass comes first. */
+const WAITING_MAX = 500_000;
+
+export class Refresh {
+  readonly #statistics = new PlannerStatistics();
+
+  /** @param isHasty nothing rests or waits; tests do that */
+  constructor(
+    private readonly deps: RefreshDeps,
+    private readonly isHasty = false,
+  ) {}
+
+  /**
+   * Refreshes the repository that is due longest.
+   *
+   * @returns its id; undefined if none is due
+   */
+  async next(except: readonly string[] = []): Promise<string | undefined> {
+    const repositoryId = await onPostgres(() => nextStale(this.deps.db, this.isHasty, except));
+    if (repositoryId !== undefined) await this.refresh(repositoryId);
+    return repositoryId;
+  }
+
+  /** Refreshes what is due of a repository. */
+  async refresh(repositoryId: string): Promise<void> {
+    await this.#judgements(repositoryId);
+    await this.#step(repositoryId, 'quarantines', (tx, noted) => this.#quarantines(tx, repositoryId, noted));
+    await this.#totals(repositoryId);
+    await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
+  }
+
+  /** What is noted of a repository and may be refreshed now. */
+  async #due(tx: Executor, repositoryId: string): Promise<Map<StaleKind, Noted>> {
+    const noted = (await readStale(tx, [repositoryId])).get(repositoryId) ?? new Map<StaleKind, Noted>();
+    return new Map([...noted].filter(([, { isRested }]) => isRested || this.isHasty));
+  }
+
+  #restOf(kind: StaleKind, startedAt: number): number {
+    return this.isHasty ? 0 : (REST[kind] ?? REST_TIMES) * (performance.now() - startedAt);
+  }
+
+  /** One step under the lock of the partition. `step` returns whether nothing of its kind is left to do. */
+  async #step(
+    repositoryId: string,
+    kind: StaleKind,
+    step: (tx: Executor, noted: Noted) => Promise<boolean>,
+  ): Promise<void> {
+    await this.#locked(repositoryId, async (tx) => {
+      const startedAt = performance.now();
+      const noted = (await this.#due(tx, repositoryId)).get(kind);
+      if (!noted || !(await step(tx, noted))) return;
+      await settleStale(tx, repositoryId, kind, { restMs: this.#restOf(kind, startedAt), revision: noted.revision });
+    });
+  }
+
+  #locked<T>(repositoryId: string, act: (tx: Executor) => Promise<T>): Promise<T> {
+    return onPostgres(() =>
+      this.deps.db.transaction(async (tx) => {
+        await lockPartitionsOf(tx, repositoryId);
+        return act(tx);
+      }),
+    );
+  }
+
+  /** Evidence, judgements and beginnings are one step: each changes what the next begins with. */
+  async #judgements(repositoryId: string): Promise<void> {
+    const { clickhouse } = this.deps;
+    await this.#locked(repositoryId, async (tx) => {
+      const startedAt = performance.now();
+      const due = await this.#due(tx, repositoryId);
+      const evidence = due.get('evidence');
+      const judgements = due.get('judgements');
+      if (evidence || judgements) {
+        if ((await countWaiting(tx, repositoryId)) > WAITING_MAX) return;
+        const moved = evidence ? await this.#evidence(tx, repositoryId) : NOTHING_MOVED;
+        const since = Math.min(moved.since, judgements?.since ?? Number.POSITIVE_INFINITY);
+        if (since < Number.POSITIVE_INFINITY) {
+          const again = {
+            since,
+            testIds: judgements?.testIds ?? new Set<string>(),
+            identities: moved.identities,
+            pullRuns: moved.runs,
+          };
+          const { isEnabled } = await this.#settings(tx, repositoryId);
+          const { begun, unhealthy } = await judgeAgain({ tx, clickhouse, repositoryId }, again, isEnabled);
+          const blockId = Math.min(
+            evidence?.firstBlock ?? Number.MAX_SAFE_INTEGER,
+            judgements?.firstBlock ?? Number.MAX_SAFE_INTEGER,
+          );
+          await noteStale(tx, [
+            { repositoryId, kind: 'beginnings', testIds: begun, blockId },
+            { repositoryId, kind: 'quarantines', testIds: unhealthy, blockId },
+            { repositoryId, kind: 'totals', blockId },
+          ]);
+        }
+        for (const [kind, noted] of [
+          ['evidence', evidence],
+          ['judgements', judgements],
+        ] as const)
+          if (noted && !(kind === 'evidence' && moved.isMoreLeft))
+            await settleStale(tx, repositoryId, kind, {
+              restMs: this.#restOf(kind, startedAt),
+              revision: noted.revision,
+            });
+      }
+      await this.#beginnings(tx, repositoryId);
+    });
+  }
+
+  async #evidence(tx: Executor, repositoryId: string): Promise<MovedEvidence & { isMoreLeft: boolean }> {
+    const { clickhouse } = this.deps;
+    const commits = await readStaleCommits(tx, repositoryId, { isEvidence: true, limit: EVIDENCE_AT_ONCE });
+    const moved = await refreshEvidence({ tx, clickhouse, repositoryId }, commits);
+    await settleEvidence(
+      tx,
+      repositoryId,
+      commits.map(({ commit }) => commit),
+    );
+    return { ...moved, isMoreLeft: commits.length === EVIDENCE_AT_ONCE };
+  }
+
+  async #beginnings(tx: Executor, repositoryId: string): Promise<void> {
+    const startedAt = performance.now();
+    const noted = (await this.#due(tx, repositoryId)).get('beginnings');
+    if (!noted) return;
+    const changes = await readHealthChanges(tx, repositoryId, [...noted.testIds]);
+    const unknown = changes.filter(
+      ({ beginning }) => beginning?.exceptionType === null && beginning.pullRequest === null,
+    );
+    const found = await findBeginnings(this.deps.clickhouse, repositoryId, unknown);
+    await noteBeginnings(
+      tx,
+      repositoryId,
+      unknown.flatMap(({ beginning, ...change }) => {
+        const known = beginning && found.get(beginning.executionId);
+        return known ? [{ ...change, beginning: { ...beginning, ...known } }] : [];
+      }),
+    );
+    await settleStale(tx, repositoryId, 'beginnings', {
+      restMs: this.#restOf('beginnings', startedAt),
+      revision: noted.revision,
+    });
+  }
+
+  /** Not while judgements are stale: what is believed meanwhile is provisional. */
+  async #quarantines(tx: Executor, repositoryId: string, { testIds }: Noted): Promise<boolean> {
+    const { quarantines } = this.deps;
+    const noted = (await readStale(tx, [repositoryId])).get(repositoryId);
+    if (JUDGING_KINDS.some((kind) => noted?.has(kind))) return false;
+    const { isEnabled, mode } = await this.#settings(tx, repositoryId);
+    const { quarantines: open } = await quarantines.snapshot(repositoryId);
+    const held = await statesOf(tx, repositoryId, [...new Set(open.map(({ testId }) => testId))]);
+    await judgeQuarantines({ repositoryId, search: 'off', quarantines }, held);
+    const search = quarantineSearch(mode, isEnabled);
+    if (search !== 'off')
+      await judgeQuarantines({ repositoryId, search, quarantines }, await statesOf(tx, repositoryId, [...testIds]));
+    return true;
+  }
+
+  /** Without the lock of the partition: to count a large repository takes seconds. */
+  async #totals(repositoryId: string): Promise<void> {
+    await onPostgres(() =>
+      this.deps.db.transaction(async (tx) => {
+        const startedAt = performance.now();
+        const noted = (await this.#due(tx, repositoryId)).get('totals');
+        if (!noted || !(await refreshTotals(tx, repositoryId))) return;
+        await this.#statistics.keepUp(tx, [repositoryId]);
+        await settleStale(tx, repositoryId, 'totals', {
+          restMs: this.#restOf('totals', startedAt),
+          revision: noted.revision,
+        });
+      }),
+    );
+  }
+
+  async #records(tx: Executor, repositoryId: string): Promise<boolean> {
+    const commits = await readStaleCommits(tx, repositoryId, { isEvidence: false, limit: COMMITS_MAX });
+    const names = commits.map(({ commit }) => commit);
+    await recordCommits(tx, this.deps.clickhouse, repositoryId, names);
+    await settleRecords(tx, repositoryId, names);
+    return commits.length < COMMITS_MAX;
+  }
+
+  async #settings(tx: Executor, repositoryId: string): Promise<{ isEnabled: boolean; mode: AutoQuarantineMode }> {
+    const [found] = await tx
+      .select({ isEnabled: repositories.flakyDetectionEnabled, mode: repositories.autoQuarantine })
+      .from(repositories)
+      .where(eq(repositories.id, repositoryId));
+    return found ?? { isEnabled: true, mode: 'off' };
+  }
+}
+
+const NOTHING_MOVED: MovedEvidence & { isMoreLeft: boolean } = {
+  since: Number.POSITIVE_INFINITY,
+  identities: new Set(),
+  runs: new Map(),
+  isMoreLeft: false,
+};
+
+/** Every identity of some tests that has passed or failed. */
+async function statesOf(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<IdentityState[]> {
+  const names = new Map((await readTests(tx, repositoryId, testIds)).map(({ testId, name }) => [testId, name]));
+  return (await readIdentities(tx, repositoryId, testIds)).flatMap(({ testId, pipelineName, jobName, belief }) =>
+    belief.at
+      ? [
+          {
+            testId,
+            pipelineName,
+            jobName,
+            testName: names.get(testId) ?? '',
+            newestAt: belief.at.finishedAt,
+            belief: belief.belief,
+          },
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,152 @@
+/** Writes what a judgement found: suspects, runs, changes of health, and executions that count as flaky. */
+import { shownChanges, shownHealth } from '../domain/belief-course.ts';
+import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
+import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
+import { metricsOf } from '../domain/test-metrics.ts';
+import { NOTHING_RAN } from '../domain/test-state.ts';
+import { writeBelief } from '../postgres/belief-text.ts';
+import type { Executor } from '../postgres/client.ts';
+import { changeFlakyExecutions, type IdentifiedFlakyChange } from '../postgres/flaky-executions.ts';
+import {
+  changesAfter,
+  forgetHealthChanges,
+  type HealthChangeRecord,
+  readHealthChanges,
+  writeHealthChanges,
+} from '../postgres/health-changes.ts';
+import { readIdentities, type StoredIdentity } from '../postgres/identities.ts';
+import { writeMeanings } from '../postgres/judged-runs.ts';
+import { type SuspectRecord, writeSuspects } from '../postgres/suspects.ts';
+import { type IdentifiedChange, recordsOf } from './beginnings.ts';
+import type { JudgedSuspect, JudgingResult } from './judging.ts';
+
+export interface WriteOptions {
+  isFlakyDetectionEnabled: boolean;
+  /** By `identityKey`: suspects with new executions, which are written though their belief may be the same. */
+  renewed: ReadonlySet<string>;
+}
+
+/** What is left to be refreshed. */
+export interface Written {
+  /** Tests of which a beginning is to be looked up. */
+  begun: ReadonlySet<string>;
+  /** Tests that are flaky or broken in a pipeline and CI job, or were until now. */
+  unhealthy: ReadonlySet<string>;
+}
+
+export async function writeJudgements(
+  tx: Executor,
+  repositoryId: string,
+  { suspects, runs, meanings }: JudgingResult,
+  options: WriteOptions,
+): Promise<Written> {
+  await writeMeanings(tx, repositoryId, runs);
+  const after = new Map(
+    [...suspects].flatMap(([key, judged]): [string, Settled][] => {
+      const { contradictions } = judged;
+      const suspect = afterCourse(judged.suspect, judged.course, {
+        job: jobKey(judged),
+        contradictions,
+        runs: meanings,
+      });
+      return isUnchanged(judged.suspect, suspect) && !options.renewed.has(key)
+        ? []
+        : [[key, settled(judged, suspect, options)]];
+    }),
+  );
+  const testIds = [...new Set([...after.values()].map(({ testId }) => testId))];
+  const stored = new Map((await readIdentities(tx, repositoryId, testIds)).map((one) => [identityKey(one), one]));
+  await writeSuspects(
+    tx,
+    repositoryId,
+    [...after].map(([key, one]) => recordOf(one, stored.get(key), options)),
+  );
+  await changeFlakyExecutions(
+    tx,
+    repositoryId,
+    [...after.values()].flatMap(({ flaky }) => flaky),
+  );
+  const begun = await replaceChanges(tx, repositoryId, after);
+  return {
+    begun,
+    unhealthy: new Set([...after.values()].flatMap(({ testId, mayBeUnhealthy }) => (mayBeUnhealthy ? [testId] : []))),
+  };
+}
+
+/** A suspect as it is to be stored, with what changed. */
+interface Settled extends Identity {
+  /** Where its fold began. */
+  before: Suspect['before'];
+  suspect: Suspect;
+  changes: readonly IdentifiedChange[];
+  flaky: readonly IdentifiedFlakyChange[];
+  mayBeUnhealthy: boolean;
+}
+
+const isUnchanged = (before: Suspect, after: Suspect): boolean =>
+  writeBelief(before.after) === writeBelief(after.after) && before.flaky.symmetricDifference(after.flaky).size === 0;
+
+function settled(
+  { suspect, course, ...judged }: JudgedSuspect,
+  after: Suspect,
+  { isFlakyDetectionEnabled }: WriteOptions,
+): Settled {
+  const identity = identityOf(judged);
+  const flaky = isFlakyDetectionEnabled ? course.flaky : NONE;
+  return {
+    ...identity,
+    before: suspect.before,
+    suspect: isFlakyDetectionEnabled ? after : { ...after, flaky: NONE },
+    changes: shownChanges(course.changes, isFlakyDetectionEnabled).map((change) => ({ ...identity, ...change })),
+    flaky: flakyChanges(suspect, flaky).map((change) => ({ testId: identity.testId, ...change })),
+    mayBeUnhealthy: suspect.after.belief.status !== 'healthy' || after.after.belief.status !== 'healthy',
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** @param stored undefined of one that has never run on the default branch: then nothing is shown of it */
+export function recordOf(
+  { suspect, ...identity }: Identity & { suspect: Suspect },
+  stored: Pick<StoredIdentity, 'summary'> | undefined,
+  { isFlakyDetectionEnabled }: Pick<WriteOptions, 'isFlakyDetectionEnabled'>,
+): SuspectRecord {
+  const health = stored ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
+  const metrics = metricsOf(stored?.summary ?? NOTHING_RAN, { health, belief: suspect.after });
+  return { ...identityOf(identity), suspect, health, metrics };
+}
+
+/** Changes since the place from which each suspect was folded are those that were found now. Returns tests with a new beginning. */
+async function replaceChanges(
+  tx: Executor,
+  repositoryId: string,
+  settledOnes: ReadonlyMap<string, Settled>,
+): Promise<ReadonlySet<string>> {
+  const testIds = [...new Set([...settledOnes.values()].map(({ testId }) => testId))];
+  const starts = new Map([...settledOnes].map(([key, { before }]) => [key, before.at]));
+  const known = changesAfter(await readHealthChanges(tx, repositoryId, testIds), starts);
+  const found = recordsOf(
+    [...settledOnes.values()].flatMap(({ changes }) => changes),
+    known,
+  );
+  const [before, after] = [byText(known), byText(found)];
+  const added = [...after].flatMap(([text, change]) => (before.has(text) ? [] : [change]));
+  await forgetHealthChanges(
+    tx,
+    repositoryId,
+    [...before].flatMap(([text, change]) => (after.has(text) ? [] : [change])),
+  );
+  await writeHealthChanges(tx, repositoryId, added);
+  return new Set(added.flatMap(({ testId, beginning }) => (beginning ? [testId] : [])));
+}
+
+const byText = (changes: readonly HealthChangeRecord[]): ReadonlyMap<string, HealthChangeRecord> =>
+  new Map(
+    changes.map((change) => [
+      JSON.stringify([
+        ...[identityKey(change), change.at.finishedAt, String(change.at.executionId), change.before, change.after],
+        ...(change.beginning ? [change.beginning.executionId] : []),
+      ]),
+      change,
+    ]),
+  );

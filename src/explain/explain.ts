@@ -1,0 +1,276 @@
+/**
+ * Why a test's health is what it is, as of any moment: folds its retained executions as the evaluation does, with what the
+ * evaluation has found their runs to mean, and notes what decided. Only reads.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineQuery } from '../clickhouse/query.ts';
+import type { BeliefAt } from '../domain/belief.ts';
+import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
+import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
+import type { Cause } from '../domain/belief-fold.ts';
+import type { Contradiction } from '../domain/contradictions.ts';
+import { comparePositions, isTrouble } from '../domain/execution.ts';
+import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
+import { troubleFor } from '../domain/judge-runs.ts';
+import type { Health } from '../domain/status.ts';
+import { identityKey } from '../domain/test-identity.ts';
+import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
+import { executionColumns, executionOf, type IdentifiedExecution } from '../evaluation/executions.ts';
+import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
+import { readBaselines } from '../postgres/baselines.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { readContradictions } from '../postgres/contradictions.ts';
+import { type MeaningfulRun, RunsOfExecutions } from './runs-of-executions.ts';
+
+/** An execution with what an explanation shows about it. */
+export interface ExplainedExecution extends IdentifiedExecution {
+  /** When it was received; milliseconds since the epoch, 0 if that was not recorded. */
+  receivedAt: number;
+  /** Empty if unknown. */
+  jobUrl: string;
+  /** 0: none. */
+  pullRequest: number;
+}
+
+/**
+ * The newest executions of a test that an explanation considers: 110 a day for 90 days. Judging so many takes 0.2 s, in
+ * which the process answers nothing else.
+ */
+export const EXECUTIONS_MAX = 10_000;
+
+/** A change of health. */
+interface Step {
+  from: Health;
+  to: Health;
+  /** How likely the new health was right then. */
+  probability: number;
+  /** What broke the test, if something did. */
+  breaker: Extract<Cause, 'commit' | 'outside'> | undefined;
+  /** The executions that led to the change; last, the one that caused it. */
+  executions: ExplainedExecution[];
+}
+
+/** A commit off the default branch on which the test both passed and failed. */
+interface ExplainedContradiction {
+  /** What failed, or passed after failed attempts. */
+  execution: ExplainedExecution;
+  /** When the opposite was known; milliseconds since the epoch. */
+  at: number;
+  /** Whether it is evidence that the test is flaky: its run does not explain it. */
+  isEvidence: boolean;
+  run: RunExplanation;
+}
+
+/** Something that went wrong: a failure, or a pass after failed attempts. */
+interface ExplainedFailure {
+  execution: ExplainedExecution;
+  cause: Cause;
+  /** Whether it counts as flaky. */
+  isFlaky: boolean;
+  run: RunExplanation;
+}
+
+export interface IdentityExplanation extends IdentityState, HealthConfidence {
+  health: Health;
+  probabilities: Probabilities;
+  /** The executions that decide now, oldest first; of a healthy test none. */
+  evidence: ExplainedExecution[];
+  /** Whether the health and recovery of the test cover it. */
+  isRecent: boolean;
+  /** In order of finishing. */
+  executions: ExplainedExecution[];
+  /** Clean passes in a row up to the end, and how many make it healthy in all; null: more than anyone waits for. */
+  cleanPasses: number;
+  cleanPassesNeeded: number | null;
+  /** Every change of health, oldest first. */
+  steps: Step[];
+  /** Everything that went wrong, in order of finishing. */
+  failures: ExplainedFailure[];
+  /** In order of time. */
+  contradictions: ExplainedContradiction[];
+}
+
+const explainedColumns = executionColumns.extend({ received_at_ms: z.number(), job_url: z.string() });
+const explainedOf = (row: z.infer<typeof explainedColumns>) => ({
+  ...executionOf(row),
+  receivedAt: row.received_at_ms,
+  jobUrl: row.job_url,
+});
+const executions = defineQuery(
+  'evaluation/explain',
+  { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64', executions: 'UInt32' },
+  explainedColumns.transform((row) => ({ ...explainedOf(row), pullRequest: 0 })),
+);
+
+/** Those off the default branch that contradictions name. */
+const pulls = defineQuery(
+  'evaluation/explain_pulls',
+  { repository_id: 'UUID', test_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64', execution_ids: 'Array(UInt64)' },
+  explainedColumns
+    .extend({ pull_request: z.number() })
+    .transform((row): ExplainedExecution => ({ ...explainedOf(row), pullRequest: row.pull_request })),
+);
+
+export interface ExplainOptions {
+  repositoryId: string;
+  test: { id: string; name: string };
+  isFlakyDetectionEnabled: boolean;
+  /** Executions that finished later do not count; milliseconds since the epoch. */
+  asOf: number;
+}
+
+interface Stores {
+  clickhouse: ClickHouse;
+  db: Database;
+}
+
+/**
+ * Explains each identity of the test on the default branch from its retained executions, the newest
+ * {@link EXECUTIONS_MAX}, and from what is known of the months that have left; newest identity first.
+ */
+export async function explainTest({ clickhouse, db }: Stores, options: ExplainOptions): Promise<IdentityExplanation[]> {
+  const { repositoryId, test, asOf } = options;
+  const stored = await clickhouse.select(executions, {
+    repository_id: repositoryId,
+    test_id: test.id,
+    until_ms: asOf,
+    executions: EXECUTIONS_MAX,
+  });
+  const [runs, starts] = await Promise.all([
+    RunsOfExecutions.read(db, repositoryId, stored),
+    stored.length < EXECUTIONS_MAX ? onPostgres(() => readBaselines(db, repositoryId, [test.id])) : [],
+  ]);
+  const baselines = new Map(starts.map(({ belief, ...identity }) => [identityKey(identity), belief]));
+  const judged = stored.filter((one) => runs.isJudged(one));
+  const contradictions = Map.groupBy(await readPulls({ clickhouse, db }, options, stored), ({ execution }) =>
+    identityKey(execution),
+  );
+  const explained = [...Map.groupBy(judged, identityKey)].map(([key, group]) =>
+    explainIdentity(group.sort(comparePositions), {
+      ...options,
+      runs,
+      baseline: baselines.get(key),
+      contradictions: contradictions.get(key) ?? [],
+    }),
+  );
+  const recent = new Set(recentIdentities(explained).get(test.id));
+  return explained
+    .map((identity) => ({ ...identity, isRecent: recent.has(identity) }))
+    .sort((a, b) => b.newestAt - a.newestAt);
+}
+
+/** A contradiction with the failure that it names, and its run. */
+interface FoundContradiction {
+  contradiction: Contradiction;
+  execution: ExplainedExecution;
+  run: MeaningfulRun;
+}
+
+/** The contradictions of the test by that moment; of a test with too many executions, since the first that is considered. */
+async function readPulls(
+  { clickhouse, db }: Stores,
+  { repositoryId, test, asOf }: ExplainOptions,
+  considered: readonly ExplainedExecution[],
+): Promise<FoundContradiction[]> {
+  const oldest = considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
+  const found = (await onPostgres(() => readContradictions(db, repositoryId, [test.id]))).filter(
+    ({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest,
+  );
+  if (found.length === 0) return [];
+  const times = found.map(({ failure }) => failure.finishedAt);
+  const failures = await clickhouse.select(pulls, {
+    repository_id: repositoryId,
+    test_id: test.id,
+    from_ms: Math.min(...times),
+    to_ms: Math.max(...times),
+    execution_ids: found.map(({ failure }) => BigInt(failure.executionId)),
+  });
+  const byId = new Map(failures.map((one) => [String(one.executionId), one]));
+  const runs = await RunsOfExecutions.readPulls(db, repositoryId, failures);
+  return found.flatMap((contradiction) => {
+    const execution = byId.get(contradiction.failure.executionId);
+    const run = execution && runs.ofPull(execution);
+    return run ? [{ contradiction, execution, run }] : [];
+  });
+}
+
+interface IdentityOptions extends ExplainOptions {
+  contradictions: readonly FoundContradiction[];
+  runs: RunsOfExecutions;
+  /** Before every retained execution. */
+  baseline: BeliefAt | undefined;
+}
+
+function explainIdentity(
+  ordered: ExplainedExecution[],
+  { test, isFlakyDetectionEnabled, runs, baseline, contradictions }: IdentityOptions,
+): Omit<IdentityExplanation, 'isRecent'> {
+  const course = new BeliefCourse(baseline ?? { belief: newBelief(), at: null });
+  const failedOff = contradictions.map(({ execution }) => execution);
+  const byId = new Map([...ordered, ...failedOff].map((one) => [String(one.executionId), one]));
+  const explainedPulls: ExplainedContradiction[] = [];
+  const steps: Step[] = [];
+  let cleanPasses = 0;
+  const events = [
+    ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
+    ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull })),
+  ].sort((one, other) => comparePositions(one.at, other.at));
+  for (const { at: place, execution, pull } of events) {
+    if (baseline?.at && comparePositions(place, baseline.at) <= 0) continue;
+    const before = course.belief;
+    if (pull) {
+      course.contradict(pull.contradiction, troubleFor(before, pull.run.meaning));
+      const isEvidence = course.belief.evidence.some(
+        ({ executionId }) => executionId === pull.contradiction.failure.executionId,
+      );
+      explainedPulls.push({ execution, at: place.finishedAt, isEvidence, run: explainRun(pull.run) });
+    } else {
+      const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
+      course.add(execution, meaning && troubleFor(before, meaning));
+      cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+    }
+    const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
+    if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
+  }
+  const [{ pipelineName, jobName }] = ordered as [ExplainedExecution];
+  const { belief, at } = course;
+  const health = shownHealth(belief.status, isFlakyDetectionEnabled);
+  const newestAt = at?.finishedAt ?? 0;
+  const needed = passesUntilHealthy(belief, newestAt);
+  return {
+    ...{ testId: test.id, testName: test.name, pipelineName, jobName, belief, health, newestAt },
+    ...healthConfidence(health, { at, belief }),
+    probabilities: probabilitiesOf(belief),
+    evidence: executionsIn(verdictOf(belief).evidence, byId),
+    executions: ordered,
+    cleanPasses,
+    cleanPassesNeeded: needed === null ? null : cleanPasses + needed,
+    steps,
+    failures: ordered.flatMap((execution) => {
+      const id = String(execution.executionId);
+      const cause = course.causes.get(id);
+      const isFlaky = isFlakyDetectionEnabled && course.flaky.has(id);
+      return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)) }] : [];
+    }),
+    contradictions: explainedPulls,
+  };
+}
+
+function stepOf(
+  { belief, causes }: BeliefCourse,
+  change: Pick<Step, 'from' | 'to'>,
+  execution: ExplainedExecution,
+  byId: ReadonlyMap<string, ExplainedExecution>,
+): Step {
+  const { probability, evidence } = verdictOf(belief);
+  const led = executionsIn(evidence, byId).filter((one) => one !== execution);
+  const cause = causes.get(String(execution.executionId));
+  const breaker = change.to === 'broken' && (cause === 'commit' || cause === 'outside') ? cause : undefined;
+  return { ...change, probability, breaker, executions: [...led, execution] };
+}
+
+const executionsIn = (
+  places: readonly { executionId: string }[],
+  byId: ReadonlyMap<string, ExplainedExecution>,
+): ExplainedExecution[] => places.flatMap(({ executionId }) => byId.get(executionId) ?? []);

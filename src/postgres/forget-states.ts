@@ -1,0 +1,25 @@
+/** Forgets everything that the executions of a repository show, because others will count. */
+import { eq } from 'drizzle-orm';
+import type { Executor } from './client.ts';
+import {
+  baselines,
+  contradictions,
+  failureGroups,
+  flakyExecutions,
+  healthChanges,
+  identities,
+  judgedRuns,
+  suspects,
+  testListings,
+} from './schema.ts';
+import { forgetFirstFailures } from './tests.ts';
+
+/** First failures from before what is retained stay. Under the lock of the partition. */
+export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
+  for (const table of [
+    ...[testListings, identities, suspects, baselines, flakyExecutions],
+    ...[failureGroups, healthChanges, judgedRuns, contradictions],
+  ])
+    await tx.delete(table).where(eq(table.repositoryId, repositoryId));
+  await forgetFirstFailures(tx, repositoryId, retainedSince);
+}

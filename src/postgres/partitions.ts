@@ -1,0 +1,149 @@
+/**
+ * The locks of the evaluation (docs/decisions.md says why there are partitions). A repository belongs to one partition for
+ * good. Everything that writes what is known of its tests holds the row of that partition.
+ */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Executor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { blockParts, ingestBlocks, PARTITIONS, partitions, postponedRepositories } from './schema.ts';
+
+/** The partition of a repository: ids are hashes, so their beginning spreads them evenly. */
+export const partitionOf = (repositoryId: string): number => Number.parseInt(repositoryId.slice(0, 8), 16) % PARTITIONS;
+
+/** Waits for the partitions of some repositories, and holds them until the end of the transaction. All lock in one order. */
+export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly string[]): Promise<void> {
+  const ids = [...new Set(repositoryIds.map(partitionOf))];
+  await tx.execute(
+    sql`select id from ${partitions} where id = any(${plainColumn(ids)}::smallint[]) order by id for update`,
+  );
+}
+
+/** What may be evaluated now: parts of stored blocks, but for those of repositories that are postponed. */
+const isWaiting = sql`
+  exists (select from ${ingestBlocks} as blocks where blocks.block_id = parts.block_id and blocks.stored_at is not null)
+    and not exists (
+      select from ${postponedRepositories} as postponed
+      where postponed.repository_id = parts.repository_id and postponed.retry_at > now())`;
+
+/**
+ * Takes a partition in which something waits and that no one holds: of several, the one whose last pass is longest ago.
+ *
+ * @param paceMs a partition whose last pass is not so long ago is left to collect more
+ * @returns undefined if there is none
+ */
+export async function takePartition(tx: Executor, paceMs: number): Promise<number | undefined> {
+  const { rows } = await tx.execute(sql`
+    select id from ${partitions}
+    where passed_at <= now() - make_interval(secs => ${paceMs / 1_000})
+      and exists (select from ${blockParts} as parts where parts.partition = partitions.id and ${isWaiting})
+    order by passed_at limit 1 for update skip locked`);
+  return rows[0] && z.object({ id: z.number() }).parse(rows[0]).id;
+}
+
+/** Whether something waits, be its partition held or not. */
+export async function isPartWaiting(tx: Executor): Promise<boolean> {
+  const { rows } = await tx.execute(sql`select from ${blockParts} as parts where ${isWaiting} limit 1`);
+  return rows.length > 0;
+}
+
+/** Notes that a pass has taken the partition. */
+export async function notePass(tx: Executor, partition: number): Promise<void> {
+  await tx.execute(sql`update ${partitions} set passed_at = now() where id = ${partition}`);
+}
+
+export interface Part {
+  repositoryId: string;
+  blockId: number;
+  executions: number;
+  /** zstd of its lines. */
+  body: Uint8Array;
+}
+
+const partRow = z
+  .object({
+    repository_id: z.string(),
+    block_id: z.coerce.number(),
+    executions: z.number(),
+    body: z.instanceof(Uint8Array),
+  })
+  .transform(
+    (row): Part => ({
+      repositoryId: row.repository_id,
+      blockId: row.block_id,
+      executions: row.executions,
+      body: row.body,
+    }),
+  );
+const partColumns = sql`parts.repository_id, parts.block_id, parts.executions, parts.body`;
+
+/**
+ * What waits in a partition, in the order in which it came.
+ *
+ * @param executionsMax no further part once these have so many
+ * @param repositoryId only of this repository
+ */
+export async function readWaitingParts(
+  tx: Executor,
+  partition: number,
+  executionsMax: number,
+  repositoryId?: string,
+): Promise<Part[]> {
+  const isMeant = repositoryId === undefined ? sql`true` : sql`parts.repository_id = ${repositoryId}`;
+  const { rows } = await tx.execute(sql`
+    select ${partColumns}
+    from (
+      select parts.block_id, parts.repository_id,
+        sum(executions) over (order by block_id, repository_id) - executions as executions_before
+      from ${blockParts} as parts where parts.partition = ${partition} and ${isMeant} and ${isWaiting}
+    ) as waiting
+      join ${blockParts} as parts on parts.partition = ${partition} and parts.block_id = waiting.block_id
+        and parts.repository_id = waiting.repository_id
+    where executions_before < ${executionsMax}
+    order by parts.block_id, parts.repository_id`);
+  return rows.map((row) => partRow.parse(row));
+}
+
+/** Every part of a repository that is not evaluated, whether its block is stored or not. */
+export async function readPartsOf(tx: Executor, repositoryId: string): Promise<Part[]> {
+  const { rows } = await tx.execute(sql`
+    select ${partColumns} from ${blockParts} as parts
+    where parts.partition = ${partitionOf(repositoryId)} and parts.repository_id = ${repositoryId} order by block_id`);
+  return rows.map((row) => partRow.parse(row));
+}
+
+/** How many executions of a repository are not evaluated. */
+export async function countWaiting(tx: Executor, repositoryId: string): Promise<number> {
+  const { rows } = await tx.execute(sql`
+    select coalesce(sum(executions), 0)::float8 as executions from ${blockParts}
+    where partition = ${partitionOf(repositoryId)} and repository_id = ${repositoryId}`);
+  return z.object({ executions: z.number() }).parse(rows[0]).executions;
+}
+
+/** Deletes parts: they are evaluated. */
+export async function deleteParts(tx: Executor, partition: number, parts: readonly Part[]): Promise<void> {
+  await tx.execute(sql`
+    delete from ${blockParts} as parts
+    using unnest(${plainColumn(parts.map(({ blockId }) => blockId))}::bigint[],
+      ${plainColumn(parts.map(({ repositoryId }) => repositoryId))}::uuid[]) as done (block_id, repository_id)
+    where parts.partition = ${partition} and parts.block_id = done.block_id and parts.repository_id = done.repository_id`);
+}
+
+/** Longest time between two tries. */
+const RETRY_SECONDS_MAX = 600;
+
+/** Tries a repository that could not be evaluated again later: after 5 s, then twice as long each time. */
+export async function postpone(tx: Executor, repositoryId: string): Promise<void> {
+  await tx.execute(sql`
+    insert into ${postponedRepositories} as known (repository_id, failures, retry_at)
+    values (${repositoryId}, 1, now() + interval '5 seconds')
+    on conflict (repository_id) do update set failures = known.failures + 1,
+      retry_at = now() + make_interval(secs => least(5 * 2 ^ known.failures, ${RETRY_SECONDS_MAX}))`);
+}
+
+/** Those of some repositories that are postponed are no longer. */
+export async function resume(tx: Executor, repositoryIds: readonly string[]): Promise<void> {
+  await tx.execute(
+    sql`delete from ${postponedRepositories} where repository_id = any(${plainColumn(repositoryIds)}::uuid[])`,
+  );
+}

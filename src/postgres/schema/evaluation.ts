@@ -1,0 +1,89 @@
+/** What waits for the evaluation, and what it has left to be refreshed. */
+import { sql } from 'drizzle-orm';
+import { bigint, boolean, index, integer, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
+import { STALE_KINDS } from '../../domain/stale.ts';
+import { bytea, moment, schema } from './columns.ts';
+
+/** Repositories are spread over so many partitions: {@link blockParts}. */
+export const PARTITIONS = 64;
+
+/**
+ * The locks of the evaluation: the process that holds the row of a partition, until the end of a transaction, evaluates the
+ * repositories in it. Rows instead of advisory locks: they work behind a pooler, any number of them takes no shared memory,
+ * and a worker skips those that others hold.
+ */
+export const partitions = schema.table('partitions', {
+  id: smallint().primaryKey(),
+  /** When a pass last took it. */
+  passedAt: moment('passed_at').notNull().default(sql`'epoch'`),
+});
+
+/**
+ * The bodies of blocks, cut by repository: what is to be inserted into ClickHouse, and then the queue of the evaluation. A part is
+ * deleted by the transaction that counts and judges it.
+ */
+export const blockParts = schema.table(
+  'block_parts',
+  {
+    partition: smallint().notNull(),
+    blockId: bigint('block_id', { mode: 'number' }).notNull(),
+    repositoryId: uuid('repository_id').notNull(),
+    executions: integer().notNull(),
+    /** zstd of the lines of the block that belong to this repository. */
+    body: bytea().notNull(),
+  },
+  (table) => [
+    // What waits in a partition, in the order in which it came.
+    primaryKey({ columns: [table.partition, table.blockId, table.repositoryId] }),
+    // The whole block, to insert it again; whether a receipt waits.
+    index('block_parts_block').on(table.blockId),
+  ],
+);
+
+/** Repositories that could not be evaluated. Others in their partition go on; these are tried again alone. */
+export const postponedRepositories = schema.table('postponed_repositories', {
+  repositoryId: uuid('repository_id').primaryKey(),
+  failures: integer().notNull(),
+  retryAt: moment('retry_at').notNull(),
+});
+
+/** What a pass could not know or left to be done, of each repository one row for each kind (src/domain/stale.ts). */
+export const stale = schema.table(
+  'stale',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    kind: text({ enum: STALE_KINDS }).notNull(),
+    /** The earliest moment that is concerned; milliseconds since the epoch. */
+    sinceMs: bigint('since_ms', { mode: 'number' }),
+    testIds: uuid('test_ids').array().notNull().default([]),
+    /** The first block since the last refresh that made it so. */
+    firstBlock: bigint('first_block', { mode: 'number' }),
+    /** Counts the notes: what is refreshed without the lock of the partition sees whether another came meanwhile. */
+    revision: bigint({ mode: 'number' }).notNull().default(1),
+    /** Null: refreshed. */
+    notedAt: moment('noted_at'),
+    /** It is not refreshed again before: ten times as long as the last time took. */
+    restsUntil: moment('rests_until').notNull().default(sql`'epoch'`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.kind] }),
+    // What is to be refreshed, the oldest first.
+    index('stale_noted').on(table.notedAt).where(sql`${table.notedAt} is not null`),
+  ],
+);
+
+/** Commits of which something is stale: what they contradict, and their records. */
+export const staleCommits = schema.table(
+  'stale_commits',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    /** Whether what it contradicts is to be read again: something is new off the default branch. */
+    isEvidenceStale: boolean('is_evidence_stale').notNull(),
+    /** Tests that passed there only after failed attempts. */
+    retriedTests: uuid('retried_tests').array().notNull().default([]),
+    /** When something last ran on it. */
+    touchedAt: moment('touched_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.commitSha] })],
+);

@@ -1,0 +1,118 @@
+/** Suspects (src/domain/suspect.ts), written by the evaluation under the lock of their partition. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Health } from '../domain/status.ts';
+import type { Suspect } from '../domain/suspect.ts';
+import type { Identity } from '../domain/test-identity.ts';
+import { failedPpm, levelRank, type TestMetrics } from '../domain/test-metrics.ts';
+import { readBelief, writeBelief } from './belief-text.ts';
+import type { Executor } from './client.ts';
+import { lineColumn, plainColumn } from './columns.ts';
+import { identityKeys } from './identities.ts';
+import { suspects } from './schema.ts';
+import { readRecent, writeRecent } from './suspect-text.ts';
+
+export interface IdentifiedSuspect extends Identity {
+  suspect: Suspect;
+}
+
+export interface SuspectRecord extends IdentifiedSuspect {
+  /** As it is shown. */
+  health: Health;
+  /** For lists. */
+  metrics: TestMetrics;
+}
+
+const row = z
+  .object({
+    repository_id: z.string(),
+    test_id: z.string(),
+    pipeline_name: z.string(),
+    job_name: z.string(),
+    before: z.string(),
+    after: z.string(),
+    recent: z.string(),
+  })
+  .transform((found): IdentifiedSuspect & { repositoryId: string } => ({
+    repositoryId: found.repository_id,
+    testId: found.test_id,
+    pipelineName: found.pipeline_name,
+    jobName: found.job_name,
+    suspect: { before: readBelief(found.before), after: readBelief(found.after), ...readRecent(found.recent) },
+  }));
+const columns = sql`suspects.repository_id, suspects.test_id, suspects.pipeline_name, suspects.job_name, before, after, recent`;
+
+/** Those among some identities of several repositories. */
+export async function suspectsAmong(
+  tx: Executor,
+  asked: readonly (Identity & { repositoryId: string })[],
+): Promise<(IdentifiedSuspect & { repositoryId: string })[]> {
+  if (asked.length === 0) return [];
+  const repositories = plainColumn(asked.map(({ repositoryId }) => repositoryId));
+  const { rows } = await tx.execute(sql`
+    select ${columns}
+    from unnest(${repositories}::uuid[], ${identityKeys(asked)}) as asked (repository_id, test_id, pipeline_name, job_name)
+      join ${suspects} using (repository_id, test_id, pipeline_name, job_name)`);
+  return rows.map((found) => row.parse(found));
+}
+
+/** Every suspect of some tests. */
+export async function readSuspects(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<IdentifiedSuspect[]> {
+  if (testIds.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${columns} from ${suspects}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
+  return rows.map((found) => row.parse(found));
+}
+
+/** A row is 1.5 KB on average. */
+const ROWS_PER_STATEMENT = 500;
+
+/** Records suspects, or replaces what is known of them. Each is given once. */
+export async function writeSuspects(
+  tx: Executor,
+  repositoryId: string,
+  records: readonly SuspectRecord[],
+): Promise<void> {
+  for (let from = 0; from < records.length; from += ROWS_PER_STATEMENT) {
+    const some = records.slice(from, from + ROWS_PER_STATEMENT);
+    await tx.execute(sql`
+      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, health, confidence, impact, failed,
+        failed_ppm, last_failed_ms, before, after, recent)
+      select ${repositoryId}, * from unnest(${identityKeys(some)},
+        ${plainColumn(some.map(({ health }) => health))}::text[],
+        ${plainColumn(some.map(({ metrics }) => levelRank(metrics.confidence)))}::smallint[],
+        ${plainColumn(some.map(({ metrics }) => levelRank(metrics.impact)))}::smallint[],
+        ${plainColumn(some.map(({ metrics }) => metrics.failures))}::int[],
+        ${plainColumn(some.map(({ metrics }) => failedPpm(metrics)))}::int[],
+        ${plainColumn(some.map(({ metrics }) => metrics.lastFailureAt ?? 0))}::bigint[],
+        ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.before)))},
+        ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.after)))},
+        ${lineColumn(some.map(({ suspect }) => writeRecent(suspect)))})
+      on conflict (repository_id, test_id, pipeline_name, job_name) do update set health = excluded.health,
+        confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
+        failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, before = excluded.before,
+        after = excluded.after, recent = excluded.recent`);
+  }
+}
+
+export async function forgetSuspects(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
+  await tx.execute(sql`
+    delete from ${suspects} where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
+}
+
+/** Which of some tests are flaky or broken in a pipeline and CI job. */
+export async function unhealthyAmong(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.execute(sql`
+    select distinct test_id from ${suspects}
+    where repository_id = ${repositoryId} and health <> 'healthy' and test_id = any(${plainColumn(testIds)}::uuid[])`);
+  return rows.map((found) => z.object({ test_id: z.string() }).parse(found).test_id);
+}

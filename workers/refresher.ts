@@ -1,0 +1,42 @@
+/** Puts right what passes of the evaluation have left stale. Every worker does so: to do it twice changes nothing. */
+import { Refresh, type RefreshDeps } from '../src/evaluation/refresh.ts';
+import type { Logger } from '../src/observability/log.ts';
+import { Loop } from './loop.ts';
+
+const EVERY_MS = 1_000;
+const RETRY_MS = 1_000;
+const RETRY_MS_MAX = 30_000;
+
+export interface RefresherDeps extends RefreshDeps {
+  log: Logger;
+  /** Whether nothing rests or waits; tests want that. */
+  isHasty?: boolean;
+}
+
+export class Refresher {
+  readonly loop: Loop;
+  readonly #refresh: Refresh;
+
+  constructor({ log, isHasty = false, ...deps }: RefresherDeps) {
+    this.#refresh = new Refresh(deps, isHasty);
+    this.loop = new Loop({
+      name: 'refresh',
+      log,
+      run: () => this.#run(),
+      everyMs: EVERY_MS,
+      retryMs: RETRY_MS,
+      retryMsMax: RETRY_MS_MAX,
+    });
+  }
+
+  /** Each repository that is due once. */
+  async #run(): Promise<void> {
+    const done: string[] = [];
+    for (
+      let id = await this.#refresh.next();
+      id !== undefined && !this.loop.isStopped;
+      id = await this.#refresh.next(done)
+    )
+      done.push(id);
+  }
+}
