@@ -107,6 +107,7 @@ describe('exactly once in effect', () => {
     );
     expect(await countOf(repository)).toBe(40);
     while ((await driver.sweeper.sweep(0)) > 0);
+    await driver.settle();
   });
 });
 
@@ -122,6 +123,7 @@ test('a block of thousands of uploads is stored, each with its receipt', async (
   await ledger.write(uploads.map((upload) => prepareChunk(upload, options)));
   expect(await countOf(repository)).toBe(5_000);
   while ((await driver.sweeper.sweep(0)) > 0);
+  await driver.settle();
   for (const { upload_id } of [uploads[0], uploads[4_999]].flatMap((upload) => upload ?? []))
     expect(await stores.receipts.find(repository.owner, repository.name, upload_id)).toMatchObject({
       status: 'stored',
@@ -156,6 +158,7 @@ describe('what a crash leaves behind', () => {
       await new Ledger({ db: stores.postgres.db, clickhouse: stores.clickhouse, clock: stores.clock }).write([chunk]);
       expect(await countOf(repository)).toBe(30);
       while ((await driver.sweeper.sweep(0)) > 0);
+      await driver.settle();
     },
   );
 
@@ -172,6 +175,7 @@ describe('what a crash leaves behind', () => {
       new Ledger({ db: stores.postgres.db, clickhouse: dying(when), clock: stores.clock }).write([chunk]),
     ).rejects.toThrow('killed');
     while ((await driver.sweeper.sweep(0)) > 0);
+    await driver.settle();
     expect(await countOf(repository)).toBe(30);
   });
 });
@@ -192,6 +196,7 @@ describe('what cannot be stored', () => {
     expect(outcomes.map((outcome) => outcome.error === undefined)).toEqual([true, false]);
     expect(await countOf(repository)).toBe(10);
     while ((await driver.sweeper.sweep(0)) > 0);
+    await driver.settle();
   });
 
   test('a name of 10,001 characters is rejected and counted, and the others are stored', async () => {

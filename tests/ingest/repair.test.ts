@@ -99,7 +99,6 @@ test('whichever parts of two blocks are there, a repair makes each execution cou
       await insertParts(await writeDown(repository, 'second', 25), second);
       await repairBlocks(unfinished());
       while ((await ingest.driver.sweeper.sweep(0)) > 0);
-      ingest.driver.evaluator.loop.wake();
       const found = await ingest.stores.repositories.find(repository.owner, repository.name);
       const [row] = await ingest.stores.clickhouse.rows(
         'SELECT count() AS stored, uniqExact(execution_id) AS different FROM ci.executions WHERE repository_id = {id: UUID}',
@@ -120,7 +119,6 @@ test('a block that is there as a whole, but not marked, is left as it is', async
   );
   await repairBlocks(unfinished());
   while ((await ingest.driver.sweeper.sweep(0)) > 0);
-  ingest.driver.evaluator.loop.wake();
   ingest.driver.watch(repository);
   await ingest.driver.verify();
 });

@@ -58,6 +58,7 @@ describe('what is on its way', () => {
     // Those of c and d; a and b will be judged anyway.
     expect((await differencesOf()).filter((one) => one.includes('ran, but is not stored'))).toHaveLength(2);
     while ((await driver.sweeper.sweep(0)) > 0);
+    await driver.settle();
     expect((await verify(stores)).pendingBlocks).toBe(0);
   });
 
@@ -81,6 +82,7 @@ describe('what is on its way', () => {
     await store([run('2', TEST_NOW - 10 * hour, 'failed', names.slice(6), 'second half')]);
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 1 });
     while ((await driver.sweeper.sweep(0)) > 0);
+    await driver.settle();
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
   });
 
@@ -137,7 +139,7 @@ describe('a backlog of blocks that wait for their evaluation', () => {
     const { driver, stores } = ingest;
     const repository = uniqueRepository();
     await store(Array.from({ length: 25 }, (_, i) => job(repository, String(i), names)));
-    expect(await driver.sweeper.sweep(0)).toBe(25);
+    await driver.settle();
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 0 });
   });
 });

@@ -57,6 +57,8 @@ export class IngestDriver {
     const { producers } = this.stores;
     for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
       while ((await queue.depth()) > 0) await Bun.sleep(5);
+    // A test may have stored a block without these workers, so nobody has woken them.
+    this.#workers.evaluator.loop.wake();
     await this.#workers.evaluator.loop.idle();
     await this.#workers.refresher.loop.idle();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
