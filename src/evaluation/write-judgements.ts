@@ -66,7 +66,7 @@ export async function writeJudgements(
     repositoryId,
     [...after.values()].flatMap(({ flaky }) => flaky),
   );
-  const begun = await replaceChanges(tx, repositoryId, after);
+  const begun = await replaceChanges(tx, repositoryId, after, new Set(stored.keys()));
   return {
     begun,
     unhealthy: new Set([...after.values()].flatMap(({ testId, mayBeUnhealthy }) => (mayBeUnhealthy ? [testId] : []))),
@@ -116,17 +116,23 @@ export function recordOf(
   return { ...identityOf(identity), suspect, health, metrics };
 }
 
-/** Changes since the place from which each suspect was folded are those that were found now. Returns tests with a new beginning. */
+/**
+ * Changes since the place from which each suspect was folded are those that were found now.
+ *
+ * @param seen by `identityKey`: identities that have run on the default branch. Of others, nothing is shown yet
+ * @returns tests with a new beginning
+ */
 async function replaceChanges(
   tx: Executor,
   repositoryId: string,
   settledOnes: ReadonlyMap<string, Settled>,
+  seen: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const testIds = [...new Set([...settledOnes.values()].map(({ testId }) => testId))];
   const starts = new Map([...settledOnes].map(([key, { before }]) => [key, before.at]));
   const known = changesAfter(await readHealthChanges(tx, repositoryId, testIds), starts);
   const found = recordsOf(
-    [...settledOnes.values()].flatMap(({ changes }) => changes),
+    [...settledOnes].flatMap(([key, { changes }]) => (seen.has(key) ? changes : [])),
     known,
   );
   const [before, after] = [byText(known), byText(found)];

@@ -141,6 +141,20 @@ test('however often a test fails in pull requests, it is not broken, and one tha
   await driver.verify();
 });
 
+test('in a CI job that only pull requests run, no change of health is noted until it runs on the default branch', async () => {
+  const { driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(...calm(repository));
+  for (const pull of ['one', 'two', 'three'])
+    await driver.ingest(ran(repository, { job: 'e2e', hours: 20, pull }, { sums: 'retried' }));
+  expect((await stored(repository)).contradictions).toHaveLength(3);
+  expect(await beginningsOf(repository)).toEqual([]);
+  await driver.verify();
+  await driver.ingest(ran(repository, { job: 'e2e', hours: 30 }, { sums: 'passed' }));
+  expect((await beginningsOf(repository)).map(([health]) => health)).toEqual(['flaky']);
+  await driver.verify();
+});
+
 test.each(['before', 'with', 'after'] as const)(
   'what commits contradict counts for a test that the default branch only ever skips (skipped %p them)',
   async (when) => {
