@@ -5,10 +5,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
 import { recordEvents } from '../src/postgres/outbox.ts';
+import { blockParts, ingestBlocks, stale } from '../src/postgres/schema.ts';
 import { openQueues } from '../src/queue/open.ts';
 import type { PackedJob } from '../src/queue/packed-job.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
@@ -23,6 +26,7 @@ import { makeWorld } from '../tests/simulation/world.ts';
 const BUNDLE_RUNS = 100;
 const LOG_MS = 30 * 86_400_000;
 const CLI = resolve(import.meta.dir, '../src/cli.ts');
+const progress = z.object({ stored: z.coerce.number(), is_waiting: z.boolean() });
 
 if (import.meta.main) await demo();
 
@@ -33,13 +37,13 @@ async function demo(): Promise<void> {
   const startedAt = performance.now();
   const child = Bun.spawn([process.execPath, CLI, 'serve'], { env: environment, stdout: 'pipe', stderr: 'inherit' });
   let isStopping = false;
-  const stop = async (): Promise<void> => {
+  const stop = async (status = 0): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
     child.kill('SIGTERM');
     await child.exited;
     rmSync(folder, { recursive: true, force: true });
-    process.exit(0);
+    process.exit(status);
   };
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
@@ -69,6 +73,9 @@ async function demo(): Promise<void> {
     );
     console.log(`  ${origin}/app/sign-in#${pass}\n`);
     console.log('Ctrl-C ends the demo and removes its data.');
+  } catch (error) {
+    console.error(error);
+    await stop(1);
   } finally {
     await deps.close();
   }
@@ -134,13 +141,14 @@ async function send(deps: PostgresDeps, { executions, results, pulls }: History)
   }
 }
 
-/** Returns when this many executions are stored and evaluated. */
+/** Returns when this many executions are stored and evaluated, and nothing is stale. */
 async function judged({ postgres }: PostgresDeps, executions: number): Promise<void> {
   for (;;) {
-    const { rows } = await postgres.pool.query<{ judged: string }>(
-      'select coalesce(sum(executions), 0) as judged from ci_insights.ingest_blocks where evaluated_at is not null',
-    );
-    if (Number(rows[0]?.judged) >= executions) return;
+    const { rows } = await postgres.db.execute(sql`
+      select (select coalesce(sum(executions), 0) from ${ingestBlocks} where stored_at is not null) as stored,
+        exists (select from ${blockParts}) or exists (select from ${stale} where noted_at is not null) as is_waiting`);
+    const { stored, is_waiting: isWaiting } = progress.parse(rows[0]);
+    if (stored >= executions && !isWaiting) return;
     await Bun.sleep(50);
   }
 }

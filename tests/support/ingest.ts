@@ -57,7 +57,7 @@ export class IngestDriver {
     const { producers } = this.stores;
     for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
       while ((await queue.depth()) > 0) await Bun.sleep(5);
-    // A test may have stored a block without these workers, so nobody has woken them.
+    // A test may have stored a block without these workers, which wakes no loop of theirs.
     this.#workers.evaluator.loop.wake();
     await this.#workers.evaluator.loop.idle();
     await this.#workers.refresher.loop.idle();
