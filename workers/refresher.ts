@@ -15,28 +15,16 @@ export interface RefresherDeps extends RefreshDeps {
 
 export class Refresher {
   readonly loop: Loop;
-  readonly #refresh: Refresh;
 
   constructor({ log, isHasty = false, ...deps }: RefresherDeps) {
-    this.#refresh = new Refresh(deps, isHasty);
+    const refresh = new Refresh(deps, isHasty);
     this.loop = new Loop({
       name: 'refresh',
       log,
-      run: () => this.#run(),
+      run: () => refresh.all(() => this.loop.isStopped),
       everyMs: EVERY_MS,
       retryMs: RETRY_MS,
       retryMsMax: RETRY_MS_MAX,
     });
-  }
-
-  /** Each repository that is due once. */
-  async #run(): Promise<void> {
-    const done: string[] = [];
-    for (
-      let id = await this.#refresh.next();
-      id !== undefined && !this.loop.isStopped;
-      id = await this.#refresh.next(done)
-    )
-      done.push(id);
   }
 }

@@ -112,9 +112,7 @@ export class Retention {
   async #settle(): Promise<void> {
     const { clickhouse, db, quarantines, log } = this.deps;
     await evaluateStoredParts({ db, log });
-    const refresh = new Refresh({ clickhouse, db, quarantines }, true);
-    const done: string[] = [];
-    for (let id = await refresh.next(); id !== undefined; id = await refresh.next(done)) done.push(id);
+    await new Refresh({ clickhouse, db, quarantines }, true).all();
   }
 
   /** The partitions of all monthly tables. Their ids begin with year and month. */

@@ -61,23 +61,28 @@ export class Refresh {
     private readonly isHasty = false,
   ) {}
 
-  /**
-   * Refreshes the repository that is due longest.
-   *
-   * @returns its id; undefined if none is due
-   */
-  async next(except: readonly string[] = []): Promise<string | undefined> {
-    const repositoryId = await onPostgres(() => nextStale(this.deps.db, this.isHasty, except));
-    if (repositoryId !== undefined) await this.refresh(repositoryId);
-    return repositoryId;
+  /** Refreshes every repository that is due; one with more than a step takes again, once the others had their turn. */
+  async all(isStopped: () => boolean = () => false): Promise<void> {
+    let isMoreLeft: boolean;
+    do {
+      isMoreLeft = false;
+      const done: string[] = [];
+      while (!isStopped()) {
+        const id = await onPostgres(() => nextStale(this.deps.db, this.isHasty, done));
+        if (id === undefined) break;
+        done.push(id);
+        if (await this.refresh(id)) isMoreLeft = true;
+      }
+    } while (isMoreLeft && !isStopped());
   }
 
-  /** Refreshes what is due of a repository. */
-  async refresh(repositoryId: string): Promise<void> {
-    await this.#judgements(repositoryId);
+  /** Refreshes what is due of a repository. Returns whether it has more commits than one step reads. */
+  async refresh(repositoryId: string): Promise<boolean> {
+    const hasMoreEvidence = await this.#judgements(repositoryId);
     await this.#step(repositoryId, 'quarantines', (tx, noted) => this.#quarantines(tx, repositoryId, noted));
     await this.#totals(repositoryId);
-    await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
+    const hasMoreRecords = await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
+    return hasMoreEvidence || hasMoreRecords;
   }
 
   /** What is noted of a repository and may be refreshed now. */
@@ -90,17 +95,24 @@ export class Refresh {
     return this.isHasty ? 0 : (REST[kind] ?? REST_TIMES) * (performance.now() - startedAt);
   }
 
-  /** One step under the lock of the partition. `step` returns whether nothing of its kind is left to do. */
-  async #step(
+  /**
+   * One step under the lock of the partition.
+   *
+   * @param step returns whether nothing of its kind is left to do
+   * @returns whether something is
+   */
+  #step(
     repositoryId: string,
     kind: StaleKind,
     step: (tx: Executor, noted: Noted) => Promise<boolean>,
-  ): Promise<void> {
-    await this.#locked(repositoryId, async (tx) => {
+  ): Promise<boolean> {
+    return this.#locked(repositoryId, async (tx) => {
       const startedAt = performance.now();
       const noted = (await this.#due(tx, repositoryId)).get(kind);
-      if (!noted || !(await step(tx, noted))) return;
+      if (!noted) return false;
+      if (!(await step(tx, noted))) return true;
       await settleStale(tx, repositoryId, kind, { restMs: this.#restOf(kind, startedAt), revision: noted.revision });
+      return false;
     });
   }
 
@@ -113,17 +125,23 @@ export class Refresh {
     );
   }
 
-  /** Evidence, judgements and beginnings are one step: each changes what the next begins with. */
-  async #judgements(repositoryId: string): Promise<void> {
+  /**
+   * Evidence, judgements and beginnings are one step: each changes what the next begins with.
+   *
+   * @returns whether evidence of more commits is left
+   */
+  #judgements(repositoryId: string): Promise<boolean> {
     const { clickhouse } = this.deps;
-    await this.#locked(repositoryId, async (tx) => {
+    return this.#locked(repositoryId, async (tx) => {
+      let isMoreLeft = false;
       const startedAt = performance.now();
       const due = await this.#due(tx, repositoryId);
       const evidence = due.get('evidence');
       const judgements = due.get('judgements');
       if (evidence || judgements) {
-        if ((await countWaiting(tx, repositoryId)) > WAITING_MAX) return;
+        if ((await countWaiting(tx, repositoryId)) > WAITING_MAX) return false;
         const moved = evidence ? await this.#evidence(tx, repositoryId) : NOTHING_MOVED;
+        isMoreLeft = moved.isMoreLeft;
         const since = Math.min(moved.since, judgements?.since ?? Number.POSITIVE_INFINITY);
         if (since < Number.POSITIVE_INFINITY) {
           const again = {
@@ -148,13 +166,14 @@ export class Refresh {
           ['evidence', evidence],
           ['judgements', judgements],
         ] as const)
-          if (noted && !(kind === 'evidence' && moved.isMoreLeft))
+          if (noted && !(kind === 'evidence' && isMoreLeft))
             await settleStale(tx, repositoryId, kind, {
               restMs: this.#restOf(kind, startedAt),
               revision: noted.revision,
             });
       }
       await this.#beginnings(tx, repositoryId);
+      return isMoreLeft;
     });
   }
 

@@ -78,8 +78,7 @@ async function costOf(executions: number, work: () => Promise<void>): Promise<Co
 
 async function evaluateAll(): Promise<void> {
   await evaluateStoredParts({ db, log: deps.log });
-  const done: string[] = [];
-  for (let id = await refresh.next(); id !== undefined; id = await refresh.next(done)) done.push(id);
+  await refresh.all();
 }
 
 function describe(name: string, costs: readonly Cost[]): void {
