@@ -1,32 +1,68 @@
 /**
- * `npm test`: `bun test`, cut into two shards that run at the same time where there are two cores. Each has stores of
- * its own. What is given on the command line goes to a single `bun test`: `npm test tests/http`.
+ * `npm test` and `npm run test:nightly`: every file of tests, in batches that run beside each other (scripts/test-plan.ts).
+ * The report of a batch is printed when it ends. Paths on the command line go to a single `bun test`:
+ * `npm test tests/http`. `--record` writes down how long each file took, for the next plan.
  */
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Glob } from 'bun';
+import { planTests, secondsIn } from './test-plan.ts';
 
-const SHARDS = Math.min(2, availableParallelism());
+const ROOT = resolve(import.meta.dir, '..');
+const TIMINGS = join(ROOT, 'tests/timings.json');
+const NIGHTLY = 'tests/nightly/';
+
 const args = process.argv.slice(2);
+const isNightly = args.includes('--nightly');
+const isRecording = args.includes('--record');
+const paths = args.filter((arg) => arg !== '--nightly' && arg !== '--record');
+process.exit(paths.length > 0 ? await runHere(paths) : await runAll());
 
-async function run(args: string[], stdout: 'inherit' | 'pipe'): Promise<{ status: number; output: string }> {
-  // Bun writes its report to the standard error.
-  const tests = Bun.spawn([process.execPath, 'test', ...args], { stdin: 'inherit', stdout, stderr: stdout });
-  const [out, err] = await Promise.all([textOf(tests.stdout), textOf(tests.stderr)]);
-  return { status: await tests.exited, output: out + err };
+/** The command for some files. bunfig.toml leaves out those of `tests/nightly`. */
+function testsOf(files: readonly string[]): string[] {
+  return [process.execPath, 'test', ...(isNightly ? ['--path-ignore-patterns', 'none'] : []), ...files];
 }
 
-async function textOf(stream: ReadableStream | undefined): Promise<string> {
-  return stream ? await new Response(stream).text() : '';
+function runHere(files: readonly string[]): Promise<number> {
+  return Bun.spawn(testsOf(files), { stdio: ['inherit', 'inherit', 'inherit'] }).exited;
 }
 
-if (args.length > 0 || SHARDS === 1) process.exit((await run(args, 'inherit')).status);
-
-const shards = await Promise.all(
-  Array.from({ length: SHARDS }, async (_, index) => {
-    // One is watched while it runs; the reports of the others follow in one piece.
-    const { status, output } = await run([`--shard=${index + 1}/${SHARDS}`], index === 0 ? 'inherit' : 'pipe');
+/** @returns the exit code: 0 if every test passed */
+async function runAll(): Promise<number> {
+  const timings: Record<string, number> = await Bun.file(TIMINGS).json();
+  const files = [...new Glob('tests/**/*.test.ts').scanSync(ROOT)];
+  const { batches, alone } = planTests(
+    files.filter((file) => file.startsWith(NIGHTLY) === isNightly),
+    timings,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'ci-insights-reports-'));
+  let reports = 0;
+  let worst = 0;
+  const failed = new Set<string>();
+  const run = async (batch: readonly string[]): Promise<void> => {
+    const path = join(folder, String(reports++));
+    // A file and not a pipe: a process that outlives its test would hold that open.
+    const output = openSync(path, 'w');
+    const tests = Bun.spawn(testsOf(batch.map((file) => `./${file}`)), { cwd: ROOT, stdout: output, stderr: output });
+    worst = Math.max(worst, await tests.exited);
+    const report = readFileSync(path, 'utf8');
+    Object.assign(timings, secondsIn(report));
+    for (const [line] of report.matchAll(/^\(fail\) .*/gm)) failed.add(line);
     // All of it before the process ends. `Bun.write` would begin at the start of a file.
-    await new Promise((resolve) => process.stderr.write(output, resolve));
-    return status;
-  }),
-);
-process.exit(Math.max(...shards));
+    await new Promise((done) => process.stderr.write(report, done));
+  };
+  const waiting = batches.values();
+  const work = async (): Promise<void> => {
+    for (const batch of waiting) await run(batch);
+  };
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+  for (const file of alone) await run([file]);
+  rmSync(folder, { recursive: true, force: true });
+  if (failed.size > 0) console.error(`\nTests that failed; their reports are above:\n  ${[...failed].join('\n  ')}`);
+  if (isRecording) {
+    const known = Object.entries(timings).filter(([file]) => files.includes(file));
+    await Bun.write(TIMINGS, `${JSON.stringify(Object.fromEntries(known.toSorted()), null, 2)}\n`);
+  }
+  return worst;
+}

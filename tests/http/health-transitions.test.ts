@@ -1,8 +1,6 @@
 /** When tests became flaky, broken or healthy, as runs arrive, in order and late. */
 import { expect, test } from 'bun:test';
-import { eq } from 'drizzle-orm';
-import { rebuild } from '../../src/maintenance/rebuild.ts';
-import { healthChanges, pullRequests } from '../../src/postgres/schema.ts';
+import { pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
@@ -59,14 +57,6 @@ test('are oldest first, with the exception and the pull request of the failure t
 test('are those of the window, which is a day by default', async () => {
   expect((await read({})).transitions).toEqual([]);
   expect((await read({ start: iso(at(90)), end: iso(at(50)) })).transitions).toEqual(EXPECTED.slice(0, 2));
-});
-
-test('follow from the history again after a rebuild', async () => {
-  const { db } = insights.app.stores.postgres;
-  await db.delete(healthChanges).where(eq(healthChanges.repositoryId, insights.fixture.id));
-  expect((await read()).transitions).toEqual([]);
-  await rebuild(insights.app.stores);
-  expect((await read()).transitions).toEqual(EXPECTED);
 });
 
 test('a run that arrives late rewrites what followed it', async () => {

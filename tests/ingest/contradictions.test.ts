@@ -1,5 +1,5 @@
 /** Commits of pull requests that both passed and failed: evidence that a test is flaky, and never that it is broken. */
-import { expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
@@ -11,7 +11,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { pullRunsAgree } from '../support/random-histories.ts';
-import { uniqueRepository } from '../support/stores.ts';
+import { emptyStores, uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthOf, healthsOf, PASSING } from '../support/verdicts.ts';
 
 const ingest = setUpIngest({ isAlone: true });
@@ -228,109 +228,6 @@ test('what failed in other CI jobs of a commit, however much, leaves a CI job it
 
 test('in any order and any split, what commits contradict agrees with the executions', () => pullRunsAgree(ingest, 3));
 
-test('what pull requests showed stays believed when their month leaves', async () => {
-  const { stores, driver } = ingest;
-  const repository = uniqueRepository();
-  // Of October, but for the last commit.
-  const shift = -24 * 7;
-  const pulls = ['one', 'two', 'three'];
-  await driver.ingest(
-    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
-  );
-  for (const pull of pulls)
-    await driver.ingest(
-      ran(repository, { hours: shift + 20, pull }, { sums: 'failed' }),
-      ran(repository, { hours: shift + 21, pull, attempt: 2 }, { sums: 'passed' }),
-    );
-  await driver.ingest(
-    ran(repository, { hours: 100, pull: 'late' }, { sums: 'failed' }),
-    ran(repository, { hours: 101, pull: 'late', attempt: 2 }, { sums: 'passed' }),
-    ran(repository, { hours: 110 }, { sums: 'passed' }),
-  );
-  await driver.verify();
-  stores.clock.set(Date.UTC(2027, 1, 10));
-  expect(await driver.retention.run()).toContain(202610);
-  expect((await stored(repository)).contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of late']);
-  expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
-  // What the episode began with has left.
-  expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', undefined]]);
-  await driver.verify();
-  stores.clock.set(TEST_NOW);
-});
-
-test('what pull requests showed stays believed past its month until a test first runs on the default branch', async () => {
-  const { stores, driver } = ingest;
-  const repository = uniqueRepository();
-  // Of October, but for the pull requests `late` and `later`: two tests are on none but pull requests.
-  const shift = -24 * 7;
-  await driver.ingest(
-    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
-  );
-  const added = (result: Result) => ({ added: result, 'added, too': result });
-  for (const pull of ['one', 'two', 'three', 'four'])
-    await driver.ingest(
-      ran(repository, { hours: shift + 20, pull }, added('failed')),
-      ran(repository, { hours: shift + 21, pull, attempt: 2 }, added('passed')),
-    );
-  // That they were not healthy counts in what runs mean.
-  const contradicting = (pull: string, hours: number) => [
-    ran(repository, { hours, pull }, { ...added('failed'), sums: 'failed' }),
-    ran(repository, { hours: hours + 1, pull, attempt: 2 }, { ...added('passed'), sums: 'passed' }),
-  ];
-  await driver.ingest(...contradicting('late', 100), ran(repository, { hours: 110 }, { sums: 'passed' }));
-  stores.clock.set(Date.UTC(2027, 1, 10));
-  expect(await driver.retention.run()).toContain(202610);
-  await driver.verify();
-  await rebuild(stores);
-  expect(await healthOf(stores, repository, 'added')).toEqual([]);
-  await driver.ingest(...contradicting('later', 102));
-  await driver.ingest(ran(repository, { hours: 120 }, { added: 'passed', 'added, too': 'failed' }));
-  for (const name of Object.keys(added('passed'))) expect(await healthOf(stores, repository, name)).toEqual(['flaky']);
-  await driver.verify();
-  stores.clock.set(TEST_NOW);
-});
-
-test('what pull requests show counts for a CI job of which only that is left, as long as the test runs in another', async () => {
-  const { stores, driver } = ingest;
-  const repository = uniqueRepository();
-  // Of October; the CI job `e2e` and the pull requests are of November.
-  await driver.ingest(
-    ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: i - 24 * 7 }, { sums: 'passed' })),
-    ran(repository, { hours: 100, job: 'e2e' }, { sums: 'passed' }),
-  );
-  for (const pull of ['one', 'two', 'three', 'four'])
-    await driver.ingest(
-      ran(repository, { hours: 100, pull }, { sums: 'failed' }),
-      ran(repository, { hours: 101, pull, attempt: 2 }, { sums: 'passed' }),
-    );
-  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
-  stores.clock.set(Date.UTC(2027, 1, 10));
-  expect(await driver.retention.run()).toContain(202610);
-  await driver.verify();
-  await rebuild(stores);
-  expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
-  await driver.verify();
-  stores.clock.set(TEST_NOW);
-});
-
-test('a month in which only pull requests ran leaves, and nothing is missed', async () => {
-  const { stores, driver } = ingest;
-  const repository = uniqueRepository();
-  await driver.ingest(
-    // The last days of October, about a test that never runs on the default branch.
-    ran(repository, { hours: -24 * 3, pull: 'one' }, { added: 'failed' }),
-    ran(repository, { hours: 1 - 24 * 3, pull: 'one', attempt: 2 }, { added: 'passed' }),
-    ran(repository, { hours: 100 }, { sums: 'passed' }),
-  );
-  await driver.verify();
-  stores.clock.set(Date.UTC(2027, 1, 10));
-  await driver.retention.run();
-  await driver.verify();
-  await rebuild(stores);
-  await driver.verify();
-  stores.clock.set(TEST_NOW);
-});
-
 test('what its source calls flaky stays flaky when its test starts over right behind it', async () => {
   const { driver } = ingest;
   const repository = uniqueRepository();
@@ -338,4 +235,113 @@ test('what its source calls flaky stays flaky when its test starts over right be
   // The last comes late: the tests start over from what was believed after the first.
   for (const hours of [24, 23]) await driver.ingest(ran(repository, { hours }, { sums: 'passed', pays: 'passed' }));
   await driver.verify();
+});
+
+describe('when months leave', () => {
+  // A rebuild works on every repository.
+  beforeEach(() => emptyStores(ingest.stores));
+
+  test('what pull requests showed stays believed when their month leaves', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    // Of October, but for the last commit.
+    const shift = -24 * 7;
+    const pulls = ['one', 'two', 'three'];
+    await driver.ingest(
+      ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
+    );
+    for (const pull of pulls)
+      await driver.ingest(
+        ran(repository, { hours: shift + 20, pull }, { sums: 'failed' }),
+        ran(repository, { hours: shift + 21, pull, attempt: 2 }, { sums: 'passed' }),
+      );
+    await driver.ingest(
+      ran(repository, { hours: 100, pull: 'late' }, { sums: 'failed' }),
+      ran(repository, { hours: 101, pull: 'late', attempt: 2 }, { sums: 'passed' }),
+      ran(repository, { hours: 110 }, { sums: 'passed' }),
+    );
+    await driver.verify();
+    stores.clock.set(Date.UTC(2027, 1, 10));
+    expect(await driver.retention.run()).toContain(202610);
+    expect((await stored(repository)).contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of late']);
+    expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
+    // What the episode began with has left.
+    expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', undefined]]);
+    await driver.verify();
+    stores.clock.set(TEST_NOW);
+  });
+
+  test('what pull requests showed stays believed past its month until a test first runs on the default branch', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    // Of October, but for the pull requests `late` and `later`: two tests are on none but pull requests.
+    const shift = -24 * 7;
+    await driver.ingest(
+      ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
+    );
+    const added = (result: Result) => ({ added: result, 'added, too': result });
+    for (const pull of ['one', 'two', 'three', 'four'])
+      await driver.ingest(
+        ran(repository, { hours: shift + 20, pull }, added('failed')),
+        ran(repository, { hours: shift + 21, pull, attempt: 2 }, added('passed')),
+      );
+    // That they were not healthy counts in what runs mean.
+    const contradicting = (pull: string, hours: number) => [
+      ran(repository, { hours, pull }, { ...added('failed'), sums: 'failed' }),
+      ran(repository, { hours: hours + 1, pull, attempt: 2 }, { ...added('passed'), sums: 'passed' }),
+    ];
+    await driver.ingest(...contradicting('late', 100), ran(repository, { hours: 110 }, { sums: 'passed' }));
+    stores.clock.set(Date.UTC(2027, 1, 10));
+    expect(await driver.retention.run()).toContain(202610);
+    await driver.verify();
+    await rebuild(stores);
+    expect(await healthOf(stores, repository, 'added')).toEqual([]);
+    await driver.ingest(...contradicting('later', 102));
+    await driver.ingest(ran(repository, { hours: 120 }, { added: 'passed', 'added, too': 'failed' }));
+    for (const name of Object.keys(added('passed')))
+      expect(await healthOf(stores, repository, name)).toEqual(['flaky']);
+    await driver.verify();
+    stores.clock.set(TEST_NOW);
+  });
+
+  test('what pull requests show counts for a CI job of which only that is left, as long as the test runs in another', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    // Of October; the CI job `e2e` and the pull requests are of November.
+    await driver.ingest(
+      ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: i - 24 * 7 }, { sums: 'passed' })),
+      ran(repository, { hours: 100, job: 'e2e' }, { sums: 'passed' }),
+    );
+    for (const pull of ['one', 'two', 'three', 'four'])
+      await driver.ingest(
+        ran(repository, { hours: 100, pull }, { sums: 'failed' }),
+        ran(repository, { hours: 101, pull, attempt: 2 }, { sums: 'passed' }),
+      );
+    expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
+    stores.clock.set(Date.UTC(2027, 1, 10));
+    expect(await driver.retention.run()).toContain(202610);
+    await driver.verify();
+    await rebuild(stores);
+    expect(await healthOf(stores, repository, 'sums')).toEqual(['healthy', 'flaky']);
+    await driver.verify();
+    stores.clock.set(TEST_NOW);
+  });
+
+  test('a month in which only pull requests ran leaves, and nothing is missed', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    await driver.ingest(
+      // The last days of October, about a test that never runs on the default branch.
+      ran(repository, { hours: -24 * 3, pull: 'one' }, { added: 'failed' }),
+      ran(repository, { hours: 1 - 24 * 3, pull: 'one', attempt: 2 }, { added: 'passed' }),
+      ran(repository, { hours: 100 }, { sums: 'passed' }),
+    );
+    await driver.verify();
+    stores.clock.set(Date.UTC(2027, 1, 10));
+    await driver.retention.run();
+    await driver.verify();
+    await rebuild(stores);
+    await driver.verify();
+    stores.clock.set(TEST_NOW);
+  });
 });

@@ -6,7 +6,14 @@ import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import type { GroupOf } from '../../src/maintenance/regroup.ts';
-import { commitRecords, identities, repositoryCounts, repositoryDays, tests } from '../../src/postgres/schema.ts';
+import {
+  commitRecords,
+  healthChanges,
+  identities,
+  repositoryCounts,
+  repositoryDays,
+  tests,
+} from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { mixedRunsAgree, pullRunsAgree, troubledRunsAgree } from '../support/random-histories.ts';
@@ -52,10 +59,15 @@ test('after a change of the default branch, executions, totals, verdicts and hea
 
 test('damaged tables are whole again', async () => {
   const { stores, driver } = ingest;
-  await driver.ingest(runAt(1, '1', { a: 'failed', b: 'passed' }));
+  await driver.ingest(
+    runAt(4, '1', { ...PASSING, a: 'failed' }),
+    runAt(3, '1', { ...PASSING, a: 'passed' }, { attempt: 2 }),
+  );
+  expect(await healthsOf(stores, repository)).toMatchObject({ a: ['flaky'] });
   await stores.clickhouse.command('TRUNCATE TABLE ci.runs');
   await stores.clickhouse.command('TRUNCATE TABLE ci.commit_runs');
   await stores.postgres.db.delete(identities);
+  await stores.postgres.db.delete(healthChanges);
   await stores.postgres.db.update(tests).set({ firstFailedAt: null });
   await expect(driver.verify()).rejects.toThrow();
   await rebuild(stores);

@@ -47,17 +47,4 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
     expect(planned({})).toBe(String(mebibytes * MEBIBYTE));
     expect(planned({ BUN_JSC_forceRAMSize: OTHER_BYTES })).toBe(OTHER_BYTES);
   });
-
-  test('a process that plans for less memory leaves less garbage', async () => {
-    const most = async (environment: Record<string, string>): Promise<number> =>
-      Number((await printed(environment, join(ROOT, 'tests/support/garbage.ts'))).out);
-    const [planned, unplanned]: [number[], number[]] = [[], []];
-    // When the runtime looks for garbage depends on its threads as well, so one pair says little.
-    for (let pair = 0; pair < 5; pair++) {
-      planned.push(await most(memorySettings('api', {})));
-      unplanned.push(await most({ BUN_JSC_forceRAMSize: String(64 * 1_024 * MEBIBYTE) }));
-    }
-    const median = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[2] ?? 0;
-    expect(median(planned)).toBeLessThan(0.97 * median(unplanned));
-  });
 });

@@ -3,10 +3,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jobEnvironment } from './support/job.ts';
-import { pythonEnvironment } from './support/python.ts';
-import { machine, run } from './support/run.ts';
-import { freshRepository, ROOT, sharedService } from './support/service.ts';
+import { jobEnvironment } from '../clients/support/job.ts';
+import { pythonEnvironment } from '../clients/support/python.ts';
+import { machine, run } from '../clients/support/run.ts';
+import { freshRepository, ROOT, sharedService } from '../clients/support/service.ts';
 
 const SUITE = `
 import pytest

@@ -2,11 +2,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { FAILING, FAILING_SECONDS, PASSING, QUARANTINED, reportFolder, SKIPPED } from './support/cart-report.ts';
-import { type JobOptions, jobEnvironment } from './support/job.ts';
-import { pythonEnvironment } from './support/python.ts';
-import { run } from './support/run.ts';
-import { freshRepository, sharedService } from './support/service.ts';
+import { FAILING, FAILING_SECONDS, PASSING, QUARANTINED, reportFolder, SKIPPED } from '../clients/support/cart-report.ts';
+import { type JobOptions, jobEnvironment } from '../clients/support/job.ts';
+import { pythonEnvironment } from '../clients/support/python.ts';
+import { run } from '../clients/support/run.ts';
+import { freshRepository, sharedService } from '../clients/support/service.ts';
 
 interface Found {
   tests: { test_id: string; test_name: string }[];

@@ -1,0 +1,63 @@
+/**
+ * In which order and company the files of tests run. Files of a batch share a process and its stores; batches run beside each
+ * other, the longest first, so that none is left over at the end. Pure.
+ */
+
+/** Files that measure how others are held up: each runs by itself, once everything else is done. */
+export const ALONE: ReadonlySet<string> = new Set([
+  'tests/nightly/backlog.test.ts',
+  'tests/nightly/hostile-bodies.test.ts',
+  'tests/nightly/hostile-searches.test.ts',
+  'tests/nightly/idle-connections.test.ts',
+  'tests/nightly/overload.test.ts',
+  'tests/operate/parts.test.ts',
+]);
+
+/** To open the stores takes some seconds, so a batch is much longer than that. */
+const BATCH_SECONDS = 100;
+/** For a file that has not been timed. */
+const UNTIMED_SECONDS = 5;
+
+export interface TestPlan {
+  /** Batches that may run beside each other, in the order in which they begin. */
+  batches: string[][];
+  /** Files that run one after the other when all batches have ended. */
+  alone: string[];
+}
+
+/** @param seconds by file, as they were recorded */
+export function planTests(files: readonly string[], seconds: Readonly<Record<string, number>>): TestPlan {
+  const secondsOf = (file: string): number => seconds[file] ?? UNTIMED_SECONDS;
+  const shared = files
+    .filter((file) => !ALONE.has(file))
+    .toSorted((one, other) => secondsOf(other) - secondsOf(one) || (one < other ? -1 : 1));
+  const total = shared.reduce((sum, file) => sum + secondsOf(file), 0);
+  const batches = Array.from({ length: Math.ceil(total / BATCH_SECONDS) }, () => ({
+    files: [] as string[],
+    seconds: 0,
+  }));
+  for (const file of shared) {
+    const shortest = batches.reduce((least, one) => (one.seconds < least.seconds ? one : least));
+    shortest.files.push(file);
+    shortest.seconds += secondsOf(file);
+  }
+  batches.sort((one, other) => other.seconds - one.seconds);
+  return {
+    batches: batches.flatMap(({ files: of }) => (of.length > 0 ? [of] : [])),
+    alone: files.filter((file) => ALONE.has(file)).toSorted(),
+  };
+}
+
+/** How long the tests of each file took, by the report of `bun test`. */
+export function secondsIn(report: string): Record<string, number> {
+  const seconds: Record<string, number> = {};
+  let file: string | undefined;
+  for (const line of report.split('\n')) {
+    file = /^(?:::group::)?(tests\/\S+\.test\.ts):$/.exec(line)?.[1] ?? file;
+    // Failures are repeated at the end.
+    if (/^\d+ tests? failed:$/.test(line)) break;
+    const took = /^\((?:pass|fail)\) .* \[([\d.]+)ms\]$/.exec(line)?.[1];
+    if (file !== undefined && took !== undefined) seconds[file] = (seconds[file] ?? 0) + Number(took) / 1_000;
+  }
+  return Object.fromEntries(Object.entries(seconds).map(([name, sum]) => [name, Math.round(sum * 10) / 10]));
+}
