@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type Figure, tableByName, tableOf } from './report.ts';
+import { type Figure, figure, tableByName, tableOf } from './report.ts';
 
 const DOCUMENT = join(resolve(import.meta.dir, '../..'), 'docs/performance.md');
 
@@ -21,6 +21,7 @@ const figureSchema: z.ZodType<Figure> = z.object({
 /** Of one read, in its row. */
 const READ_COLUMNS = {
   '64_connections': '64 connections',
+  alone: 'PostgreSQL alone',
   median: 'one client: median',
   p99: '99th percentile',
   during_ingest_times: 'during ingest, times',
@@ -29,6 +30,11 @@ const READ_COLUMNS = {
 /** Not of a read, though their names end like one. */
 const isOther = ({ name }: Figure): boolean =>
   /^(machine|ingest|visible|memory|disk|identities|start|backtest)\b/.test(name);
+/** The same to 64 connections from PostgreSQL alone. */
+const aloneOf = ({ name, postgres, unit }: Figure): Figure[] =>
+  postgres !== null && name.endsWith('.64_connections')
+    ? [figure(name.replace(/\.64_connections$/, '.alone'), postgres, unit)]
+    : [];
 const isShown = ({ name }: Figure): boolean => !/^memory\.(growth_|tenth_)/.test(name);
 
 function between(text: string, name: string, table: string): string {
@@ -43,9 +49,7 @@ const [path = ''] = process.argv.slice(2);
 const lines = (await Bun.file(path).text()).split('\n').filter((line) => line.startsWith('{'));
 const figures = lines.map((line) => figureSchema.parse(JSON.parse(line)));
 const reads = figures.filter((one) => !isOther(one));
-const compared = reads.filter(({ name, postgres }) => name.endsWith('.64_connections') && postgres !== null);
 let text = await Bun.file(DOCUMENT).text();
-text = between(text, 'reads', tableByName(reads, 'read', READ_COLUMNS));
-text = between(text, 'compared', tableOf(compared));
+text = between(text, 'reads', tableByName([...reads, ...reads.flatMap(aloneOf)], 'read', READ_COLUMNS));
 text = between(text, 'others', tableOf(figures.filter((one) => isOther(one) && isShown(one))));
 await Bun.write(DOCUMENT, text);
