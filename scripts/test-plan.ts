@@ -3,7 +3,7 @@
  * other, the longest first, so that none is left over at the end. Pure.
  */
 
-/** Files that measure how others are held up: each runs by itself, once everything else is done. */
+/** Files that measure how others are held up: each runs alone, once everything else is done. */
 export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/backlog.test.ts',
   'tests/nightly/hostile-bodies.test.ts',

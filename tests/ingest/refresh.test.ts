@@ -1,4 +1,4 @@
-/** What a pass leaves stale is put right, however much it is. */
+/** What a pass leaves stale is refreshed, however much it is. */
 import { beforeAll, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
