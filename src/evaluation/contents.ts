@@ -218,9 +218,7 @@ export class IdentityContents implements Identity {
 
   counts(): IdentityCounts {
     const { testId, testName, pipelineName, jobName } = this;
-    const { executions, months, days, lastSuccessAt, lastFailureAt, passes } = this.#tally;
-    const counted = { executions, months, days, lastSuccessAt, lastFailureAt, passes };
-    return { testId, testName, pipelineName, jobName, ...counted, newest: this.#newestExecution() };
+    return { testId, testName, pipelineName, jobName, ...this.#tally.totals(), newest: this.#newestExecution() };
   }
 
   #newestExecution(): SummarisedExecution {

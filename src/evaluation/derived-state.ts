@@ -135,11 +135,11 @@ function countsOf(
 ): Omit<IdentityCounts, 'newest'> {
   const tally = new IdentityTally();
   for (const one of executions) tally.add(one);
-  const { executions: count, months, days, lastSuccessAt, lastFailureAt, passes } = tally;
+  const { passes, ...totals } = tally.totals();
   const gone = hasOnlyPassed(baseline.belief) && baseline.at !== null ? baseline.belief.passes + 1 : 0;
   return {
     ...identityOf(identity),
-    ...{ testName, executions: count, months, days, lastSuccessAt, lastFailureAt },
+    ...{ testName, ...totals },
     passes:
       passes.passes > 0
         ? { ...passes, passes: passes.passes + gone }

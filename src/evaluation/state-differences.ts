@@ -1,7 +1,6 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
 import { comparePositions, type Position } from '../domain/execution.ts';
 import { totalsOf } from '../domain/failure-group.ts';
-import { NO_COUNTS, sumOfMonths } from '../domain/flat-counts.ts';
 import type { Suspect } from '../domain/suspect.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
@@ -63,12 +62,8 @@ const described = ({
 }: Pick<StoredIdentity, 'summary' | 'health' | 'belief' | 'firstExecutions'>): string =>
   JSON.stringify([
     health,
-    sumOfMonths(NO_COUNTS, summary.months),
     firstExecutions,
-    summary.days,
-    summary.lastSuccessAt,
-    summary.lastFailureAt,
-    summary.newest && Object.entries(summary.newest).map(String).sort(),
+    { ...summary, newest: summary.newest && Object.entries(summary.newest).map(String).sort() },
     writeBelief(belief),
   ]);
 

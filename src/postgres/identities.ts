@@ -8,6 +8,7 @@ import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import type { Position } from '../domain/execution.ts';
 import { addToDay, addToMonth, type DayCounts, daysFrom, forEachDay, newestDays } from '../domain/flat-counts.ts';
 import { healthConfidence, type Level } from '../domain/health-confidence.ts';
+import type { IdentityTotals } from '../domain/identity-tally.ts';
 import { passedOnly } from '../domain/only-passed.ts';
 import { endOfMonth, monthOf, startOfMonth } from '../domain/retention.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
@@ -23,21 +24,10 @@ import { newestOf, newestText } from './newest-text.ts';
 import { identities, suspects, testListings, tests } from './schema.ts';
 
 /** Some executions of an identity, or all of them. */
-export interface IdentityCounts extends Identity {
+export interface IdentityCounts extends Identity, IdentityTotals {
   testName: string;
-  /** Skipped ones included. */
-  executions: number;
-  /** Month, executions, when the first of them finished, month, …; each month once, the newest first. */
-  months: readonly number[];
-  /** Day, passed, failed, day, …; each day once, the newest first. Empty if all were skipped. */
-  days: readonly number[];
-  /** Milliseconds since the epoch; 0 for never. */
-  lastSuccessAt: number;
-  lastFailureAt: number;
   /** Null only if nothing is retained. */
   newest: IdentitySummary['newest'];
-  /** Clean ones. */
-  passes: CountedPasses;
 }
 
 export interface RepositoryIdentityCounts extends IdentityCounts {
