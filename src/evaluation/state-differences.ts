@@ -63,9 +63,14 @@ const described = ({
   JSON.stringify([
     health,
     firstExecutions,
-    { ...summary, newest: summary.newest && Object.entries(summary.newest).map(String).sort() },
+    inOrderOfKeys({ ...summary, newest: summary.newest && inOrderOfKeys(summary.newest) }),
     writeBelief(belief),
   ]);
+
+const inOrderOfKeys = (fields: object): (readonly [string, unknown])[] =>
+  Object.entries(fields)
+    .map(([key, value]: [string, unknown]) => [key, typeof value === 'bigint' ? String(value) : value] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
 
 /**
  * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many. A
