@@ -11,7 +11,7 @@ import type { CommitName } from '../postgres/commit-records.ts';
 /** Longer messages are cut. */
 const MESSAGE_LENGTH_MAX = 1_000;
 
-/** What names a run within its commit. */
+/** Columns that name a run within its commit. */
 const runName = {
   day_number: z.int(),
   pipeline_name: z.string(),
@@ -40,11 +40,11 @@ const resultFields = z.object({
   ...runName,
   test_id: z.string(),
   test_name: z.string(),
-  /** Of the execution that failed; empty for those that passed. */
+  /** Id of the execution that failed; empty for those that passed. */
   id: z.string(),
   is_failed: z.coerce.boolean(),
   is_quarantined: z.boolean(),
-  /** Of the newest. */
+  /** The newest of them. */
   finished_ms: z.int(),
   /** One that failed, or all that passed. */
   executions: z.int(),
@@ -125,7 +125,7 @@ export interface AskedResults extends CommitName {
 }
 
 /**
- * What these tests showed on these commits, in any of their runs.
+ * Results of these tests on these commits, in any of their runs.
  *
  * @param asked gives the commits when the first statement is about to be sent
  */

@@ -1,7 +1,7 @@
 /**
- * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their runs, and
- * the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the order in which its
- * runs arrive matters, nor how often it is read.
+ * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their
+ * runs, and the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the
+ * order in which its runs arrive matters, nor how often it is read.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -47,7 +47,7 @@ interface PullStores {
   repositoryId: string;
 }
 
-/** What commits show. */
+/** The evidence that commits give. */
 export interface PullEvidence {
   contradictions: IdentifiedContradiction[];
   /** The runs that these name. */
@@ -180,7 +180,7 @@ function isTelling(runs: readonly CommitRun[]): boolean {
   return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;
 }
 
-/** What names a run in its repository, but for its commit. */
+/** The name of a run in its repository, without its commit. */
 export const placeOfRow = (
   row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'day_number' | 'run_id' | 'run_attempt'>,
 ) => ({

@@ -1,7 +1,7 @@
 /**
  * Judges all retained runs of a repository from its executions: for a rebuild, and for `verify`. Only tests that ever
- * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is read at
- * once is bounded.
+ * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is
+ * read at once is bounded.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -134,7 +134,7 @@ async function contradictedTests(
   { contradictions, runs }: PullEvidence,
 ): Promise<string[]> {
   const testIds = new Set(contradictions.map(({ testId }) => testId));
-  // What was not healthy when its last month left may be again.
+  // A test that was not healthy when its last month left may be healthy again.
   const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);
   for (const { testId, belief } of await readBaselines(tx, repositoryId, [...others]))
     if (belief.belief.status !== 'healthy') testIds.add(testId);
@@ -164,7 +164,7 @@ function* windowsOf(
   yield { from, to: END_OF_TIME };
 }
 
-/** What is known of earlier runs. */
+/** Keeps what later runs need of earlier ones. */
 class PastRunsKept {
   readonly usual = new Map<number, RunCount>();
 

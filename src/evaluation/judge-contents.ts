@@ -1,4 +1,7 @@
-/** Judges what parts of blocks hold of a repository: the suspects among it, the identities that fail for the first time, and its runs. */
+/**
+ * Judges what parts of blocks hold of a repository: the suspects among it, the identities that fail for the first time, and
+ * its runs.
+ */
 
 import { unknownBelief } from '../domain/belief.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../domain/execution.ts';
@@ -102,15 +105,15 @@ function addIdentity(
 
 interface FirstTrouble {
   executions: readonly JudgedExecution[];
-  /** What was counted before. */
+  /** Passes that were counted before. */
   passes: CountedPasses | undefined;
   /** When the first run began in which something went wrong. */
   from: number;
 }
 
 /**
- * An identity that has only passed until now. If all that was counted came before the run, nothing is read. Otherwise some of
- * it belongs between what is new, and its history is needed; until then, it counts as if it came before.
+ * An identity that has only passed until now. If all that was counted came before the run, nothing is read. Otherwise some
+ * of it belongs between what is new, and its history is needed; until then, it counts as if it came before.
  */
 function newlyFailed(
   judging: Judging,
@@ -135,7 +138,7 @@ function newlyFailed(
 const positionOf = (at: CountedPasses['at']): CountedPasses['at'] =>
   at && { finishedAt: at.finishedAt, runId: at.runId, runAttempt: at.runAttempt, executionId: at.executionId };
 
-/** What is new of a test that is stale may be from before the moment that is noted: then that moves back. */
+/** New executions of a stale test may be from before the noted moment: then that moves back. */
 function lowerStale(judging: Judging, contents: IdentityContents): void {
   const executions = contents.conclusive();
   if (executions.length === 0) return;

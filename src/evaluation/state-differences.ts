@@ -11,7 +11,7 @@ import type { StoredIdentity } from '../postgres/identities.ts';
 import type { TestRecord } from '../postgres/tests.ts';
 import type { DerivedIdentity, DerivedState } from './derived-state.ts';
 
-/** What is stored of a test. */
+/** The stored state of a test. */
 export interface StoredTest {
   test: TestRecord | undefined;
   identities: readonly StoredIdentity[];
@@ -53,7 +53,7 @@ function identityDifferences(derived: DerivedIdentity, stored: StoredIdentity): 
   return is === was ? [] : [`${identityKey(derived)} is ${is}, but stored as ${was}`];
 }
 
-/** What insights show of an identity, and what is believed of it. */
+/** Everything that insights show of an identity, and the belief about it. */
 const described = ({
   summary,
   health,
@@ -73,8 +73,8 @@ const inOrderOfKeys = (fields: object): (readonly [string, unknown])[] =>
     .sort(([one], [other]) => (one < other ? -1 : 1));
 
 /**
- * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many. A
- * suspect that need not be one is no difference.
+ * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many.
+ * A suspect that need not be one is no difference.
  */
 function suspectDifferences({ suspect: derived, ...identity }: DerivedIdentity, stored: Suspect | undefined): string[] {
   const key = identityKey(identity);

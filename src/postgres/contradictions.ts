@@ -63,7 +63,7 @@ export async function readContradictionsOn(
   return rows.map((found) => row.parse(found));
 }
 
-/** Those that were complete between two moments, in order. */
+/** Contradictions that were complete between two moments, in order. */
 export async function readContradictionsBetween(
   tx: Executor,
   repositoryId: string,
@@ -135,7 +135,7 @@ export async function noteFailedCommits(
       where known.newest_ms < excluded.newest_ms`);
 }
 
-/** Those of some commits on which something failed off the default branch. */
+/** Which of some commits have a failure off the default branch. */
 export async function failedAmong(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<string[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`

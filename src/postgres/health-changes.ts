@@ -65,7 +65,7 @@ const row = z
     }),
   );
 
-/** Those of some tests, in order of time. */
+/** Changes of some tests, in order of time. */
 export async function readHealthChanges(
   tx: Executor,
   repositoryId: string,
@@ -149,7 +149,7 @@ export async function noteBeginnings(
 }
 
 /**
- * Those of some changes that are from after the start of their identity.
+ * Keeps the changes that came after the start of their identity.
  *
  * @param starts by `identityKey`; null: from the beginning. Without changes of other identities
  */

@@ -1,6 +1,6 @@
 /**
- * How often identities ran. A pass adds what is new in one statement that reads nothing beforehand: additions commute, so they
- * need no order, and there is no plan that could go wrong. Under the lock of the partition.
+ * How often identities ran. A pass adds what is new in one statement that reads nothing beforehand: additions commute, so
+ * they need no order, and there is no plan that could go wrong. Under the lock of the partition.
  */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -37,7 +37,10 @@ export interface RepositoryIdentityCounts extends IdentityCounts {
 /** A row of an identity is some 500 bytes: this is a message of a megabyte. */
 const ROWS_PER_STATEMENT = 2_000;
 
-/** Adds counts, of each identity once, and records tests that are new. In the order of keys, so that rows are found together. */
+/**
+ * Adds counts, of each identity once, and records tests that are new. In the order of keys, so that rows are found
+ * together.
+ */
 export async function addIdentities(tx: Executor, added: readonly RepositoryIdentityCounts[]): Promise<void> {
   const ordered = added.toSorted(byKey);
   for (let from = 0; from < ordered.length; from += ROWS_PER_STATEMENT)
@@ -193,7 +196,7 @@ const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
     on conflict (repository_id, test_id) do nothing`;
 };
 
-/** What insights show of an identity. */
+/** An identity with all that insights show of it. */
 export interface ShownIdentity extends Identity {
   summary: IdentitySummary;
   health: Health;
@@ -249,7 +252,7 @@ export const identityRow = z.object({
 });
 type IdentityRow = z.infer<typeof identityRow>;
 
-/** As it is stored. */
+/** Decodes a row. */
 export function identityOf(row: IdentityRow): StoredIdentity {
   const passes = passesOf(row);
   const months: number[] = [];
@@ -364,7 +367,10 @@ function passesFor(level: Level): number {
 const MEDIUM = sql.raw(String(passesFor('medium')));
 const HIGH = sql.raw(String(passesFor('high')));
 
-/** What lists are filtered and sorted by, of {@link withSuspects}: of an identity that is not a suspect, it follows from its passes. */
+/**
+ * Columns by which lists filter and sort {@link withSuspects}. If an identity is not a suspect, they follow from its
+ * passes.
+ */
 export const listedColumns = {
   health: sql`coalesce(suspects.health, 'healthy')`,
   confidence: sql`coalesce(suspects.confidence, case when identities.passes >= ${HIGH} then ${levelRank('high')}::smallint

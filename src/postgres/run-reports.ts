@@ -7,7 +7,7 @@ import { uploadChunks } from './schema.ts';
 /** One that sends more is not read by people. */
 const CHUNKS_MAX = 10_000;
 
-/** What an upload brought of one attempt of a CI job. */
+/** The reports that an upload brought of one attempt of a CI job. */
 export interface RunReport {
   uploadId: string;
   jobName: string;
