@@ -26,7 +26,7 @@ export function addToMonth(months: number[], month: number, count: number): void
   months.splice(at, 0, month, count);
 }
 
-/** Of all months together. */
+/** Adds up all months. */
 export function totalOf(months: MonthCounts): number {
   let total = 0;
   for (let i = 1; i < months.length; i += 2) total += months[i] ?? 0;

@@ -12,7 +12,7 @@ export interface TalliedExecution extends Position {
   isFlakyWithinRun: boolean;
 }
 
-/** What executions add to an identity. */
+/** Numbers that executions add to an identity. */
 export interface IdentityTotals {
   /** Skipped ones included. */
   executions: number;
