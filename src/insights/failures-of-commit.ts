@@ -1,4 +1,4 @@
-/** What failed on a commit, with a verdict on each failed test: few statements, then pure rules. */
+/** Failed tests of a commit, with a verdict on each: few statements, then pure rules. */
 
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
@@ -165,7 +165,7 @@ function judged(
   };
 }
 
-/** Of a run off the default branch, which is not judged: by what the failing tests are on the default branch. */
+/** A run off the default branch is not judged, so this goes by what the failing tests are on the default branch. */
 function isOutage(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
   const isHealthy = (testId: string): boolean => {
     const test = tests.get(testId);

@@ -14,7 +14,7 @@ import { DrainEstimate } from '../queue/drain.ts';
 
 /** How long a reading is reused. */
 const FRESH_MS = 5_000;
-/** What does not respond within this time is left out of the reading. */
+/** A store that does not respond within this time is left out of the reading. */
 const TIMEOUT_MS = 2_000;
 
 export interface GaugeReaders {
@@ -58,7 +58,7 @@ interface QueueReading extends QueueBacklog {
   drainSeconds: number | undefined;
 }
 
-/** What a reading found; undefined where a store did not respond. */
+/** The result of a reading; undefined where a store did not respond. */
 export interface ServiceReading {
   stores: Readonly<Record<string, boolean>>;
   queues: Readonly<Record<string, QueueReading | undefined>>;
