@@ -115,7 +115,7 @@ export async function readRuns(
     };
   };
   const rows = await clickhouse.select(runs, values, turn);
-  return new Map([...Map.groupBy(rows, keyOfRow)].map(([key, of]) => [key, merged(of)]));
+  return new Map([...Map.groupBy(rows, keyOfRow)].map(([key, parts]) => [key, merged(parts)]));
 }
 
 /** Tests that failed on a commit, with its runs; at least one of each. */
@@ -147,11 +147,11 @@ export async function readResults(
   });
   const byExecution = Map.groupBy(causes, ({ execution }) => execution);
   const found: ByCommit<CommitResult[]> = new Map();
-  for (const [key, of] of Map.groupBy(rows, keyOfRow)) {
+  for (const [key, group] of Map.groupBy(rows, keyOfRow)) {
     const isAsked = union().tests.get(key);
     found.set(
       key,
-      of
+      group
         .filter(({ test_id: testId }) => isAsked?.has(testId))
         .map(({ repository_id: _, commit_sha: __, ...row }) => ({
           ...row,
@@ -163,7 +163,7 @@ export async function readResults(
 }
 
 function unionOf(asked: readonly AskedResults[]) {
-  const of = {
+  const shared = {
     repository_ids: distinct(asked.map(({ repositoryId }) => repositoryId)),
     test_ids: distinct(asked.flatMap(({ testIds }) => testIds)),
     on_default: distinct(asked.flatMap((one) => one.runs.map(({ on_default }) => on_default))),
@@ -173,8 +173,8 @@ function unionOf(asked: readonly AskedResults[]) {
   const commits = distinct(asked.map(({ commit }) => commit));
   return {
     tests: new Map(asked.map((one) => [commitKey(one), new Set(one.testIds)])),
-    results: { ...of, commits, start_ms: Math.min(...starts_ms), end_ms: Math.max(...ends_ms) },
-    failures: { ...of, starts_ms, ends_ms, message_length: MESSAGE_LENGTH_MAX },
+    results: { ...shared, commits, start_ms: Math.min(...starts_ms), end_ms: Math.max(...ends_ms) },
+    failures: { ...shared, starts_ms, ends_ms, message_length: MESSAGE_LENGTH_MAX },
   };
 }
 
@@ -190,7 +190,7 @@ function merged(rows: readonly z.infer<(typeof runs)['row']>[]): CommitRun[] {
 
 function mergedRun(group: readonly z.infer<(typeof runs)['row']>[]): CommitRun {
   const [{ repository_id: _, commit_sha: __, ...first }] = group as [z.infer<(typeof runs)['row']>];
-  const total = (of: (row: CommitRun) => number): number => group.reduce((sum, row) => sum + of(row), 0);
+  const total = (countOf: (row: CommitRun) => number): number => group.reduce((sum, row) => sum + countOf(row), 0);
   return {
     ...first,
     branch: greatest(group.map(({ branch }) => branch)),

@@ -137,8 +137,8 @@ function judgeRun(
 ): RunJudgement {
   const wereHealthy = new Set([...troubled].filter(isHealthy));
   const unexpected = wereHealthy.size + others.unexpected;
-  const isCalm = troubled.size + others.unexpected + others.expected === 0;
-  const meaning = isCalm
+  const isWithoutTrouble = troubled.size + others.unexpected + others.expected === 0;
+  const meaning = isWithoutTrouble
     ? null
     : meaningOf({ executions: run.executions, unexpected, isOnDefaultBranch: run.isOnDefaultBranch }, surroundings);
   return { ...run, unexpected, meaning, wereHealthy };

@@ -91,12 +91,12 @@ export async function* judgeAllRuns(
   tx: Executor,
   { repositoryId, edge, evidence, executionsAtOnce = EXECUTIONS_AT_ONCE }: AllRunsOptions,
 ): AsyncGenerator<StoredRun[]> {
-  const of = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
-  const runs = (await clickhouse.select(allRuns, of)).sort((one, other) => one.startedAt - other.startedAt);
+  const params = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
+  const runs = (await clickhouse.select(allRuns, params)).sort((one, other) => one.startedAt - other.startedAt);
   const contradicted = await contradictedTests(tx, repositoryId, evidence);
-  const counts = await clickhouse.select(hours, of);
+  const counts = await clickhouse.select(hours, params);
   for (const test_ids of chunksOf(contradicted))
-    appendAll(counts, await clickhouse.select(hoursOfTests, { ...of, test_ids }));
+    appendAll(counts, await clickhouse.select(hoursOfTests, { ...params, test_ids }));
   const windows = windowsOf(
     edge,
     counts.sort((one, other) => one.hour_ms - other.hour_ms),
@@ -237,8 +237,8 @@ class WindowJudge {
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
         const place = jobKey(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
-        const of = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
-        return [key, { ...start, place, ...of }];
+        const history = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
+        return [key, { ...start, place, ...history }];
       }),
     );
     const { recent, usual } = this.past;

@@ -49,7 +49,7 @@ export async function judgeContents(
     if (known.staleTests.has(identity.testId)) lowerStale(judging, identity);
   }
   const earlier = runs.filter(({ startedAt, knownStart }) => knownStart !== null && startedAt < knownStart);
-  if (renewed.size === 0 && judging.isCalm) return undefined;
+  if (renewed.size === 0 && judging.isWithoutTrouble) return undefined;
   for (const run of earlier) await startedEarlier(judging, run);
   const result = await judging.settle();
   return { ...result, renewed, stale: judging.stale };
@@ -122,12 +122,12 @@ function newlyFailed(
 ): Suspect {
   const before = executions.filter(({ finishedAt }) => finishedAt < from).sort(comparePositions);
   const counted = passes ?? { passes: 0, at: null, commit: '' };
-  const isBehind = counted.at !== null && counted.at.finishedAt >= from;
-  if (isBehind) judging.noteStale(testId, from);
+  const isOutOfOrder = counted.at !== null && counted.at.finishedAt >= from;
+  if (isOutOfOrder) judging.noteStale(testId, from);
   const newest = before.at(-1);
   const isNewest = newest !== undefined && (counted.at === null || comparePositions(newest, counted.at) > 0);
   const last = isNewest ? { at: newest, commit: newest.commit } : { at: counted.at, commit: counted.commit };
-  const at = isBehind ? { finishedAt: from - 1, runId: '', runAttempt: 0, executionId: 0n } : positionOf(last.at);
+  const at = isOutOfOrder ? { finishedAt: from - 1, runId: '', runAttempt: 0, executionId: 0n } : positionOf(last.at);
   const start = beliefOfPasses({ passes: counted.passes + before.length, at, commit: last.commit }) ?? unknownBelief();
   return newSuspect(
     start,

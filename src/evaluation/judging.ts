@@ -78,7 +78,7 @@ export class Judging {
   }
 
   /** Whether nothing went wrong in any of the runs. */
-  get isCalm(): boolean {
+  get isWithoutTrouble(): boolean {
     return this.#judged.values().every(({ members }) => members.size === 0);
   }
 

@@ -171,7 +171,7 @@ function pairsOf(asked: readonly AskedRuns[], namesOf: (filters: RunFilters) => 
   const lists = asked.map(({ filters }) => namesOf(filters));
   const names = lists.flat();
   return {
-    places: lists.flatMap((of, i) => of.map(() => i + 1)),
+    places: lists.flatMap((list, i) => list.map(() => i + 1)),
     names,
     common: lists.every(({ length }) => length > 0) ? [...new Set(names)] : [],
   };

@@ -50,7 +50,7 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
     chunks.length === first.chunkCount && chunks.every((chunk) => chunk.storedAt !== null && !chunk.isWaiting);
   const status = failure !== null ? 'failed' : isStored ? 'stored' : 'queued';
   const isCounted = status !== 'queued';
-  const sum = (of: (chunk: Chunk) => number): number => chunks.reduce((total, chunk) => total + of(chunk), 0);
+  const sum = (countOf: (chunk: Chunk) => number): number => chunks.reduce((total, chunk) => total + countOf(chunk), 0);
   const times = chunks.map((chunk) => chunk.storedAt?.getTime() ?? 0);
   const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
   return {

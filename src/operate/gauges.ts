@@ -106,15 +106,17 @@ export class Sampler {
   }
 }
 
-const mapValues = <T, U>(values: Readonly<Record<string, T>>, of: (value: T, name: string) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, of(value, name)]));
+const mapValues = <T, U>(
+  values: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => U,
+): Record<string, U> => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 
 const eachOf = async <T, U>(
   values: Readonly<Record<string, T>>,
-  of: (value: T) => Promise<U>,
+  change: (value: T) => Promise<U>,
 ): Promise<Record<string, U>> =>
   Object.fromEntries(
-    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await of(value)] as const)),
+    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await change(value)] as const)),
   );
 
 function show({ stores, queues, backlog }: ServiceReading): void {

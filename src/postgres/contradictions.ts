@@ -83,8 +83,8 @@ export async function insertContradictions(
   added: readonly IdentifiedContradiction[],
 ): Promise<void> {
   if (added.length === 0) return;
-  const texts = (of: (one: IdentifiedContradiction) => string) => textColumn(added.map(of));
-  const numbers = (of: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(of))}::bigint[]`;
+  const texts = (pick: (one: IdentifiedContradiction) => string) => textColumn(added.map(pick));
+  const numbers = (pick: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
   await tx.execute(sql`
     insert into ${contradictions} (repository_id, test_id, pipeline_name, job_name, commit_sha, at_ms, run_id, run_attempt,
       execution_id, failed_ms, failed_execution_id, failed_run)

@@ -115,7 +115,7 @@ export async function forgetHealthChanges(
   changes: readonly HealthChangeRecord[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const column = <T>(of: (change: HealthChangeRecord) => T) => sql.param(changes.map(of));
+  const column = <T>(pick: (change: HealthChangeRecord) => T) => sql.param(changes.map(pick));
   await tx.execute(sql`
     delete from ${healthChanges} using unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],

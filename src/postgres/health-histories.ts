@@ -59,8 +59,8 @@ export async function readHealthHistories(
   const { rows } = await db.execute(historiesStatement(repositoryId, testIds));
   return new Map(
     rows.flatMap((found) => {
-      const { test_id: testId, ...of } = row.parse(found);
-      return of.identities ? [[testId, historyOf(of)] as const] : [];
+      const { test_id: testId, ...health } = row.parse(found);
+      return health.identities ? [[testId, historyOf(health)] as const] : [];
     }),
   );
 }

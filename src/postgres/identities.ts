@@ -102,9 +102,9 @@ function placeOf(passMs: number, text: string): { at: Position; commit: string }
 const listColumn = (lists: readonly (readonly number[])[]): SQL => textColumn(lists.map((list) => `{${list.join()}}`));
 
 const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
-  const numbers = (of: (row: RepositoryIdentityCounts) => number): SQL => plainColumn(added.map(of));
-  const texts = (of: (row: RepositoryIdentityCounts) => string): SQL => textColumn(added.map(of));
-  const ids = (of: (row: RepositoryIdentityCounts) => string): SQL => plainColumn(added.map(of));
+  const numbers = (pick: (row: RepositoryIdentityCounts) => number): SQL => plainColumn(added.map(pick));
+  const texts = (pick: (row: RepositoryIdentityCounts) => string): SQL => textColumn(added.map(pick));
+  const ids = (pick: (row: RepositoryIdentityCounts) => string): SQL => plainColumn(added.map(pick));
   return sql`
     with added as materialized (
       select repository_id, test_id, pipeline_name, job_name, left(name, 64) as name_start, name, executions, day, day_passed,

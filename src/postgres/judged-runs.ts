@@ -231,8 +231,8 @@ const usualRow = z.object({ hour: z.number(), executions: z.number(), unexpected
 /** Replaces what runs mean. Each run is given once, and is known. */
 export async function writeMeanings(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {
   if (runs.length === 0) return;
-  const ids = (of: (run: StoredRun) => ReadonlySet<string>) =>
-    textColumn(runs.map((run) => `{${[...of(run)].join()}}`));
+  const ids = (testsOf: (run: StoredRun) => ReadonlySet<string>) =>
+    textColumn(runs.map((run) => `{${[...testsOf(run)].join()}}`));
   await tx.execute(sql`
     update ${judgedRuns} as known
     set unexpected = judged.unexpected::uuid[], expected = judged.expected::uuid[],

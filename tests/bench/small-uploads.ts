@@ -25,7 +25,7 @@ await service.start();
 const pid = service.pid;
 let runs = 0;
 
-/** What spends the time. */
+/** Parts of the service that spend the time. */
 const SERVICE_PARTS = [
   ['API', /src\/api\/process/],
   ['parsers', /parsing\/process/],
@@ -47,7 +47,7 @@ interface Shape {
   name: string;
   /** Tests of a run. */
   tests: number;
-  /** Of them in an upload. */
+  /** Tests in an upload. */
   part: number;
 }
 

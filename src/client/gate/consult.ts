@@ -87,8 +87,8 @@ async function send(
     return result.outcome === 'failed' && upload ? [{ result, upload }] : [];
   });
   for (const problem of new Set(failed.map(({ result }) => result.problem))) {
-    const of = failed.filter(({ result }) => result.problem === problem).length;
-    notices.push(`${count(of, 'report')} cannot be sent: ${problem}.`);
+    const reports = failed.filter(({ result }) => result.problem === problem).length;
+    notices.push(`${count(reports, 'report')} cannot be sent: ${problem}.`);
   }
   const kept = failed.filter(({ result }) => result.isRetryable);
   for (const { upload } of kept) keep(flags.pendingFolder, name, upload);
