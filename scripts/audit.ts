@@ -20,7 +20,7 @@ export interface Judged {
   isFailed: boolean;
 }
 
-/** What the registry's answer means: a line for each advisory. */
+/** Reads the registry's answer: a line for each advisory. */
 export function judgeReport(report: unknown, accepted = ACCEPTED): Judged {
   const advisories = Object.entries(reportSchema.parse(report)).flatMap(([name, found]) =>
     found.map((advisory) => ({ name, ...advisory, reason: accepted[advisory.url] })),

@@ -95,7 +95,7 @@ async function originOf(output: ReadableStream<Uint8Array>): Promise<string | un
   return undefined;
 }
 
-/** What the repository sent in its life, as jobs of the queues. */
+/** Everything that the repository sent in its life, as jobs of the queues. */
 interface History {
   executions: number;
   results: readonly PackedJob[];

@@ -15,7 +15,7 @@ export const ALLOWED = {
   domain: [],
   /** Test reports: pure, shared by the gateway and the client. */
   formats: ['domain'],
-  /** What CI jobs run, on Node as well as on Bun: no store, no server. */
+  /** Runs in CI jobs, on Node as well as on Bun: no store, no server. */
   client: ['domain', 'formats'],
   /** The plugins of test runners. */
   reporters: ['client', 'formats'],

@@ -22,7 +22,7 @@ export interface AppDeps {
   sessions?: CredentialSource | undefined;
   /** Absent: credentials may send any number of requests. */
   rateLimit?: RateLimit | undefined;
-  /** What the app offers, in the order of its document. */
+  /** Features in the order of the document. */
   features: readonly Feature[];
 }
 

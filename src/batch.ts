@@ -28,7 +28,7 @@ export interface BatchLimits<K> {
 /** A read that has begun. */
 interface Run<K, V> {
   abort: AbortController;
-  /** Those who still wait for it; undefined before it has taken their keys. */
+  /** Callers that still wait for it; undefined before it has taken their keys. */
   taken: Set<Caller<K, V>> | undefined;
 }
 
@@ -37,7 +37,7 @@ export class Batch<K, V> {
   readonly #sizeMax: number;
   readonly #atOnce: number;
   readonly #thingOf: ((key: K) => string) | undefined;
-  /** Of the next run. */
+  /** Callers of the next run. */
   #waiting: Caller<K, V>[] = [];
   readonly #runs = new Set<Run<K, V>>();
 
@@ -64,7 +64,7 @@ export class Batch<K, V> {
     if (this.#runs.size < this.#atOnce && this.#waiting.length > this.#untaken.length) void this.#run();
   }
 
-  /** Those that will still take keys. */
+  /** Runs that will still take keys. */
   get #untaken(): Run<K, V>[] {
     return [...this.#runs].filter(({ taken, abort }) => taken === undefined && !abort.signal.aborted);
   }

@@ -5,7 +5,7 @@
 import { UserError } from './errors.ts';
 import { decodeFrames, encodeFrame } from './frames.ts';
 
-/** What crosses besides plain values: bytes, which JSON would make larger and slower. */
+/** A message: besides plain values it has bytes, which JSON would make larger and slower. */
 export interface Message {
   value?: unknown;
   body?: Uint8Array;
@@ -22,7 +22,7 @@ export interface Output {
 interface Head {
   /** Which call this is, or answers. */
   id: number;
-  /** What is called; undefined for an answer. */
+  /** Name of the called function; undefined for an answer. */
   name?: string;
   value?: unknown;
   error?: SentError;

@@ -190,7 +190,7 @@ export function secretsOf(config: Config): string[] {
   ];
 }
 
-/** As drivers read them: before the host, or as a parameter such as `password` or `sslpassword`. */
+/** Finds passwords where drivers read them: before the host, or as a parameter such as `password` or `sslpassword`. */
 function passwordsIn(address: string | undefined): string[] {
   const url = address === undefined ? null : URL.parse(address);
   if (!url) return [];

@@ -29,7 +29,7 @@ import { migrateQueues, openQueues } from './queue/open.ts';
 import { Producers } from './queue/producer.ts';
 import { lockDataDir, lockHolder } from './service-lock.ts';
 
-/** What needs only PostgreSQL: enough for keys, settings and dead letters, even while the service runs. */
+/** Dependencies of what needs only PostgreSQL: enough for keys, settings and dead letters, even while the service runs. */
 export interface PostgresDeps {
   config: Config;
   clock: Clock;

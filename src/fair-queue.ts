@@ -1,7 +1,7 @@
 /**
  * Who may read next. Each owner gets at most a share of the connections, so that one who asks for too much does not slow
- * down the others. Those who wait are served in turn, owner by owner. Searches that match many patterns have a smaller share,
- * so that they do not slow down other reads of their owner either. Waiting is bounded, in number and in time.
+ * down the others. Those who wait are served in turn, owner by owner. Searches that match many patterns have a smaller
+ * share, so that they do not slow down other reads of their owner either. Waiting is bounded, in number and in time.
  */
 import { ReadRefused } from './errors.ts';
 
@@ -9,7 +9,7 @@ export interface Shares {
   /** Statements that run at once: of all owners, and of one. */
   atOnce: number;
   atOncePerOwner: number;
-  /** Of these, heavy ones. */
+  /** Heavy ones among them. */
   heavyAtOnce: number;
   heavyAtOncePerOwner: number;
   waitingPerOwner: number;

@@ -1,4 +1,4 @@
-/** What the service offers over HTTP. Every feature mounts its operations in the same way: as a function of the app. */
+/** Features of the service over HTTP. Each mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
 import { IdentityProvider } from './access/identity-provider.ts';
 import { mountKeys } from './access/keys.ts';
@@ -46,7 +46,10 @@ export type CoreDeps = Pick<
   oidc?: Deps['config']['oidc'];
 };
 
-/** Reads, quarantines, health, and the client for CI jobs. `notifications` must not be connected yet: the lists of quarantines listen. */
+/**
+ * Reads, quarantines, health, and the client for CI jobs. `notifications` must not be connected yet: the lists of
+ * quarantines listen.
+ */
 export function coreFeatures(deps: CoreDeps): Feature[] {
   const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc } = deps;
   const { db } = deps.postgres;
@@ -91,7 +94,7 @@ export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitori
 /** The OpenAPI document and its page. Must come last: it describes what is mounted. */
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
 
-/** What the gateway needs from the rest of the service: it only enqueues. Without `parse`, it parses in this process. */
+/** Dependencies of the gateway: it only enqueues. Without `parse`, it parses in this process. */
 export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, parse?: Parse): IngestDeps => ({
   ...(parse && { parse }),
   clock,
@@ -102,7 +105,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 
-/** What the webhooks of the host need from the rest of the service: they also only enqueue. */
+/** Dependencies of the host's webhooks: they also only enqueue. */
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
   secrets: config.webhookSecrets,

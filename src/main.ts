@@ -61,7 +61,7 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   }
 }
 
-/** What answers requests. */
+/** The API, in this process or in a part. */
 type Front = Omit<Api, 'url'> & Partial<ApiProcess>;
 type Workers = Pick<Part, 'stop'> & Partial<Part>;
 
@@ -92,7 +92,7 @@ const WORKERS: Record<Role, (deps: Deps) => Promise<Workers | undefined>> = {
   },
 };
 
-/** Of this process, and of the workers while they run. */
+/** Metrics of this process, and of the workers while they run. */
 async function metricsBeside({ workers }: Parts): Promise<Metrics[]> {
   const ofWorkers = await workers?.metrics?.().catch(() => undefined);
   return [await registry.getMetricsAsJSON(), ...(ofWorkers ? [ofWorkers] : [])];

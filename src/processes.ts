@@ -1,4 +1,4 @@
-/** What the system says about processes, and what it is asked for them. */
+/** Asks the system about processes, and for changes of them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
@@ -27,7 +27,7 @@ export function yieldProcess(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // As it was.
+    // The priority stays as it was.
   }
 }
 

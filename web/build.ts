@@ -87,7 +87,7 @@ function writeHashed(folder: string, name: string, extension: string, bytes: Uin
   return file;
 }
 
-/** What a script imports before it runs, directly and by way of others. */
+/** Files that a script imports before it runs, directly and by way of others. */
 function importsOf(folder: string, script: string, found = new Set<string>()): string[] {
   const code = readFileSync(join(folder, script), 'utf8');
   for (const [, file = ''] of code.matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g)) {

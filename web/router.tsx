@@ -202,7 +202,7 @@ export const router = createRouter({
   ]),
   basepath: `${BASE}/app`,
   context: { queryClient },
-  // As text, so that an address reads like one of any other page.
+  // Plain text, so that an address reads like one of any other page.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const given = Object.entries(search).filter(([, value]) => value !== undefined);

@@ -6,7 +6,7 @@ import type { PreparedChunk } from '../src/ledger/prepare.ts';
 /** Blocks of this size take at most 290 MiB of memory; blocks twice as large take 518 MiB. */
 export const BLOCK_EXECUTIONS_MAX = 10_000;
 const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
-/** As many small chunks as a worker has in hand: it fetches no more before these are written. */
+/** A worker has so many small chunks in hand: it fetches no more before these are written. */
 const BLOCK_CHUNKS_MAX = 256;
 /** How long a block that is not full waits for more chunks. */
 const LINGER_MS = 60;
@@ -72,7 +72,7 @@ export class Batcher {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // What is not full waits for the write in progress, and grows meanwhile.
+    // A block that is not full waits for the write in progress, and grows meanwhile.
     while (this.#waiting.length > 0 && this.#writes < (this.#isFull() ? WRITES_MAX : 1)) {
       const batch = this.#take();
       this.#writes++;
@@ -86,7 +86,7 @@ export class Batcher {
     }
   }
 
-  /** As many waiting chunks as fit into one block, and at least one. */
+  /** Takes as many waiting chunks as fit into one block, and at least one. */
   #take(): Waiting[] {
     let executions = 0;
     let bytes = 0;

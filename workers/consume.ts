@@ -1,5 +1,5 @@
 /**
- * What every consumer of a queue does around its handler: continue the trace of the upload, unpack the job, check its
+ * Every consumer of a queue does this around its handler: continue the trace of the upload, unpack the job, check its
  * payload, and bury among the dead letters what no retry can help.
  */
 import type { Job, Worker } from 'bullmq';
@@ -137,7 +137,7 @@ export async function outcomeOf<S extends z.ZodType>(
 
 interface Letter {
   id: string;
-  /** As it can be queued again. */
+  /** The job's data in the form in which it can be queued again. */
   data: unknown;
   /** Unpacked, if it can be. */
   payload?: unknown;

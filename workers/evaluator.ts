@@ -1,6 +1,6 @@
 /**
- * Evaluates what is stored, partition by partition, soon after it is stored. Any worker evaluates any partition that no other
- * holds, so a process that dies leaves nothing behind but parts that wait.
+ * Evaluates what is stored, partition by partition, soon after it is stored. Any worker evaluates any partition that no
+ * other holds, so a process that dies leaves nothing behind but parts that wait.
  */
 import { evaluatePartition, type PassDeps } from '../src/evaluation/pass.ts';
 import { evaluationSeconds } from '../src/observability/metrics.ts';
@@ -10,11 +10,11 @@ import { isPartWaiting } from '../src/postgres/partitions.ts';
 import { Loop } from './loop.ts';
 
 const RETRY_MS = 1_000;
-/** What other workers left, and repositories that were postponed, are found without being woken. */
+/** Finds, without being woken, what other workers left, and repositories that were postponed. */
 const EVERY_MS = 5_000;
 /**
- * Between two passes of a partition, parts collect and are evaluated together: a test that ran in ten of them is written once.
- * By partition, and not by worker, so that more workers do not make more passes.
+ * Between two passes of a partition, parts collect and are evaluated together: a test that ran in ten of them is written
+ * once. By partition, and not by worker, so that more workers do not make more passes.
  */
 const PACE_MS = 600;
 /** Between two rounds. */

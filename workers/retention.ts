@@ -63,8 +63,8 @@ export class Retention {
 
   /**
    * Drops every month that is past its retention with its claims, old receipts, the totals of days that no series shows any
-   * more, and the keys of events that have left. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is
-   * in doubt: a month that leaves late is no harm, and one that leaves early is lost.
+   * more, and the keys of events that have left. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that
+   * is in doubt: a month that leaves late is no harm, and one that leaves early is lost.
    */
   async run(): Promise<number[]> {
     const { db, clock, clockAgreement, retentionDays } = this.deps;
@@ -81,7 +81,7 @@ export class Retention {
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
-    // Those of the last 30 days still change, as the days of tests leave their summaries.
+    // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     return expired;

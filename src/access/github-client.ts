@@ -16,7 +16,7 @@ const FAILURE_MS = 5_000;
 const RATE_LIMIT_MS = 30_000;
 const RATE_LIMIT_MS_MAX = 60_000;
 
-/** What a token may do with a repository, and the repository's default branch. */
+/** A repository, and the rights of a token in it. */
 export interface HostRepository {
   pull: boolean;
   push: boolean;
@@ -64,7 +64,7 @@ export class GitHubClient {
     return answer.kind === 'missing' ? { kind: 'found', value: undefined } : answer;
   }
 
-  /** What the token may do with a repository. */
+  /** The repository as the token sees it. */
   repository(token: string, owner: string, name: string): Promise<HostAnswer<HostRepository>> {
     // A URL resolves these as steps in the path, so the question would be a different one.
     if (name === '.' || name === '..') return Promise.resolve({ kind: 'missing' });

@@ -22,7 +22,7 @@ interface IdentityProviderOptions {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What to ask for, with spaces between; `openid` must be there. */
+  /** The scopes to ask for, with spaces between; `openid` must be there. */
   scopes: string;
   /** The claim that lists the groups of a person. */
   groupsClaim: string;

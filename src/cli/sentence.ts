@@ -1,4 +1,4 @@
-/** What a command says when it fails. */
+/** The message of a command that fails. */
 import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
 
 export function sentenceOf(error: unknown): string {

@@ -1,9 +1,9 @@
-/** What one statement may take: time, memory, and a share of the connections. */
+/** Bounds of one statement: time, memory, and a share of the connections. */
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Shares, Turn } from '../fair-queue.ts';
 import { StatementRefused } from './trouble.ts';
 
-/** What a read on behalf of a request may take. The slowest ordinary ones take 0.1 s on 10,000,000 executions. */
+/** Bounds of a read on behalf of a request. The slowest ordinary ones take 0.1 s on 10,000,000 executions. */
 const READ_SECONDS_MAX = 10;
 const READ_MEMORY_BYTES_MAX = 1024 ** 3;
 
@@ -42,7 +42,7 @@ export function boundsOf(
 }
 
 /**
- * Of a server. A process opens 16 connections: the inserts keep some, and an owner gets half of the rest.
+ * Shares of a server. A process opens 16 connections: the inserts keep some, and an owner gets half of the rest.
  */
 export const SERVER_SHARES: Shares = {
   atOnce: 12,
@@ -54,8 +54,8 @@ export const SERVER_SHARES: Shares = {
 };
 
 /**
- * Of the embedded engine, which runs statements on the threads of the runtime: as many as UV_THREADPOOL_SIZE says, and
- * `serve` sees to it that it does. A heavy statement must leave one of them free.
+ * Shares of the embedded engine, which runs statements on the threads of the runtime: as many as UV_THREADPOOL_SIZE says,
+ * and `serve` sees to it that it does. A heavy statement must leave one of them free.
  */
 export const EMBEDDED_SHARES: Shares = {
   atOnce: 4,

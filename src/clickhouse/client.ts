@@ -31,7 +31,7 @@ export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
 const READ_CONNECTIONS = EMBEDDED_SHARES.atOnce;
 const WRITE_CONNECTIONS = 2;
-/** Of the embedded engine: a connection runs one statement at a time. One more is for pings, which wait for none. */
+/** Connections of the embedded engine: each runs one statement at a time. One more is for pings, which wait for none. */
 export const CONNECTIONS = READ_CONNECTIONS + WRITE_CONNECTIONS + 1;
 
 /** How long a statement may take. Verification, rebuilds and migrations read and write whole months at a time. */

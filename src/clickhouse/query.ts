@@ -11,7 +11,7 @@ export interface Query<P extends ParameterTypes, R> extends SqlFile {
   readonly row: z.ZodType<R>;
   /** May take an hour, where other queries have 30 s. */
   readonly isLong?: boolean;
-  /** Of a long one: takes one thread, and waits for other statements. */
+  /** For a long one: takes one thread, and waits for other statements. */
   readonly isPatient?: boolean;
   /** Reads so little that a second thread costs more than it saves. */
   readonly isLookUp?: boolean;

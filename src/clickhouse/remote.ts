@@ -1,4 +1,7 @@
-/** The embedded engine, used from another process of the service: the process that has it serves the statements of the others. */
+/**
+ * The embedded engine, used from another process of the service: the process that has it serves the statements of the
+ * others.
+ */
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import type { Handlers, Message } from '../channel.ts';
@@ -88,7 +91,7 @@ const refused = async (): Promise<never> => {
   throw new Error('lines are inserted by the engine, not by its clients');
 };
 
-/** What the client asks of a connection, as far as the service needs it. */
+/** The methods of a connection that the service needs. */
 function connectionOver(call: Call, connection: number): Connection {
   const run = async (name: string, sql: string) => {
     const { body } = await call(name, { value: { connection, sql } });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { StoreUnavailable } from '../errors.ts';
 
-/** What goes wrong after the first rows were sent stands behind them: in a separate row, or as text. */
+/** An error after the first rows were sent stands behind them: in a separate row, or as text. */
 const failedRow = z.strictObject({ exception: z.string().startsWith('Code: ') });
 const FAILED_TEXT = /Code: \d+\. .*/s;
 

@@ -19,7 +19,7 @@ const PROVIDERS: readonly [mark: string, read: (env: Environment, event: unknown
 ];
 
 /**
- * What the environment says about the run; nothing if the provider is unknown. Empty variables count as not set.
+ * Reads the run from the environment; nothing if the provider is unknown. Empty variables count as not set.
  *
  * @param githubEvent the parsed file at GITHUB_EVENT_PATH
  * @example

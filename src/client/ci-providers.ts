@@ -59,7 +59,7 @@ export function githubActions(env: Environment, event: unknown): RunInfo {
   };
 }
 
-/** Of the attempt: the environment does not name the job by the id that its own page has. */
+/** The page of the attempt: the environment does not name the job by the id that its own page has. */
 function githubUrl(env: Environment): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT } = env;
   if (!server || !repository || !run) return undefined;

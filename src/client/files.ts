@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
 export interface ExpandedFiles {
-  /** As they are displayed and read: sorted, without duplicates. */
+  /** Paths as they are displayed and read: sorted, without duplicates. */
   files: string[];
   /** Patterns that match no file. */
   missing: string[];

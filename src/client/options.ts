@@ -11,7 +11,7 @@ export const withTarget = (command: Command, totalSeconds: number): Command =>
     .option('--repository <name>', 'only its name', parseRepositoryName)
     .option('--timeout <seconds>', 'how long all requests may take together, with retries', parseWhole, totalSeconds);
 
-/** What the CI provider's environment says, for other providers and other choices. */
+/** Options that replace what the CI provider's environment says, for other providers and other choices. */
 export const withRun = (command: Command): Command =>
   command
     .option('--pipeline <name>', 'name of the pipeline (workflow)')

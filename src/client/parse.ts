@@ -43,7 +43,7 @@ export function parseWhole(value: string): number {
   return Number(value);
 }
 
-/** Of so many to so many. */
+/** Parses a whole number between two others. */
 export const parseWholeWithin =
   (min: number, max: number) =>
   (value: string): number => {

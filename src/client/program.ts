@@ -8,7 +8,7 @@ import { ServiceError } from './service-error.ts';
 /** Wrong usage; a command that fails exits with 1. */
 const EXIT_USAGE = 2;
 
-/** What CI jobs run. They need a service and its key, and nothing of it on this machine. */
+/** Commands of CI jobs. They need a service and its key, and nothing of it on this machine. */
 const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Promise<Command>>> = {
   push: async () => (await import('./push.ts')).pushCommand(),
   gate: async (wrapped) => (await import('./gate/command.ts')).gateCommand(wrapped),

@@ -1,4 +1,4 @@
-/** What a push prints at the end. */
+/** The last lines that a push prints. */
 import { count, grouped, printable } from './output.ts';
 import type { UploadResult } from './upload.ts';
 

@@ -1,8 +1,8 @@
-/** What CI jobs ask of a repository: one method for each address of the API that the client uses. */
+/** Questions of CI jobs about a repository: one method for each address of the API that the client uses. */
 import { z } from 'zod';
 import type { Service, ServiceRequest } from './service.ts';
 
-/** What a request about a job is narrowed to. */
+/** Narrows a request about a job. */
 export interface JobScope {
   pipeline: string;
   job: string;
@@ -146,7 +146,7 @@ export class Repository {
     return this.#list(this.path(`tests/${testId}/failures`), {}, failureSchema, 'failures', max);
   }
 
-  /** Of the event log, newest first. */
+  /** Entries of the event log, newest first. */
   events(query: URLSearchParams, max: number): Promise<z.infer<typeof eventSchema>[]> {
     return this.#list(`/v1/repos/${this.owner}/${this.name}/logs`, query, eventSchema, 'events', max);
   }

@@ -1,10 +1,10 @@
-/** What the environment of a CI provider says about the run, and functions that read its variables. */
+/** A run as the environment of a CI provider describes it, and functions that read its variables. */
 import { webAddressOf } from '../domain/limits.ts';
 import { isWebAddress } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the provider does not say is undefined. */
+/** Undefined where the provider says nothing. */
 export interface RunInfo {
   /** For messages: "GitHub Actions". */
   provider: string;
@@ -83,6 +83,9 @@ export function shardOf(index: string | undefined, total: string | undefined): s
   return wholeOf(index) !== undefined && (wholeOf(total) ?? 0) > 1 ? index : undefined;
 }
 
-/** What the service takes as a link; undefined for anything else, which must not fail an upload, and for one with a password. */
+/**
+ * An address that the service takes as a link; undefined for anything else, which must not fail an upload, and for one with
+ * a password.
+ */
 export const addressOf = (value: string | undefined): string | undefined =>
   value !== undefined && isWebAddress(value) ? (webAddressOf(value) ?? undefined) : undefined;

@@ -1,4 +1,4 @@
-/** What goes wrong between the client and the service. */
+/** Errors between the client and the service. */
 
 /**
  * A request that got no useful answer; the message is a sentence and never holds the key.

@@ -33,7 +33,7 @@ export interface ServiceRequest {
   headers?: Record<string, string>;
 }
 
-/** What may succeed later. */
+/** These may succeed later. */
 const isTransient = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 export class Service {
@@ -69,7 +69,7 @@ export class Service {
     return bodyOf(await this.#answer(path, request), schema);
   }
 
-  /** As {@link ask}, of a list: with the cursor of its next page. */
+  /** Like {@link ask}, for a list: with the cursor of its next page. */
   async askPage<T>(path: string, schema: z.ZodType<T>): Promise<{ body: T; nextCursor: string | undefined }> {
     const answer = await this.#answer(path, {});
     return { body: bodyOf(answer, schema), nextCursor: nextCursorOf(answer.headers.link) };
@@ -79,7 +79,7 @@ export class Service {
     let last: ServiceError | undefined;
     for (let attempt = 1; ; attempt++) {
       const sent = await this.#send(path, request);
-      // What was said before the time ran out says more.
+      // The error before the time ran out says more.
       const answer = sent instanceof OutOfTime ? (last ?? sent) : sent;
       if (!(answer instanceof ServiceError)) {
         this.#attemptsMax = ATTEMPTS_MAX;
@@ -183,7 +183,7 @@ function refusalOf(url: string, { status, headers, text }: HttpAnswer): Refusal 
   return new Refusal(`${sentence} (${status})`, !isTransient(status), status, headers['retry-after']);
 }
 
-/** As long as the service asks for: seconds, or a date. */
+/** Time to wait as the service asks: seconds, or a date. */
 function retryAfterMs(error: ServiceError): number | undefined {
   if (!(error instanceof Refusal) || error.retryAfter === undefined) return undefined;
   const seconds = Number(error.retryAfter);

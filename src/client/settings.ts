@@ -1,4 +1,4 @@
-/** What the client reads from the environment of a CI job: where the service is, its key, and who runs the job. */
+/** Settings from the environment of a CI job: where the service is, its key, and who runs the job. */
 import { readFileSync } from 'node:fs';
 import { UserError } from '../errors.ts';
 

@@ -8,7 +8,7 @@ import { NOTHING, type RunInfo } from './run-info.ts';
 import type { Connection } from './service.ts';
 import type { ClientEnvironment } from './settings.ts';
 
-/** As commander parsed them. */
+/** Flags as commander parsed them. */
 export interface TargetFlags {
   url?: string;
   repo?: RepositoryName;
@@ -38,7 +38,7 @@ export interface RunTarget {
   branch: string | undefined;
   /** The parameters of an upload, the same for every report of the job. */
   query: Record<string, string>;
-  /** What stands before the names of this job's reports; empty unless the job is split into parts. */
+  /** Begins the names of this job's reports; empty unless the job is split into parts. */
   reportPrefix: string;
 }
 
@@ -53,7 +53,7 @@ export function connectionOf(flags: TargetFlags, { url, token }: ClientEnvironme
   return { url: (flags.url ?? url ?? URL_DEFAULT).replace(/\/+$/, ''), token };
 }
 
-/** What the CI provider says about the job; {@link NOTHING} outside of a known one. */
+/** The job as the CI provider describes it; {@link NOTHING} outside of a known one. */
 export const runInfoOf = ({ variables }: ClientEnvironment): RunInfo =>
   detectCi(variables, readEvent(variables.GITHUB_EVENT_PATH));
 

@@ -29,7 +29,7 @@ export interface Upload {
   /** Below the address of the repository, such as `junit`. */
   address: string;
   contentType: string;
-  /** What the service is told about the run, and the name of the report. */
+  /** Tells the service the run, and the name of the report. */
   query: Record<string, string>;
 }
 
@@ -62,7 +62,7 @@ export async function uploadFile(
   }
 }
 
-/** As {@link uploadFile}, of a body that is packed already. */
+/** Like {@link uploadFile}, for a body that is packed already. */
 export async function uploadBytes(
   repository: Repository,
   { file, address, contentType, query }: Upload,

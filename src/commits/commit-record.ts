@@ -11,7 +11,7 @@ import type { CommitName } from '../postgres/commit-records.ts';
 /** Longer messages are cut. */
 const MESSAGE_LENGTH_MAX = 1_000;
 
-/** What names a run within its commit. */
+/** Columns that name a run within its commit. */
 const runName = {
   day_number: z.int(),
   pipeline_name: z.string(),
@@ -40,11 +40,11 @@ const resultFields = z.object({
   ...runName,
   test_id: z.string(),
   test_name: z.string(),
-  /** Of the execution that failed; empty for those that passed. */
+  /** Id of the execution that failed; empty for those that passed. */
   id: z.string(),
   is_failed: z.coerce.boolean(),
   is_quarantined: z.boolean(),
-  /** Of the newest. */
+  /** The newest of them. */
   finished_ms: z.int(),
   /** One that failed, or all that passed. */
   executions: z.int(),
@@ -115,7 +115,7 @@ export async function readRuns(
     };
   };
   const rows = await clickhouse.select(runs, values, turn);
-  return new Map([...Map.groupBy(rows, keyOfRow)].map(([key, of]) => [key, merged(of)]));
+  return new Map([...Map.groupBy(rows, keyOfRow)].map(([key, parts]) => [key, merged(parts)]));
 }
 
 /** Tests that failed on a commit, with its runs; at least one of each. */
@@ -125,7 +125,7 @@ export interface AskedResults extends CommitName {
 }
 
 /**
- * What these tests showed on these commits, in any of their runs.
+ * Results of these tests on these commits, in any of their runs.
  *
  * @param asked gives the commits when the first statement is about to be sent
  */
@@ -147,11 +147,11 @@ export async function readResults(
   });
   const byExecution = Map.groupBy(causes, ({ execution }) => execution);
   const found: ByCommit<CommitResult[]> = new Map();
-  for (const [key, of] of Map.groupBy(rows, keyOfRow)) {
+  for (const [key, group] of Map.groupBy(rows, keyOfRow)) {
     const isAsked = union().tests.get(key);
     found.set(
       key,
-      of
+      group
         .filter(({ test_id: testId }) => isAsked?.has(testId))
         .map(({ repository_id: _, commit_sha: __, ...row }) => ({
           ...row,
@@ -163,7 +163,7 @@ export async function readResults(
 }
 
 function unionOf(asked: readonly AskedResults[]) {
-  const of = {
+  const shared = {
     repository_ids: distinct(asked.map(({ repositoryId }) => repositoryId)),
     test_ids: distinct(asked.flatMap(({ testIds }) => testIds)),
     on_default: distinct(asked.flatMap((one) => one.runs.map(({ on_default }) => on_default))),
@@ -173,8 +173,8 @@ function unionOf(asked: readonly AskedResults[]) {
   const commits = distinct(asked.map(({ commit }) => commit));
   return {
     tests: new Map(asked.map((one) => [commitKey(one), new Set(one.testIds)])),
-    results: { ...of, commits, start_ms: Math.min(...starts_ms), end_ms: Math.max(...ends_ms) },
-    failures: { ...of, starts_ms, ends_ms, message_length: MESSAGE_LENGTH_MAX },
+    results: { ...shared, commits, start_ms: Math.min(...starts_ms), end_ms: Math.max(...ends_ms) },
+    failures: { ...shared, starts_ms, ends_ms, message_length: MESSAGE_LENGTH_MAX },
   };
 }
 
@@ -190,7 +190,7 @@ function merged(rows: readonly z.infer<(typeof runs)['row']>[]): CommitRun[] {
 
 function mergedRun(group: readonly z.infer<(typeof runs)['row']>[]): CommitRun {
   const [{ repository_id: _, commit_sha: __, ...first }] = group as [z.infer<(typeof runs)['row']>];
-  const total = (of: (row: CommitRun) => number): number => group.reduce((sum, row) => sum + of(row), 0);
+  const total = (countOf: (row: CommitRun) => number): number => group.reduce((sum, row) => sum + countOf(row), 0);
   return {
     ...first,
     branch: greatest(group.map(({ branch }) => branch)),

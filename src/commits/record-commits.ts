@@ -48,20 +48,21 @@ export async function readCommitRecordsOf(
 ): Promise<Map<string, CommitRecord>> {
   const runs = await readRuns(clickhouse, () => commits);
   const asked = commits.flatMap((name) => {
-    const of = runs.get(commitKey(name)) ?? [];
-    const testIds = [...new Set(of.flatMap(({ failed_tests }) => failed_tests))];
-    const isKept = testIds.length > 0 && testIds.length <= FAILED_TESTS_MAX && of.length <= RUNS_MAX;
-    return isKept ? [{ ...name, runs: of, testIds }] : [];
+    const runsOn = runs.get(commitKey(name)) ?? [];
+    const testIds = [...new Set(runsOn.flatMap(({ failed_tests }) => failed_tests))];
+    const isKept = testIds.length > 0 && testIds.length <= FAILED_TESTS_MAX && runsOn.length <= RUNS_MAX;
+    return isKept ? [{ ...name, runs: runsOn, testIds }] : [];
   });
   if (asked.length === 0) return new Map();
   const results = await readResults(clickhouse, () => asked);
   return new Map(
     asked.map((one) => {
-      const of = (results.get(commitKey(one)) ?? []).sort(
+      const rows = (results.get(commitKey(one)) ?? []).sort(
         by((row) => `${row.id} ${row.test_id} ${row.is_quarantined} ${runKey(row)}`),
       );
-      for (const { failures } of of) failures.sort(by(({ id, type, message }) => JSON.stringify([id, type, message])));
-      return [commitKey(one), { runs: [...one.runs], results: of }];
+      for (const { failures } of rows)
+        failures.sort(by(({ id, type, message }) => JSON.stringify([id, type, message])));
+      return [commitKey(one), { runs: [...one.runs], results: rows }];
     }),
   );
 }

@@ -23,15 +23,15 @@ export interface RulesEvidence<E extends JudgedExecution> {
   isFlakyDetectionEnabled: boolean;
   /** The failure groups of executions. */
   fingerprints: ReadonlyMap<bigint, string>;
-  /** Of the run in which an execution went wrong. */
+  /** The meaning of the run in which an execution went wrong. */
   meaningOf(execution: E): RunMeaning | undefined;
-  /** What commits of pull requests contradicted of an identity, in order. */
+  /** Contradictions of an identity by commits of pull requests, in order. */
   contradictionsOf(identity: Pick<Step, 'pipelineName' | 'jobName'>): readonly JudgedContradiction[];
 }
 
 export interface JudgedContradiction {
   contradiction: Contradiction;
-  /** Of the run of its failure. */
+  /** The meaning of the run of its failure. */
   meaning: RunMeaning;
 }
 
@@ -62,7 +62,7 @@ export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
     return isRecovered(this.#recent(), quarantinedAt);
   }
 
-  /** Those that the health of the test covers. */
+  /** Identities that the health of the test covers. */
   #recent() {
     const all = [...this.#identities.values()];
     const newestAt = Math.max(...all.map((one) => one.newestAt));

@@ -110,7 +110,7 @@ export function regressionsOf(
 interface RowEvidence {
   /** Whether the default branch had shown none of its failure groups before. */
   isNew: boolean;
-  /** Of the identity, and how many failures of it are not in the row. */
+  /** Executions of the identity, and how many of its failures are not in the row. */
   executions: number;
   failuresElsewhere: number;
 }

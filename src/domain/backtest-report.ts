@@ -1,4 +1,4 @@
-/** What a backtest found, as the API and the command show it. */
+/** The result of a backtest, as the API and the command show it. */
 import { z } from 'zod';
 import { backtestPolicySchema } from './backtest-policy.ts';
 import { REGRESSION_KINDS } from './backtest-regressions.ts';

@@ -17,7 +17,7 @@ export interface Step<E extends JudgedExecution = JudgedExecution> {
   executions: readonly E[];
 }
 
-/** What a policy makes of one test, told step after step. The rules behind it can be others: see backtest-judge.ts. */
+/** Applies a policy to one test, step after step. The rules behind it can be others: see backtest-judge.ts. */
 export interface PolicyJudge<E extends JudgedExecution = JudgedExecution> {
   add(step: Step<E>): void;
   /**

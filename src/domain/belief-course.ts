@@ -17,7 +17,7 @@ export interface BeliefChange {
 
 export class BeliefCourse {
   belief: Belief;
-  /** Of the last execution; null before the first. */
+  /** The last execution; null before the first. */
   at: Position | null;
   readonly changes: BeliefChange[] = [];
   /**
@@ -32,7 +32,7 @@ export class BeliefCourse {
    */
   readonly flaky = new Set<string>();
   readonly #flakyBySource = new Set<string>();
-  /** What broke the test, if the failures since the last pass are a break. */
+  /** The cause of the break, if the failures since the last pass are one. */
   #breaker: Cause = 'commit';
 
   /** @param start `flakyBySource`: ids of executions from before it that count as flaky because their source says so */
@@ -67,7 +67,7 @@ export class BeliefCourse {
 
   #note(execution: WeighedExecution, cause: Cause): void {
     const { belief } = this;
-    // What follows the first failure of a break has the same cause, on whatever commit it fails.
+    // Failures after the first one of a break have the same cause, on whatever commit they are.
     if (belief.streak.length === 0 && belief.status !== 'broken') this.#breaker = breakerOf(belief, execution);
     this.causes.set(execution.executionId, cause === 'commit' || cause === 'outside' ? this.#breaker : cause);
   }
@@ -109,8 +109,8 @@ export class BeliefCourse {
 }
 
 /**
- * The first of the failures in a row that led to a change. A contradiction calls a test flaky by its own failure; a test that
- * is no longer broken is flaky again by what failed on its own.
+ * The first of the failures in a row that led to a change. A contradiction calls a test flaky by its own failure; a test
+ * that is no longer broken is flaky again by what failed on its own.
  */
 function beginningOf(
   before: Belief,
@@ -128,7 +128,7 @@ function beginningOf(
 
 /** Executions on the default branch that may yet be evidence, or be called flaky, or cease to be. */
 export function undecided({ evidence, streak }: Belief): WeighedPlace[] {
-  // Of a long row, the first may have been evidence, and are kept no longer: that stands.
+  // In a long row, the first failures may have been evidence, and are kept no longer: that stands.
   const oldest = evidence.find(({ isContradicted }) => !isContradicted)?.finishedAt ?? Number.POSITIVE_INFINITY;
   const from = evidence.length === EVIDENCE_KEPT ? oldest : 0;
   return [

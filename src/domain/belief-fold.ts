@@ -38,7 +38,7 @@ const COMMITS_KEPT_MS = 14 * DAY_MS;
 /** Below this, what is left of broken is no longer followed. */
 const BROKEN_FOLLOWED = 1e-4;
 
-/** What the fold needs of an execution on the default branch. Skipped ones are not folded. */
+/** The fields of an execution on the default branch that the fold needs. Skipped ones are not folded. */
 export interface WeighedExecution extends WeighedPlace {
   /** `retried`: it passed, after failed attempts within the run. */
   result: 'passed' | 'failed' | 'retried';
@@ -52,13 +52,13 @@ export function foldBelief(belief: Belief, execution: WeighedExecution, trouble:
     : afterRetry(belief, execution, trouble);
 }
 
-/** What may have caused a failure: the test itself (it is flaky), its run, a commit that broke it, or the world outside. */
+/** Possible causes of a failure: the test itself (it is flaky), its run, a commit that broke it, or the world outside. */
 export const CAUSES = ['test', 'run', 'commit', 'outside'] as const;
 export type Cause = (typeof CAUSES)[number];
 
 /**
- * What most likely caused a failure, or the failed attempts before a pass, by what was believed before it. Of a test that
- * breaks, a commit did so if it was new; what breaks on a commit that had passed was broken from outside.
+ * The likeliest cause of a failure, or of the failed attempts before a pass, by what was believed before it. If a test
+ * breaks on a new commit, the commit did it; on a commit that had passed, it was broken from outside.
  */
 export function causeOf(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Cause {
   const weights = afterPasses(belief.weights, belief.passes);
@@ -76,7 +76,7 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
   return own > run ? 'test' : 'run';
 }
 
-/** What broke the test, if this failure begins a break. */
+/** The cause of the break, if this failure begins one. */
 export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
   isNewCommit(belief, execution) ? 'commit' : 'outside';
 
@@ -116,7 +116,7 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
     // It was not the commit that broke the test.
     const healthy = weights[0] ?? 0;
     weights[0] = healthy * (1 - fixedShare * (1 - OUTSIDE_SHARE));
-    // What ended for one commit ended for all of them: the others say nothing new.
+    // A break that ended for one commit ended for all of them: the others say nothing new.
     fixedShare = 0;
   }
   const broken = weights[BROKEN] ?? 0;
@@ -239,7 +239,7 @@ function withStatus(belief: Belief): Belief {
   const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
   if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';
-  // What was known before a recovery does not count again.
+  // Evidence from before a recovery does not count again.
   return { ...belief, status, wasFlaky, wasSure: false, evidence: wasFlaky && status === 'healthy' ? [] : evidence };
 }
 

@@ -2,10 +2,10 @@
 
 /** How often a flaky test fails. Real rates lie around and between them (FlakeFlagger's 811 tests). */
 export const FLAKY_RATES = [0.003, 0.01, 0.05, 0.2, 0.5, 0.85] as const;
-/** Of flaky tests, how many fail at which of these rates. */
+/** Shares of flaky tests that fail at each of these rates. */
 export const RATE_SHARES = [0.44, 0.19, 0.12, 0.1, 0.1, 0.05] as const;
 
-/** Of a test never seen before. */
+/** For a test never seen before. */
 const NEW_FLAKY = 0.06;
 const NEW_BROKEN = 0.005;
 /** How likely a healthy test becomes flaky, and a flaky one is fixed, from one execution to the next. */

@@ -1,5 +1,5 @@
 /**
- * What is believed about one identity (test, pipeline, CI job), and what is said of it: a Bayes filter over *healthy*,
+ * The belief about one identity (test, pipeline, CI job), and what is said of it: a Bayes filter over *healthy*,
  * *flaky* at one of a few rates, and *broken*. The state changes between commits, rarely without one (broken from outside).
  * It is plain data; belief-fold.ts says how executions change it.
  */
@@ -21,7 +21,7 @@ const UNHEALTHY_FROM = 0.97;
 /** From here on, a test that was flaky, broken or unknown is surely healthy. */
 const SURE_FROM = 0.97;
 
-/** Of executions, in each list. */
+/** Executions in each list. */
 export const EVIDENCE_KEPT = 8;
 /** An execution that may become evidence. */
 export interface WeighedPlace {
@@ -35,7 +35,7 @@ export interface WeighedPlace {
 export interface Evidence extends WeighedPlace {
   /** Whether the test was called flaky while this was evidence: then the execution counts as flaky. */
   isFlaky: boolean;
-  /** Of a pull request, which passed on the same commit: statistics of the default branch do not count it. */
+  /** From a pull request that passed on the same commit: statistics of the default branch do not count it. */
   isContradicted: boolean;
 }
 
@@ -44,11 +44,11 @@ export interface Belief {
   weights: readonly number[];
   /** Clean passes since. */
   passes: number;
-  /** Of the weight of broken, how much was flaky before. */
+  /** How much of the weight of broken was flaky before. */
   brokenFromFlaky: number;
-  /** Of the weight of healthy, how much was broken on `failingCommits` and fixed since. */
+  /** How much of the weight of healthy was broken on `failingCommits` and fixed since. */
   fixedShare: number;
-  /** Of the last execution. */
+  /** The commit of the last execution. */
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
@@ -80,7 +80,7 @@ export const newBelief = (): Belief => ({
   streak: [],
 });
 
-/** What is believed after some of the executions of an identity. */
+/** The belief after some of the executions of an identity. */
 export interface BeliefAt {
   /** The last execution that it knows; null before the first. */
   at: Position | null;
@@ -112,7 +112,7 @@ export interface Verdict {
   evidence: readonly WeighedPlace[];
 }
 
-/** What is evidence of flaky among the failures since the last pass. */
+/** Failures since the last pass that are evidence of flaky. */
 export function evidenceInRow({ evidence, streak }: Pick<Belief, 'evidence' | 'streak'>): readonly Evidence[] {
   const [first] = streak;
   if (!first) return [];
@@ -123,7 +123,7 @@ export function evidenceInRow({ evidence, streak }: Pick<Belief, 'evidence' | 's
   );
 }
 
-/** What is said of the test, how sure it is, and why. The first execution of the evidence says since which commit. */
+/** The verdict about the test, how sure it is, and why. The first execution of the evidence says since which commit. */
 export function verdictOf(belief: Belief): Verdict {
   const { status, evidence, streak } = belief;
   const because = { healthy: [], flaky: evidence, broken: streak };
@@ -131,8 +131,8 @@ export function verdictOf(belief: Belief): Verdict {
 }
 
 /**
- * Whether the test is healthy with a probability of 97 %, or was and has not been called flaky or broken since: a failure that
- * its run explains does not take it back.
+ * Whether the test is healthy with a probability of 97 %, or was and has not been called flaky or broken since: a failure
+ * that its run explains does not take it back.
  *
  * @param probabilities of this belief, where they are known already.
  */
@@ -141,7 +141,7 @@ export const isSurelyHealthy = (
   probabilities: () => Pick<Probabilities, 'healthy'> = () => probabilitiesOf(belief),
 ): boolean => belief.status === 'healthy' && (belief.wasSure || probabilities().healthy >= SURE_FROM);
 
-/** What is said of a test, by what was said before. */
+/** The status of a test, by its status before. */
 export function statusAfter(
   { status, wasFlaky }: Pick<Belief, 'status' | 'wasFlaky'>,
   belief: Belief,

@@ -1,5 +1,5 @@
 /**
- * What follows from a declaration of columns (columns.ts): the shape of the job, its arrays, and the line that is
+ * Derives from a declaration of columns (columns.ts): the shape of the job, its arrays, and the line that is
  * inserted.
  */
 import type { z } from 'zod';
@@ -7,11 +7,11 @@ import type { z } from 'zod';
 interface Column {
   /** Its name in the job. */
   job: string;
-  /** What the job contains under that name. */
+  /** Schema of the job's value under that name. */
   schema: z.ZodType;
   /** Its column in `ci.ingest`; none if something else is made of it before it is stored. */
   line?: string;
-  /** What to keep of a text; null drops it. */
+  /** Keeps what is to be kept of a text; null drops it. */
   clean?: (text: string) => string | null;
   /** Stored in place of a missing value or an empty text. */
   empty?: string | number;
@@ -86,7 +86,7 @@ export class ColumnSet<const C extends Columns> {
       for (const row of rows as readonly Readonly<Record<string, unknown>>[]) values.push(row[property] ?? null);
       arrays[job] = values;
     }
-    // As for the shape.
+    // Safe for the same reason as the shape.
     return arrays as Arrays<C>;
   }
 

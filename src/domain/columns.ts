@@ -58,7 +58,7 @@ export type FailureRow = RowOf<(typeof failureColumns)['columns']>;
 const text = z.string();
 const optionalText = z.string().nullable().default(null);
 
-/** What every execution of a chunk shares. Empty strings count as absent. */
+/** Columns that every execution of a chunk shares. Empty strings count as absent. */
 export const runColumns = new ColumnSet({
   pipeline_name: {
     job: 'pipeline_name',

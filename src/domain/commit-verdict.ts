@@ -1,5 +1,5 @@
 /**
- * What a failed test means for the commit on which it failed: is the commit the cause, or something that was there before?
+ * Says what a failed test means for its commit: is the commit the cause, or something that was there before?
  * Pure. Whatever is not explained by the default branch as it is now counts as new, so a doubt never excuses a failure.
  */
 import type { Health } from './status.ts';
@@ -17,7 +17,7 @@ import type { Health } from './status.ts';
 export const COMMIT_VERDICTS = ['new', 'broken', 'known_flaky', 'infrastructure', 'quarantined'] as const;
 export type CommitVerdict = (typeof COMMIT_VERDICTS)[number];
 
-/** What is known of a test that failed on a commit. */
+/** A test that failed on a commit, with what excuses or accuses the commit. */
 export interface FailedOnCommit {
   /** A quarantine covers the failure. */
   isQuarantined: boolean;
@@ -26,7 +26,7 @@ export interface FailedOnCommit {
   /** In retained runs of the default branch. What has never passed may fail in any run. */
   hasPassedOnDefault: boolean;
   /**
-   * Of each failure group of the test on this commit: when it first appeared here, and first on the default branch (null:
+   * For each failure group of the test on this commit: when it first appeared here, and first on the default branch (null:
    * never). Milliseconds since the epoch.
    */
   groups: readonly { firstHereAt: number; firstOnDefaultAt: number | null }[];

@@ -10,7 +10,7 @@ const CONTRADICTION_REACH_MS = 3 * DAY_MS;
 export interface Contradiction {
   /** The execution with which it was complete: its place among the executions of the identity. */
   at: Position;
-  /** What failed, or passed after failed attempts. */
+  /** The failure, or the pass after failed attempts. */
   failure: WeighedPlace;
   /** {@link pullRequestRunKeyOf} the failure: its run may explain it. */
   run: string;

@@ -1,5 +1,5 @@
 /**
- * What is known of a failure group: how often it occurred, when first and last, and the texts of its newest failure. It
+ * A failure group: how often it occurred, when first and last, and the texts of its newest failure. All of it
  * follows from the retained failures, in whatever order they arrive.
  */
 import { monthOf } from './retention.ts';

@@ -40,7 +40,7 @@ const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;]{0,20}[A-Za-z]`, 'g');
 /** Words right before a number that make it a code. */
 const CODE =
   /(?:\b(?:errno|sqlstate|signal|winerror|os error|hresult|ntstatus|fatal exception|(?:exit|error|status|response)[ _-]?(?:code|status)|exited with|status|code|response|HTTP(?:\/[\d.]{1,3})?)|(?:ORA|TNS|DB2|MSB|NU|CS|TS|ERR)-?|\bERROR)(?:\W{1,4}(?:is|was|of|code|status|got|expected|to be|with)){0,2}[\s:=([<'"]{0,4}$/i;
-/** What follows a status that no such word precedes. */
+/** Phrases that follow a status without such a word before it. */
 const STATUS_PHRASE =
   /^ (?:OK|Created|Bad Request|Unauthori[sz]ed|Forbidden|Not Found|Method Not|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time|Client Error|Server Error)/i;
 const GOOD_STATUS = /(?<![\w.,-]|line )(?:20[0-46]|30[1-478])(?![\w,.-]\d|\w)/;

@@ -26,20 +26,7 @@ export function addToMonth(months: number[], month: number, count: number): void
   months.splice(at, 0, month, count);
 }
 
-export function sumOfMonths(one: MonthCounts, other: MonthCounts): MonthCounts {
-  const sum = [...one];
-  for (let i = 0; i < other.length; i += 2) addToMonth(sum, other[i] ?? 0, other[i + 1] ?? 0);
-  return sum;
-}
-
-export function monthsAfter(months: MonthCounts, month: number): MonthCounts {
-  const kept: number[] = [];
-  for (let i = 0; i < months.length; i += 2)
-    if ((months[i] ?? 0) > month) kept.push(months[i] ?? 0, months[i + 1] ?? 0);
-  return kept;
-}
-
-/** Of all months together. */
+/** Adds up all months. */
 export function totalOf(months: MonthCounts): number {
   let total = 0;
   for (let i = 1; i < months.length; i += 2) total += months[i] ?? 0;

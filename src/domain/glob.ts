@@ -22,7 +22,7 @@ const parts = (glob: string): Part[] =>
   });
 
 /**
- * What it costs to match a name against these values. Each `*` costs 1. A value with `?` costs as much as it is long,
+ * The cost of matching a name against these values. Each `*` costs 1. A value with `?` costs as much as it is long,
  * once for each `*` in it, but at least once, because a regular expression follows all ways to match it. Counts no
  * further than the value that exceeds `max`.
  */

@@ -19,7 +19,7 @@ const CONFIDENCES: Readonly<Record<Health, readonly [medium: number, high: numbe
   broken: [0.8, 0.95],
 };
 
-/** What is believed of an identity after some of its executions. */
+/** The belief about an identity after some of its executions. */
 interface Known {
   /** The last of them; null before the first that passed or failed. */
   at: Position | null;
@@ -52,7 +52,10 @@ export function healthConfidence(health: Health, { at, belief }: Known): HealthC
 }
 
 const REMEMBERED_MAX = 10_000;
-/** Of tests that have only passed, by how often after the first time: nearly all tests, with the same few numbers. */
+/**
+ * Probabilities of tests that have only passed, by how often after the first time: nearly all tests, with the same few
+ * numbers.
+ */
 const ofPassed = new Map<number, Probabilities>();
 
 function knownProbabilities(belief: Belief): Probabilities {
@@ -74,8 +77,8 @@ function likelihoodOf(health: Health, belief: Belief, probabilities: Probabiliti
 }
 
 /**
- * Of a test, from its identities that count, given its health: the likeliest of those that make it so. Of a healthy test
- * the least likely, because every identity must be.
+ * Confidence in the health of a test, from its identities that count: the likeliest of those that make it so. For a healthy
+ * test it is the least likely, because every identity must be healthy.
  */
 export function confidenceOfTest(
   health: Health,
@@ -88,7 +91,7 @@ export function confidenceOfTest(
   return (health === 'healthy' ? found[0] : found.at(-1)) ?? UNKNOWN;
 }
 
-/** Of more clean passes, {@link passesUntilHealthy} looks at no more. */
+/** {@link passesUntilHealthy} tries no more clean passes. */
 const PASSES_MAX = 10_000;
 
 /**

@@ -34,7 +34,7 @@ export function healthTransitions<Change extends { at: number; after: Health }>(
     const endsAt = lastAt + HEALTH_RECENT_DAYS * DAY_MS;
     return endsAt <= newestAt ? [...steps, { identity, at: endsAt, health: HEALTHS[0], cause: undefined }] : steps;
   });
-  // Of the same moment, in the order of the identities, so that the answer is always the same.
+  // At the same moment, in the order of the identities, so that the answer is always the same.
   events.sort((one, other) => one.at - other.at || one.identity - other.identity);
   const states = identities.map((): State<Change> => ({ health: 'healthy', cause: undefined }));
   const transitions: HealthTransition<Change>[] = [];

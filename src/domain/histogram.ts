@@ -4,7 +4,7 @@ import type { Window } from './window.ts';
 
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Those of the public interface, shortest first. */
+/** Intervals of the public interface, shortest first. */
 export const INTERVALS_MS = [
   15 * SECOND_MS,
   30 * SECOND_MS,

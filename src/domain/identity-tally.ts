@@ -12,21 +12,34 @@ export interface TalliedExecution extends Position {
   isFlakyWithinRun: boolean;
 }
 
-export class IdentityTally {
+/** Numbers that executions add to an identity. */
+export interface IdentityTotals {
   /** Skipped ones included. */
-  executions = 0;
+  executions: number;
+  /** Month (YYYYMM), executions, when the first of them finished, month, …; each month once, the newest first. */
+  months: readonly number[];
+  /** UTC day (days since the epoch), passed, failed, day, …; each day once, the newest first. Empty if all were skipped. */
+  days: readonly number[];
   /** Milliseconds since the epoch; 0 for never. */
-  lastSuccessAt = 0;
-  lastFailureAt = 0;
+  lastSuccessAt: number;
+  lastFailureAt: number;
+  /** Clean ones. */
+  passes: CountedPasses;
+}
+
+export class IdentityTally {
   /** Whether something failed, or passed only after failed attempts. */
   hasTrouble = false;
-  readonly passes: CountedPasses = { passes: 0, at: null, commit: '' };
+  #executions = 0;
+  #lastSuccessAt = 0;
+  #lastFailureAt = 0;
+  readonly #passes: CountedPasses = { passes: 0, at: null, commit: '' };
   readonly #months: number[] = [];
   readonly #days: number[] = [];
 
   add(execution: TalliedExecution): void {
     const { status, finishedAt } = execution;
-    this.executions++;
+    this.#executions++;
     const month = tripleOf(this.#months, monthOf(finishedAt), finishedAt);
     increase(this.#months, month + 1);
     if (finishedAt < (this.#months[month + 2] ?? 0)) this.#months[month + 2] = finishedAt;
@@ -34,18 +47,18 @@ export class IdentityTally {
     const day = tripleOf(this.#days, dayOf(finishedAt), 0);
     if (status === 'passed') {
       increase(this.#days, day + 1);
-      if (finishedAt > this.lastSuccessAt) this.lastSuccessAt = finishedAt;
+      if (finishedAt > this.#lastSuccessAt) this.#lastSuccessAt = finishedAt;
       if (execution.isFlakyWithinRun) this.hasTrouble = true;
       else this.#addPass(execution);
     } else {
       increase(this.#days, day + 2);
-      if (finishedAt > this.lastFailureAt) this.lastFailureAt = finishedAt;
+      if (finishedAt > this.#lastFailureAt) this.#lastFailureAt = finishedAt;
       this.hasTrouble = true;
     }
   }
 
   #addPass({ finishedAt, runId, runAttempt, executionId, commit }: TalliedExecution): void {
-    const { passes } = this;
+    const passes = this.#passes;
     passes.passes++;
     const at = { finishedAt, runId, runAttempt, executionId };
     if (passes.at !== null && comparePositions(at, passes.at) < 0) return;
@@ -53,14 +66,15 @@ export class IdentityTally {
     passes.commit = commit;
   }
 
-  /** Month (YYYYMM), executions, when the first of them finished, month, …; the newest first. */
-  get months(): readonly number[] {
-    return newestFirst(this.#months);
-  }
-
-  /** UTC day (days since the epoch), passed, failed, day, …; the newest first. */
-  get days(): readonly number[] {
-    return newestFirst(this.#days);
+  totals(): IdentityTotals {
+    return {
+      executions: this.#executions,
+      months: newestFirst(this.#months),
+      days: newestFirst(this.#days),
+      lastSuccessAt: this.#lastSuccessAt,
+      lastFailureAt: this.#lastFailureAt,
+      passes: this.#passes,
+    };
   }
 }
 

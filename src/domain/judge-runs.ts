@@ -17,7 +17,7 @@ import { comparePositions, isTrouble, type JudgedExecution, type Position, runKe
 import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
 import { type MetRun, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
 
-/** What a run means for a test that fails in it: one that is in its count of unexpected failures, and any other. */
+/** The meaning of a run for a test that fails in it: one that is in its count of unexpected failures, and any other. */
 export interface RunMeaning {
   unexpected: RunTrouble;
   expected: RunTrouble;
@@ -47,7 +47,7 @@ export interface RunToJudge extends Omit<JudgedRun, 'unexpected' | 'meaning'> {
   others: { unexpected: number; expected: number };
 }
 
-/** What is known of an identity at some moment, and what follows. */
+/** An identity at some moment, and what follows. */
 export interface IdentityToJudge {
   /** Its pipeline and CI job. */
   place: string;
@@ -64,7 +64,7 @@ export interface IdentityToJudge {
 export interface Judging {
   /** The runs on the default branch that began in the day before the first of `runs`, in any order. */
   recent: readonly StartedRun[];
-  /** Of all runs that began before the first of `runs`. */
+  /** Counts of all runs that began before the first of `runs`. */
   usual: UsualHours;
   /** At least the runs of every execution and contradiction that is given, if they began before the first of `runs`. */
   known: KnownRuns;
@@ -137,16 +137,16 @@ function judgeRun(
 ): RunJudgement {
   const wereHealthy = new Set([...troubled].filter(isHealthy));
   const unexpected = wereHealthy.size + others.unexpected;
-  const isCalm = troubled.size + others.unexpected + others.expected === 0;
-  const meaning = isCalm
+  const isWithoutTrouble = troubled.size + others.unexpected + others.expected === 0;
+  const meaning = isWithoutTrouble
     ? null
     : meaningOf({ executions: run.executions, unexpected, isOnDefaultBranch: run.isOnDefaultBranch }, surroundings);
   return { ...run, unexpected, meaning, wereHealthy };
 }
 
 /**
- * What a run means, in coarse steps: what changes less changes no test that failed in the run. So the parts of a run that
- * arrive one after the other let its tests start over only while they show something new.
+ * The meaning of a run, in coarse steps: a smaller change would change no test that failed in the run. So the parts of a
+ * run that arrive one after the other let its tests start over only while they show something new.
  */
 export const meaningOf = (count: MetRun, surroundings: Surroundings): RunMeaning => ({
   unexpected: rounded(runTroubleOf(count, surroundings, true)),
@@ -162,7 +162,7 @@ const rounded = ({ healthyFails, anyBreaks, breaks, isShared }: RunTrouble): Run
 });
 
 const BREAKS_MIN = 5e-5;
-/** Of 12 %. */
+/** A step is 12 %. */
 const STEPS_TO_TEN = 20;
 const PROBABILITY_MAX = 0.99;
 const stepped = (probability: number): number =>
@@ -206,7 +206,7 @@ function troubleIn(run: string, { belief }: BeliefCourse, known: KnownRuns): Run
   return troubleFor(belief, meaning);
 }
 
-/** What a run means for an identity: it is in the count of unexpected failures if it was healthy. */
+/** The meaning of a run for an identity: it is in the count of unexpected failures if it was healthy. */
 export const troubleFor = ({ status }: Pick<Belief, 'status'>, { unexpected, expected }: RunMeaning): RunTrouble =>
   status === 'healthy' ? unexpected : expected;
 

@@ -1,5 +1,5 @@
 /**
- * What an application key may do: `ci` everything but read the event log, `view` read everything and change nothing,
+ * Scopes of application keys: `ci` may do everything but read the event log, `view` read everything and change nothing,
  * `admin` everything.
  */
 export const KEY_SCOPES = ['ci', 'view', 'admin'] as const;

@@ -5,15 +5,15 @@
 import * as limits from './limits.ts';
 import { cutMark, tooLong } from './text.ts';
 
-/** What becomes of more: a status for the whole request, or what happens to the part. */
+/** Consequence of exceeding it: a status for the whole request, or what happens to the part. */
 type Beyond = 413 | 414 | 422 | string;
 
 interface Limit<About extends readonly unknown[]> {
   most: number;
-  /** Of what, as a row of the documentation: "tests of an upload". */
+  /** The things that are limited, as a row of the documentation: "tests of an upload". */
   of: string;
   beyond: Beyond;
-  /** What the sender is told: a sentence, or for a part of an upload the reason in its receipt. */
+  /** Message to the sender: a sentence, or for a part of an upload the reason in its receipt. */
   sentence(...about: About): string;
 }
 
@@ -37,7 +37,7 @@ const unpacksTooWell = () =>
   `The body is more than ${limits.UNPACK_RATIO_MAX} times as large after decompression. Send it without compression, or in several requests.`;
 const cut = (bytes: number) => cutMark(bytes);
 
-/** What an upload may hold. */
+/** Limits of an upload. */
 export const UPLOAD_LIMITS = {
   UPLOAD_EXECUTIONS_MAX: limit(
     limits.UPLOAD_EXECUTIONS_MAX,
@@ -217,7 +217,7 @@ export const UPLOAD_LIMITS = {
   ),
 };
 
-/** What other requests may hold, and what events may. */
+/** Limits of other requests and of events. */
 export const REQUEST_LIMITS = {
   ADDRESS_LENGTH_MAX: limit(
     limits.ADDRESS_LENGTH_MAX,

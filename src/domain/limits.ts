@@ -41,7 +41,7 @@ export const UPLOAD_EXECUTIONS_MAX = 100_000;
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Of what a gzip body may unpack to: so many times its size, or this much, whichever is more. Reports take 10 to 50. */
+/** A gzip body may unpack to so many times its size, or to this much, whichever is more. Reports take 10 to 50. */
 export const UNPACK_RATIO_MAX = 64;
 export const UNPACKED_BYTES_ALWAYS = 32 * MEBIBYTE;
 
@@ -49,7 +49,7 @@ export const UNPACKED_BYTES_ALWAYS = 32 * MEBIBYTE;
 export const PLACE_LENGTH_MAX = 1_024;
 /** Names and keys of the tests of an upload together, in UTF-16 units: 100,000 tests with 640 each. */
 export const UPLOAD_NAMES_LENGTH_MAX = 64 * MEBIBYTE;
-/** What a report may be made of: so much, and so much more for each test in it. */
+/** A report may have so many parts, and so many more for each test in it. */
 export const XML_PARTS_MAX = 400_000;
 export const XML_PARTS_PER_TEST = 200;
 /** Characters of tags, references and the like, without text and values: what the parser looks at one by one. */
@@ -85,17 +85,17 @@ export const FORM_PARTS_MAX = 1_000;
 export const DEPTH_MAX = 100;
 export const XML_ATTRIBUTES_MAX = 200;
 /**
- * Of an attribute, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
+ * Length of an attribute, in UTF-16 units. pytest writes whole tracebacks into `message`; sax would stop at 64 Ki.
  */
 export const XML_TOKEN_LENGTH_MAX = 4 * MEBIBYTE;
-/** Of a JSON value that is parsed as a whole. */
+/** Size of a JSON value that is parsed as a whole. */
 export const JSON_VALUE_BYTES_MAX = 16 * MEBIBYTE;
 export const JSON_VALUE_PARTS_MAX = 200_000;
 /** Values that are visited one by one on the way to the tests: a few for each test. */
 export const JSON_PARTS_MAX = 1_500_000;
 
 /**
- * What all wildcards of one search may cost together (`costOf` in glob.ts). It leaves room for 255 values with 39 `*`
+ * All wildcards of one search may cost so much together (`costOf` in glob.ts). It leaves room for 255 values with 39 `*`
  * each, or of 39 characters with `*` and `?`, and for one value of 10,000 `?`.
  */
 export const SEARCH_COST_MAX = 10_000;
@@ -105,8 +105,8 @@ export const ARRAY_LENGTH_MAX = 255;
 /** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
 export const JSON_BODY_BYTES_MAX = 10 * MEBIBYTE;
 /**
- * Of a request, as it is sent. A name of 10,000 emoji takes 120,000 when percent-encoded, and a cursor may hold it once
- * more. Reading 750,000 took 40 ms.
+ * Length of a request's address, as it is sent. A name of 10,000 emoji takes 120,000 when percent-encoded, and a cursor may
+ * hold it once more. Reading 750,000 took 40 ms.
  */
 export const ADDRESS_LENGTH_MAX = 256 * 1024;
 
@@ -123,10 +123,10 @@ export interface CheckedRun {
   base_ref: string | null;
 }
 
-/** What is wrong with a test's name. */
+/** The reason why a name of a test is refused, or null. */
 export const nameRejection = (name: string): string | null => rejection('test name', name, 1, TEST_NAME_LENGTH_MAX);
 
-/** What is wrong with all executions of a run. */
+/** The reason why all executions of a run are refused, or null. */
 export function runRejection(run: CheckedRun): string | null {
   return (
     rejection('pipeline name', run.pipeline_name, 1, NAME_LENGTH_MAX) ??

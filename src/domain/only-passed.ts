@@ -1,6 +1,6 @@
 /**
- * A test that has never done anything but pass, as nearly every test: what is believed of it is a number of passes, so it does
- * not matter in which order they come. Pure.
+ * A test that has never done anything but pass, as nearly every test: what is believed of it is a number of passes, so it
+ * does not matter in which order they come. Pure.
  */
 import { type Belief, newBelief } from './belief.ts';
 import { foldBelief } from './belief-fold.ts';
@@ -20,5 +20,5 @@ export const hasOnlyPassed = (belief: Belief): boolean =>
   belief.failingCommits.length + belief.evidence.length + belief.streak.length === 0 &&
   belief.fixedShare === PASSED.fixedShare &&
   belief.brokenFromFlaky === PASSED.brokenFromFlaky &&
-  // As it is read and made, a belief shares them.
+  // Usually the same array: beliefs share it when they are read or made.
   (belief.weights === PASSED.weights || belief.weights.every((weight, i) => weight === PASSED.weights[i]));

@@ -1,5 +1,5 @@
 /**
- * What is counted as the effect of quarantines: of those that are open now, with their terms of now. Pure.
+ * Counts the effect of quarantines: of those that are open now, with their terms of now. Pure.
  *
  * - A failed execution is excused if it failed after the quarantine began, and the quarantine covers it (covers in
  *   quarantine-scope.ts) on the branch of its run or the base of that branch.
@@ -10,11 +10,11 @@ import { branchExpression } from './branch-pattern.ts';
 import type { QuarantineScope } from './quarantine-scope.ts';
 import { DAY_MS } from './time.ts';
 
-/** What is older is not counted. */
+/** Older executions are not counted. */
 export const EFFECT_DAYS = 90;
 /** Quarantines whose effects are counted at once; the oldest of more. */
 export const EFFECTS_MAX = 1_000;
-/** What their scopes may take together; a request to the store has room for five times as much. */
+/** Their scopes may take so much together; a request to the store has room for five times as much. */
 const CHARACTERS_MAX = 200_000;
 const UUID_LENGTH = 36;
 
@@ -23,7 +23,7 @@ export interface CountedQuarantine extends QuarantineScope {
   createdAt: Date;
 }
 
-/** As many quarantines, from the first one on, as can be counted at once. */
+/** The longest beginning of a list of quarantines that can be counted at once. */
 export function countable<Q extends CountedQuarantine>(quarantines: readonly Q[]): Q[] {
   let characters = 0;
   const end = quarantines.findIndex((one) => {

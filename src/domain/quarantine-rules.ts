@@ -14,7 +14,7 @@ import {
 export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
 export type AutoQuarantineMode = (typeof AUTO_QUARANTINE_MODES)[number];
 
-/** What is quarantined in a mode: where flaky tests are not looked for, broken ones at most. */
+/** Tests that a mode quarantines: where flaky tests are not looked for, broken ones at most. */
 export type QuarantineSearch = AutoQuarantineMode | 'broken';
 
 export function quarantineSearch(mode: AutoQuarantineMode, isFlakyDetectionEnabled: boolean): QuarantineSearch {
@@ -22,7 +22,7 @@ export function quarantineSearch(mode: AutoQuarantineMode, isFlakyDetectionEnabl
   return mode === 'flaky+broken' ? 'broken' : 'off';
 }
 
-/** What a change of the mode is called in the event log; undefined if nothing changed. */
+/** The name of a change of the mode in the event log; undefined if nothing changed. */
 export function autoQuarantineChange(
   before: AutoQuarantineMode,
   after: AutoQuarantineMode,
@@ -43,7 +43,7 @@ export const QUARANTINE_WARNING_DAYS_MAX = 90;
 /** The most that `--quarantine-limit` may be: a repository with more has no use for a limit. */
 export const QUARANTINE_LIMIT_MAX = 100_000;
 
-/** What a test must have shown, by the names of the constants. Only a backtest changes them. */
+/** Evidence that a test must have shown, by the names of the constants. Only a backtest changes them. */
 export const QUARANTINE_CONSTANTS = {
   QUARANTINE_PROBABILITY_MIN,
   QUARANTINE_FLAKY_COMMITS_MIN,
@@ -53,7 +53,7 @@ export const QUARANTINE_CONSTANTS = {
 export type QuarantineConstant = keyof typeof QUARANTINE_CONSTANTS;
 export type QuarantineConstants = Readonly<Record<QuarantineConstant, number>>;
 
-/** What is believed of one identity of a test, now. */
+/** The belief about one identity of a test, now. */
 export interface QuarantineEvidence {
   pipelineName: string;
   jobName: string;
@@ -168,7 +168,7 @@ const rate = (share: number): string =>
   `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))} %`;
 const date = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** What is believed of one identity of a quarantined test, and when its newest execution finished. */
+/** The belief about one identity of a quarantined test, and when its newest execution finished. */
 export interface RecoveryEvidence {
   belief: Belief;
   /** Milliseconds since the epoch. */

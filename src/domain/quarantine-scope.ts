@@ -1,5 +1,5 @@
 /**
- * What a quarantine covers: a test on some branches, and possibly only in one pipeline, in one CI job, or while the test
+ * The scope of a quarantine: a test on some branches, and possibly only in one pipeline, in one CI job, or while the test
  * fails in certain ways. Pure.
  *
  * A client that does not know of a narrowing would excuse every failure of the test. So it is not shown a quarantine
@@ -68,7 +68,7 @@ export const appliesInPlace = (
 ): boolean =>
   (pipelineName === null || pipelineName === place.pipelineName) && (jobName === null || jobName === place.jobName);
 
-/** What a client says about itself when it asks for quarantines; undefined: it does not say. */
+/** A client's account of itself when it asks for quarantines; undefined: it gives none. */
 export interface ScopeQuestion {
   branch: string | undefined;
   pipelineName: string | undefined;

@@ -5,7 +5,7 @@ export interface RedRun {
   /** When its first test finished; milliseconds since the epoch. */
   startedAt: number;
   isOnDefault: boolean;
-  /** Those that failed in it; at least one. */
+  /** Tests that failed in it; at least one. */
   testIds: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What may be set of a repository: one rule for the API and the command line. The names are those of the API.
+ * Settings of a repository: one rule for the API and the command line. The names are those of the API.
  */
 import { z } from 'zod';
 import { shortBranch } from './default-branch.ts';
@@ -66,7 +66,7 @@ export const settingsSchema = z.object({
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** What decides how executions are stored and judged when they arrive. */
+/** Settings that decide how executions are stored and judged when they arrive. */
 type Judging = Pick<Settings, 'default_branch' | 'flaky_detection_enabled'>;
 
 /** Whether stored executions follow the settings before until they are rebuilt. */

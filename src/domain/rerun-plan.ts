@@ -3,7 +3,7 @@
  * on the default branch. The names are those of the clients that ask for it.
  */
 
-/** Of the setting: the time for running tests again, in percent of the time that the known tests take. */
+/** Greatest value of the setting: the time for running tests again, in percent of the time that the known tests take. */
 export const RERUN_PERCENT_MAX = 100;
 
 /** Even a short suite gets this long. */
@@ -30,7 +30,7 @@ export interface RerunPlan {
 
 export interface KnownSuite {
   tests: readonly { name: string; isHealthy: boolean }[];
-  /** Of one execution. */
+  /** Mean time of one execution. */
   meanSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is kept for how long: whole months leave together, executions and totals alike. */
+/** Says what is kept for how long: whole months leave together, executions and totals alike. */
 import { DAY_MS } from './time.ts';
 
 /** The month that was asked for last: of the executions of a job, all are nearly always of one month. */

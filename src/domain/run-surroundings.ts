@@ -1,4 +1,4 @@
-/** What is known of a repository before a run: how much failed unexpectedly in the hour, the day and the time before it. */
+/** Surroundings of a run: how much failed unexpectedly in the hour, the day and the time before it. */
 import { POOLED_MS, type RunCount, type Surroundings, USUAL_MS } from './run-trouble.ts';
 import { HOUR_MS } from './time.ts';
 
@@ -8,7 +8,7 @@ export interface StartedRun extends RunCount {
   startedAt: number;
 }
 
-/** What runs that began in one hour add to what is usual, by hour since the epoch. */
+/** Counts that runs add to what is usual, by the hour (since the epoch) in which they began. */
 export type UsualHours = ReadonlyMap<number, RunCount>;
 
 /** One run adds no more than one part in so many to what is known of its day: {@link pooledParts}. */
@@ -92,7 +92,7 @@ export class PastRuns {
   }
 }
 
-/** What runs add to what is usual, by the hour in which they began. */
+/** Adds up runs by the hour in which they began. */
 export function usualHours(runs: Iterable<StartedRun>): UsualHours {
   const hours = new Map<number, RunCount>();
   for (const run of runs) hours.set(hourOf(run.startedAt), sumOf(hours.get(hourOf(run.startedAt)), usualCount(run)));

@@ -5,7 +5,7 @@
  */
 import { DAY_MS, HOUR_MS } from './time.ts';
 
-/** What a run means for one test that fails in it. The test itself is left out of the count. */
+/** The meaning of a run for one test that fails in it. The test itself is left out of the count. */
 export interface RunTrouble {
   /** How likely a healthy test fails in this run. */
   healthyFails: number;
@@ -44,7 +44,7 @@ const TROUBLE_SHARE_MIN = 0.02;
  */
 const KNOWN_FROM = 10;
 
-/** What a run adds to what is known of its day. */
+/** The contribution of a run to the counts of its day. */
 export interface RunCount {
   executions: number;
   /** Failures and retries of tests not known to be flaky or broken. */
@@ -61,17 +61,17 @@ const CONTRADICTING_RUNS = 2;
 
 /** The runs before it (run-surroundings.ts). */
 export interface Surroundings {
-  /** Of the {@link HOUR_MS} before, and of the {@link POOLED_MS} before. */
+  /** Counts of the {@link HOUR_MS} before, and of the {@link POOLED_MS} before. */
   hour: RunCount;
   day: RunCount;
-  /** Of the {@link USUAL_MS} before that: what fails every day is not the trouble of this one. */
+  /** Counts of the {@link USUAL_MS} before that: what fails every day is not the trouble of this one. */
   usual: RunCount;
 }
 
 export const POOLED_MS = DAY_MS;
 export const USUAL_MS = 14 * DAY_MS;
 
-/** What the run means for a test that fails in it; `isUnexpected`: the test itself is in the count. */
+/** The meaning of the run for a test that fails in it; `isUnexpected`: the test itself is in the count. */
 export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, isUnexpected: boolean): RunTrouble {
   const executions = Math.max(1, run.executions);
   const expected = usual.unexpected / Math.max(1, usual.executions);
@@ -90,7 +90,9 @@ export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, is
   };
 }
 
-/** A commit breaks a test or a few, however many there are: each of four times as many is four times less likely to be one. */
+/**
+ * A commit breaks a test or a few, however many there are: each of four times as many is four times less likely to be one.
+ */
 const anyBreaksAmong = (executions: number): number =>
   ANY_BREAKS * TESTS_STEP ** -Math.max(0, Math.round(Math.log(executions / TESTS_USUAL) / Math.log(TESTS_STEP)));
 

@@ -4,8 +4,9 @@
  */
 
 /**
- * What a test did on a commit. `flaky`: one of its executions is judged so. `held_back`: it failed only in troubled runs,
- * so that it proves nothing, and was not broken by then. `failing`: it failed otherwise. `skipped`: it neither passed nor failed.
+ * Outcome of a test on a commit. `flaky`: one of its executions is judged so. `held_back`: it failed only in troubled runs,
+ * so that it proves nothing, and was not broken by then. `failing`: it failed otherwise. `skipped`: it neither passed nor
+ * failed.
  */
 export const OUTCOMES = ['passing', 'failing', 'flaky', 'held_back', 'skipped'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

@@ -10,12 +10,12 @@ import { ownerSchema, repositoryNameSchema } from './repository-path.ts';
 
 export interface SignInRule {
   kind: 'group' | 'domain' | 'email';
-  /** Of a domain and an address: in lower case. */
+  /** A domain or an address is in lower case. */
   value: string;
   grant: SignInGrant;
 }
 
-/** What a session of the person may do. */
+/** Rights of the person's session. */
 interface SignInGrant {
   scope: KeyScope;
   /** Null: every owner. */
@@ -24,7 +24,7 @@ interface SignInGrant {
   repositories: string[] | null;
 }
 
-/** What the provider says of a person, as far as rules ask for it. */
+/** Facts about a person that rules ask for, as the provider states them. */
 export interface Person {
   /** Undefined: there is none, or the provider does not say that it has verified it. */
   email: string | undefined;
@@ -64,7 +64,7 @@ function parsePlace(place: string): Pick<SignInGrant, 'owner' | 'repositories'> 
   return repositoryNameSchema.safeParse(repository).success ? { owner, repositories: [repository] } : undefined;
 }
 
-/** What a person may do; undefined: no rule lets them in. */
+/** The rights of a person; undefined: no rule lets them in. */
 export function grantOfPerson(rules: readonly SignInRule[], { email, groups }: Person): SignInGrant | undefined {
   const address = email?.toLowerCase();
   const domain = address?.includes('@') ? address.split('@').at(-1) : undefined;

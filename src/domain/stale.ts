@@ -1,5 +1,5 @@
 /**
- * What a pass of the evaluation leaves to be refreshed, in the order in which it is: what is later follows from what is before.
+ * Kinds of work that a pass of the evaluation leaves to be refreshed, in that order: each may follow from those before it.
  *
  * - `evidence`: what commits off the default branch contradict;
  * - `judgements`: what runs mean and what is believed since a moment;

@@ -1,5 +1,5 @@
 /**
- * What is known of a test now: one summary per identity (test, pipeline, CI job), kept up to date by the evaluation and
+ * The state of a test now: one summary per identity (test, pipeline, CI job), kept up to date by the evaluation and
  * read by most insights. All of it follows from the retained executions on the default branch, in whatever order they
  * arrive; only the first failure outlives them.
  */
@@ -21,11 +21,13 @@ import { DAY_MS, dayOf } from './time.ts';
 /** Ratios cover this many UTC days, the current one included. */
 export const RATIO_DAYS = 30;
 
-/** What is shown of the newest execution of a test, in the order in which statements list it. Empty where unknown. */
+/**
+ * Facts that are shown of the newest execution of a test, in the order in which statements list them. Empty where unknown.
+ */
 export const NEWEST_FACTS = ['framework', 'frameworkVersion', 'language', 'filepath', 'function'] as const;
 export type NewestFacts = Record<(typeof NEWEST_FACTS)[number], string>;
 
-/** What the summary needs of one execution. */
+/** The fields of one execution that a summary needs. */
 export interface SummarisedExecution extends NewestFacts {
   executionId: bigint;
   status: Status;

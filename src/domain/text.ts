@@ -6,7 +6,7 @@ export interface TextProblem {
   type: 'invalid_value' | 'too_short' | 'too_long';
 }
 
-/** What is wrong with a text of `min` to `max` code points, or null. */
+/** The fault of a text that should have `min` to `max` code points, or null. */
 export function textProblem(text: string, min: number, max: number): TextProblem | null {
   const malformed = malformedReason(text);
   if (malformed) return { reason: malformed, type: 'invalid_value' };
@@ -17,7 +17,7 @@ export function textProblem(text: string, min: number, max: number): TextProblem
 
 export const tooLong = (max: number): string => `is longer than ${max} characters`;
 
-/** What makes a text unfit to be stored as it is (NUL, half of a surrogate pair), or null. */
+/** The reason why a text cannot be stored as it is (NUL, half of a surrogate pair), or null. */
 export function malformedReason(text: string): string | null {
   if (text.includes('\0')) return 'holds a NUL character';
   return text.isWellFormed() ? null : 'holds half of a surrogate pair';

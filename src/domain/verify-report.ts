@@ -1,4 +1,4 @@
-/** What a comparison of everything derived with the executions found, as the API and the command show it. */
+/** The result of comparing everything derived with the executions, as the API and the command show it. */
 import { z } from 'zod';
 
 export const verifyReportSchema = z

@@ -1,4 +1,6 @@
-/** Moves baselines past a month before it leaves, so that nothing needs its executions: what is believed outlives retention. */
+/**
+ * Moves baselines past a month before it leaves, so that nothing needs its executions: what is believed outlives retention.
+ */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -124,7 +126,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
   await writeFailureGroups(tx, repositoryId, groups);
 }
 
-/** What is believed of an identity at the end of the month. */
+/** The belief about an identity at the end of the month. */
 interface EndOfMonth extends Identity {
   belief: BeliefAt;
   flakyBySource: ReadonlySet<string>;

@@ -32,7 +32,7 @@ const beginnings = defineQuery(
   }),
 );
 
-/** What is known of the beginnings of some changes, by execution id. */
+/** Looks up the failures with which some changes began, by execution id. */
 export async function findBeginnings(
   clickhouse: ClickHouse,
   repositoryId: string,

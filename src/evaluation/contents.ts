@@ -1,7 +1,7 @@
 /**
- * What parts of blocks hold: the executions of a repository on its default branch by identity, run and failure group, and
- * which commits are concerned. Lines are kept as they were parsed, and executions are made of them only where a judgement
- * looks at each.
+ * The contents of parts of blocks: the executions of a repository on its default branch by identity, run and failure group,
+ * and which commits are concerned. Lines are kept as they were parsed, and executions are made of them only where a
+ * judgement looks at each.
  */
 import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
@@ -18,7 +18,7 @@ import type { AddedRun } from '../postgres/judged-runs.ts';
 import type { FirstFailure } from '../postgres/tests.ts';
 import type { IdentifiedExecution } from './executions.ts';
 
-/** What the evaluation needs of a line. */
+/** The columns of a line that the evaluation needs. */
 const lineSchema = z.object({
   on_default: z.boolean(),
   pipeline_name: z.string(),
@@ -46,7 +46,7 @@ const lineSchema = z.object({
 });
 type Line = z.infer<typeof lineSchema>;
 
-/** What went wrong on a commit off the default branch. */
+/** Failures and retries on a commit off the default branch. */
 export interface PullCommit {
   /** When the newest failure finished, in milliseconds since the epoch; undefined if nothing failed. */
   failedAt: number | undefined;
@@ -54,7 +54,7 @@ export interface PullCommit {
   retried: Set<string>;
 }
 
-/** What parts hold of one repository. */
+/** The contents of some parts, of one repository. */
 export class Contents {
   /** By `identityKey`. */
   readonly identities = new Map<string, IdentityContents>();
@@ -167,7 +167,7 @@ export class Contents {
 const isEarlier = (one: FirstFailure, other: FirstFailure): boolean =>
   one.failedAt < other.failedAt || (one.failedAt === other.failedAt && one.executionId < other.executionId);
 
-/** What parts hold of one identity. */
+/** The part of the contents that belongs to one identity. */
 export class IdentityContents implements Identity {
   readonly pipelineName: string;
   readonly jobName: string;
@@ -207,7 +207,7 @@ export class IdentityContents implements Identity {
     return { finishedAt: at(line.e_finished_ms, row), id: at(line.e_execution_id, row) };
   }
 
-  /** Those that passed or failed, in the order in which they were added. */
+  /** Passed and failed executions, in the order in which they were added. */
   conclusive(): IdentifiedExecution[] {
     const { testId, pipelineName, jobName } = this;
     return this.#lines.flatMap((line, i) => {
@@ -218,9 +218,7 @@ export class IdentityContents implements Identity {
 
   counts(): IdentityCounts {
     const { testId, testName, pipelineName, jobName } = this;
-    const { executions, months, days, lastSuccessAt, lastFailureAt, passes } = this.#tally;
-    const counted = { executions, months, days, lastSuccessAt, lastFailureAt, passes };
-    return { testId, testName, pipelineName, jobName, ...counted, newest: this.#newestExecution() };
+    return { testId, testName, pipelineName, jobName, ...this.#tally.totals(), newest: this.#newestExecution() };
   }
 
   #newestExecution(): SummarisedExecution {

@@ -46,7 +46,7 @@ export interface DerivedState {
 export interface DeriveOptions {
   isFlakyDetectionEnabled: boolean;
   runs: KnownRuns;
-  /** Of the test: where its identities start. */
+  /** Baselines of the test: where its identities start. */
   baselines: readonly Baseline[];
   /** On commits off the default branch, by `identityKey`. */
   contradictions: ReadonlyMap<string, readonly Contradiction[]>;
@@ -87,7 +87,7 @@ export function deriveState(
   return derived;
 }
 
-/** What is known of an identity. */
+/** An identity with all that its belief follows from. */
 interface KnownIdentity extends Identity {
   baseline: BeliefAt;
   executions: readonly IdentifiedExecution[];
@@ -135,11 +135,11 @@ function countsOf(
 ): Omit<IdentityCounts, 'newest'> {
   const tally = new IdentityTally();
   for (const one of executions) tally.add(one);
-  const { executions: count, months, days, lastSuccessAt, lastFailureAt, passes } = tally;
+  const { passes, ...totals } = tally.totals();
   const gone = hasOnlyPassed(baseline.belief) && baseline.at !== null ? baseline.belief.passes + 1 : 0;
   return {
     ...identityOf(identity),
-    ...{ testName, executions: count, months, days, lastSuccessAt, lastFailureAt },
+    ...{ testName, ...totals },
     passes:
       passes.passes > 0
         ? { ...passes, passes: passes.passes + gone }
@@ -147,7 +147,7 @@ function countsOf(
   };
 }
 
-/** Those with retained executions, and those of which nothing is retained but what was believed of them. */
+/** Identities with retained executions, and those of which only a baseline is left. */
 function identitiesOf(
   testId: string,
   { identities }: TestHistory,

@@ -1,7 +1,7 @@
 /**
- * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their runs, and
- * the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the order in which its
- * runs arrive matters, nor how often it is read.
+ * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their
+ * runs, and the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the
+ * order in which its runs arrive matters, nor how often it is read.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -42,12 +42,12 @@ const allRetried = defineLongQuery(
   z.object({ commit_sha: z.string(), test_ids: z.array(z.string()) }),
 );
 
-interface PullStores {
+interface PullDeps {
   clickhouse: ClickHouse;
   repositoryId: string;
 }
 
-/** What commits show. */
+/** The evidence that commits give. */
 export interface PullEvidence {
   contradictions: IdentifiedContradiction[];
   /** The runs that these name. */
@@ -60,13 +60,14 @@ export interface PullEvidence {
  * @param edge The end of the newest month that has left: what was complete before is in the baselines.
  */
 export async function readAllEvidence(
-  stores: PullStores,
+  stores: PullDeps,
   edge: number,
 ): Promise<PullEvidence & { failed: FailedCommit[] }> {
-  const of = { repository_id: stores.repositoryId, since_ms: Math.max(0, edge) };
-  const failed = await stores.clickhouse.select(allFailed, of);
+  const params = { repository_id: stores.repositoryId, since_ms: Math.max(0, edge) };
+  const failed = await stores.clickhouse.select(allFailed, params);
   const tests = new Map(failed.flatMap((row) => (row.is_repeated ? [[row.commit_sha, new Set<string>()]] : [])));
-  for (const row of await stores.clickhouse.select(allRetried, of)) tests.set(row.commit_sha, new Set(row.test_ids));
+  for (const row of await stores.clickhouse.select(allRetried, params))
+    tests.set(row.commit_sha, new Set(row.test_ids));
   const evidence = await readEvidence(stores, tests);
   const contradictions = evidence.contradictions.filter(({ at }) => at.finishedAt >= edge);
   const named = new Set(contradictions.map(nameOfFailedRun));
@@ -82,7 +83,7 @@ export const nameOfFailedRun = (one: IdentifiedContradiction): string => runName
 
 /** @param tests by commit: those of which something is known that does not follow from its failures. */
 export async function readEvidence(
-  { clickhouse, repositoryId }: PullStores,
+  { clickhouse, repositoryId }: PullDeps,
   tests: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<PullEvidence> {
   const evidence: PullEvidence = { contradictions: [], runs: [] };
@@ -101,24 +102,28 @@ export async function readEvidence(
       await readExecutions({ clickhouse, repositoryId }, runs, tests),
       ({ commit }) => commit,
     );
-    for (const [commit, of] of runs) addEvidence(evidence, commit, of, executions.get(commit) ?? []);
+    for (const [commit, runsOn] of runs) addEvidence(evidence, commit, runsOn, executions.get(commit) ?? []);
   }
   return evidence;
 }
 
 async function readExecutions(
-  { clickhouse, repositoryId }: PullStores,
+  { clickhouse, repositoryId }: PullDeps,
   runs: ReadonlyMap<string, readonly CommitRun[]>,
   tests: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<IdentifiedExecution[]> {
-  const asked = [...runs].map(([commit, of]) => ({ commit, of, testIds: suspectsIn(of, tests.get(commit)) }));
-  const due = asked.filter(({ of, testIds }) => of.length > 0 && testIds.size > 0);
+  const asked = [...runs].map(([commit, runsOn]) => ({
+    commit,
+    runsOn,
+    testIds: suspectsIn(runsOn, tests.get(commit)),
+  }));
+  const due = asked.filter(({ runsOn, testIds }) => runsOn.length > 0 && testIds.size > 0);
   const testIds = [...new Set(due.flatMap((one) => [...one.testIds]))];
   const bounds = {
     repository_id: repositoryId,
     commits: due.map(({ commit }) => commit),
-    start_ms: Math.min(...due.flatMap(({ of }) => of.map(({ started_ms }) => started_ms))),
-    end_ms: Math.max(...due.flatMap(({ of }) => of.map(({ ended_ms }) => ended_ms))),
+    start_ms: Math.min(...due.flatMap(({ runsOn }) => runsOn.map(({ started_ms }) => started_ms))),
+    end_ms: Math.max(...due.flatMap(({ runsOn }) => runsOn.map(({ ended_ms }) => ended_ms))),
   };
   const read: IdentifiedExecution[] = [];
   for (let from = 0; from < testIds.length; from += TESTS_MAX)
@@ -130,10 +135,11 @@ async function readExecutions(
 /** The tests of which a commit may contradict itself: one attempt of a CI job says nothing about what only failed in it. */
 function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new Set()): Set<string> {
   const suspects = new Set(known);
-  for (const of of Map.groupBy(runs, placeOfRun).values()) {
-    const attempts = new Set(of.map((run) => attemptOf({ runId: run.run_id, runAttempt: run.run_attempt })));
+  for (const group of Map.groupBy(runs, placeOfRun).values()) {
+    const attempts = new Set(group.map((run) => attemptOf({ runId: run.run_id, runAttempt: run.run_attempt })));
     if (attempts.size < 2) continue;
-    for (const { failed_tests } of of) if (failed_tests.length <= CONTRADICTED_TESTS_MAX) addTo(suspects, failed_tests);
+    for (const { failed_tests } of group)
+      if (failed_tests.length <= CONTRADICTED_TESTS_MAX) addTo(suspects, failed_tests);
   }
   return suspects;
 }
@@ -150,9 +156,9 @@ function addEvidence(
   executions: readonly IdentifiedExecution[],
 ): void {
   const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
-  const found = [...Map.groupBy(executions, identityKey).values()].flatMap((of) => {
-    const { testId, pipelineName, jobName } = of[0] as IdentifiedExecution;
-    return contradictionsOf(of).map((one) => ({ testId, pipelineName, jobName, ...one }));
+  const found = [...Map.groupBy(executions, identityKey).values()].flatMap((group) => {
+    const { testId, pipelineName, jobName } = group[0] as IdentifiedExecution;
+    return contradictionsOf(group).map((one) => ({ testId, pipelineName, jobName, ...one }));
   });
   const kept = found.filter((one) => isTelling(months.get(monthIn(jobKey(one), one.at.finishedAt)) ?? []));
   const named = new Set(kept.map(nameOfFailedRun));
@@ -180,7 +186,7 @@ function isTelling(runs: readonly CommitRun[]): boolean {
   return new Set(runs.flatMap(({ failed_tests }) => failed_tests)).size <= CONTRADICTED_TESTS_MAX;
 }
 
-/** What names a run in its repository, but for its commit. */
+/** The name of a run in its repository, without its commit. */
 export const placeOfRow = (
   row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'day_number' | 'run_id' | 'run_attempt'>,
 ) => ({

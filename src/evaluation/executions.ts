@@ -62,7 +62,7 @@ export interface Span {
   to: number;
 }
 
-/** What passed or failed of some identities on the default branch in a span. */
+/** Reads the passed and failed executions of some identities on the default branch in a span. */
 export async function readExecutions(
   clickhouse: ClickHouse,
   repositoryId: string,

@@ -1,7 +1,7 @@
 /**
  * Judges all retained runs of a repository from its executions: for a rebuild, and for `verify`. Only tests that ever
- * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is read at
- * once is bounded.
+ * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is
+ * read at once is bounded.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
@@ -91,12 +91,12 @@ export async function* judgeAllRuns(
   tx: Executor,
   { repositoryId, edge, evidence, executionsAtOnce = EXECUTIONS_AT_ONCE }: AllRunsOptions,
 ): AsyncGenerator<StoredRun[]> {
-  const of = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
-  const runs = (await clickhouse.select(allRuns, of)).sort((one, other) => one.startedAt - other.startedAt);
+  const params = { repository_id: repositoryId, since_ms: Math.max(0, edge) };
+  const runs = (await clickhouse.select(allRuns, params)).sort((one, other) => one.startedAt - other.startedAt);
   const contradicted = await contradictedTests(tx, repositoryId, evidence);
-  const counts = await clickhouse.select(hours, of);
+  const counts = await clickhouse.select(hours, params);
   for (const test_ids of chunksOf(contradicted))
-    appendAll(counts, await clickhouse.select(hoursOfTests, { ...of, test_ids }));
+    appendAll(counts, await clickhouse.select(hoursOfTests, { ...params, test_ids }));
   const windows = windowsOf(
     edge,
     counts.sort((one, other) => one.hour_ms - other.hour_ms),
@@ -134,7 +134,7 @@ async function contradictedTests(
   { contradictions, runs }: PullEvidence,
 ): Promise<string[]> {
   const testIds = new Set(contradictions.map(({ testId }) => testId));
-  // What was not healthy when its last month left may be again.
+  // A test that was not healthy when its last month left may be healthy again.
   const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);
   for (const { testId, belief } of await readBaselines(tx, repositoryId, [...others]))
     if (belief.belief.status !== 'healthy') testIds.add(testId);
@@ -164,7 +164,7 @@ function* windowsOf(
   yield { from, to: END_OF_TIME };
 }
 
-/** What is known of earlier runs. */
+/** Keeps what later runs need of earlier ones. */
 class PastRunsKept {
   readonly usual = new Map<number, RunCount>();
 
@@ -237,8 +237,8 @@ class WindowJudge {
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
         const place = jobKey(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
-        const of = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
-        return [key, { ...start, place, ...of }];
+        const history = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
+        return [key, { ...start, place, ...history }];
       }),
     );
     const { recent, usual } = this.past;

@@ -1,4 +1,7 @@
-/** Judges what parts of blocks hold of a repository: the suspects among it, the identities that fail for the first time, and its runs. */
+/**
+ * Judges what parts of blocks hold of a repository: the suspects among it, the identities that fail for the first time, and
+ * its runs.
+ */
 
 import { unknownBelief } from '../domain/belief.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../domain/execution.ts';
@@ -46,7 +49,7 @@ export async function judgeContents(
     if (known.staleTests.has(identity.testId)) lowerStale(judging, identity);
   }
   const earlier = runs.filter(({ startedAt, knownStart }) => knownStart !== null && startedAt < knownStart);
-  if (renewed.size === 0 && judging.isCalm) return undefined;
+  if (renewed.size === 0 && judging.isWithoutTrouble) return undefined;
   for (const run of earlier) await startedEarlier(judging, run);
   const result = await judging.settle();
   return { ...result, renewed, stale: judging.stale };
@@ -102,15 +105,15 @@ function addIdentity(
 
 interface FirstTrouble {
   executions: readonly JudgedExecution[];
-  /** What was counted before. */
+  /** Passes that were counted before. */
   passes: CountedPasses | undefined;
   /** When the first run began in which something went wrong. */
   from: number;
 }
 
 /**
- * An identity that has only passed until now. If all that was counted came before the run, nothing is read. Otherwise some of
- * it belongs between what is new, and its history is needed; until then, it counts as if it came before.
+ * An identity that has only passed until now. If all that was counted came before the run, nothing is read. Otherwise some
+ * of it belongs between what is new, and its history is needed; until then, it counts as if it came before.
  */
 function newlyFailed(
   judging: Judging,
@@ -119,12 +122,12 @@ function newlyFailed(
 ): Suspect {
   const before = executions.filter(({ finishedAt }) => finishedAt < from).sort(comparePositions);
   const counted = passes ?? { passes: 0, at: null, commit: '' };
-  const isBehind = counted.at !== null && counted.at.finishedAt >= from;
-  if (isBehind) judging.noteStale(testId, from);
+  const isOutOfOrder = counted.at !== null && counted.at.finishedAt >= from;
+  if (isOutOfOrder) judging.noteStale(testId, from);
   const newest = before.at(-1);
   const isNewest = newest !== undefined && (counted.at === null || comparePositions(newest, counted.at) > 0);
   const last = isNewest ? { at: newest, commit: newest.commit } : { at: counted.at, commit: counted.commit };
-  const at = isBehind ? { finishedAt: from - 1, runId: '', runAttempt: 0, executionId: 0n } : positionOf(last.at);
+  const at = isOutOfOrder ? { finishedAt: from - 1, runId: '', runAttempt: 0, executionId: 0n } : positionOf(last.at);
   const start = beliefOfPasses({ passes: counted.passes + before.length, at, commit: last.commit }) ?? unknownBelief();
   return newSuspect(
     start,
@@ -135,7 +138,7 @@ function newlyFailed(
 const positionOf = (at: CountedPasses['at']): CountedPasses['at'] =>
   at && { finishedAt: at.finishedAt, runId: at.runId, runAttempt: at.runAttempt, executionId: at.executionId };
 
-/** What is new of a test that is stale may be from before the moment that is noted: then that moves back. */
+/** New executions of a stale test may be from before the noted moment: then that moves back. */
 function lowerStale(judging: Judging, contents: IdentityContents): void {
   const executions = contents.conclusive();
   if (executions.length === 0) return;

@@ -7,7 +7,8 @@
  *                             ▲                                                                      │
  *                             └──────────────────────────────────────────────────────────────────────┘
  *
- * What would take more history than a suspect carries is noted as stale. Reads PostgreSQL only, and writes nothing.
+ * If a judgement needs more history than a suspect carries, that is noted as stale. Reads PostgreSQL only, and writes
+ * nothing.
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
@@ -34,10 +35,10 @@ import { isSameMeaning, isSameRun, RunUnderJudgement, runPlaceOf } from './run-u
 
 /** A suspect that was judged. */
 export interface JudgedSuspect extends Identity {
-  /** As it was before it was judged, with all of its executions. */
+  /** The suspect before it was judged, with all of its executions. */
   suspect: Suspect;
   course: BeliefCourse;
-  /** Those that the course has taken in, and others. */
+  /** All of the identity, whether the course has taken them in or not. */
   contradictions: readonly IdentifiedContradiction[];
 }
 
@@ -46,7 +47,7 @@ export interface JudgingResult {
   suspects: ReadonlyMap<string, JudgedSuspect>;
   /** Runs that are to be written. */
   runs: readonly StoredRun[];
-  /** What all runs mean that the suspects name. */
+  /** The meaning of every run that a suspect names. */
   meanings: KnownRuns;
 }
 
@@ -77,11 +78,11 @@ export class Judging {
   }
 
   /** Whether nothing went wrong in any of the runs. */
-  get isCalm(): boolean {
+  get isWithoutTrouble(): boolean {
     return this.#judged.values().every(({ members }) => members.size === 0);
   }
 
-  /** What is stale from now on: the earliest moment, and the tests that are concerned. Undefined if nothing is. */
+  /** The earliest moment from which on judgements are stale now, and of which tests. Undefined if none are. */
   get stale(): { since: number; testIds: ReadonlySet<string> } | undefined {
     return this.#staleTests.size === 0 ? undefined : { since: this.#staleSince, testIds: this.#staleTests };
   }

@@ -37,7 +37,7 @@ import { judgeContents } from './judge-contents.ts';
 import { noteCommits } from './off-branch.ts';
 import { type Written, writeJudgements } from './write-judgements.ts';
 
-/** What one pass takes at most, unless its first part alone has more. Some 100 MB are in memory meanwhile. */
+/** Executions that one pass takes at most, unless its first part alone has more. Some 100 MB are in memory meanwhile. */
 const EXECUTIONS_MAX = 200_000;
 
 export interface PassDeps {
@@ -45,7 +45,7 @@ export interface PassDeps {
   log: Logger;
 }
 
-/** What waits of a repository. */
+/** The waiting parts of a repository. */
 interface Waiting {
   repositoryId: string;
   contents: Contents;
@@ -125,7 +125,7 @@ function readContents(parts: readonly Part[]): Waiting[] {
   return [...waiting.values()];
 }
 
-/** What a pass knows of its repositories before it judges them. */
+/** All that a pass reads about its repositories before it judges them. */
 interface Known {
   /** By repository id, then by `identityKey`. */
   suspects: ReadonlyMap<string, ReadonlyMap<string, Suspect>>;
@@ -166,7 +166,7 @@ async function countAll(tx: Executor, waiting: readonly Waiting[]): Promise<Know
   };
 }
 
-/** What was counted of the identities that go wrong for the first time. */
+/** Reads the passes that were counted, of identities that go wrong for the first time. */
 async function passesOf(
   tx: Executor,
   repositoryId: string,

@@ -1,4 +1,6 @@
-/** What blocks bring that are not stored or not evaluated yet, and what is stale. */
+/**
+ * Contents of blocks that are not stored or not evaluated yet, and everything stale: `verify` reports no difference there.
+ */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { commitKey } from '../commits/commit-record.ts';

@@ -83,7 +83,7 @@ async function quarantineTests(
   open: readonly Quarantine[],
 ): Promise<void> {
   if (search === 'off') return;
-  // Of a narrowed one, a person has decided that other failures of the test still count.
+  // If a quarantine is narrowed, a person has decided that other failures of the test still count.
   const decided = new Set(
     open.flatMap((quarantine) => (quarantine.branch === null || isNarrowed(quarantine) ? [quarantine.testId] : [])),
   );

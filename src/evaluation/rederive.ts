@@ -81,7 +81,7 @@ export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId
 
 export interface RederiveOptions {
   isFlakyDetectionEnabled: boolean;
-  /** What the runs of the repository mean. */
+  /** The meaning of every run of the repository. */
   runs: KnownRuns;
   /** See {@link oldestRetained}. First failures from before stay, because their executions have left. */
   retainedSince: number;
@@ -162,8 +162,8 @@ async function replaceStates(
 }
 
 /**
- * Writes the suspects that have never run on the default branch: those that commits off it contradict, or did until their month
- * left. After {@link rederive} of all tests.
+ * Writes the suspects that have never run on the default branch: those that commits off it contradict, or did until their
+ * month left. After {@link rederive} of all tests.
  */
 export async function rederiveUnseen({ db }: RederiveDeps, repositoryId: string): Promise<void> {
   await db.transaction(async (tx) => {

@@ -19,7 +19,7 @@ import {
 import type { StaleCommit } from '../postgres/stale.ts';
 import { type PullEvidence, readEvidence } from './evidence.ts';
 
-/** What changed with the evidence of some commits. */
+/** Everything that changed with the evidence of some commits. */
 export interface MovedEvidence {
   /** The first moment that is concerned, in milliseconds since the epoch; Infinity if nothing changed. */
   since: number;

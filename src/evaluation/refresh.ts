@@ -1,6 +1,6 @@
 /**
- * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in the
- * transaction that writes what it found, so a step that is cut off is done again.
+ * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in
+ * the transaction that writes what it found, so a step that is cut off is done again.
  *
  *     evidence ─► judgements ─► beginnings ─► quarantines ─► totals ─► records of commits
  *
@@ -85,7 +85,7 @@ export class Refresh {
     return hasMoreEvidence || hasMoreRecords;
   }
 
-  /** What is noted of a repository and may be refreshed now. */
+  /** Stale kinds of a repository that may be refreshed now. */
   async #due(tx: Executor, repositoryId: string): Promise<Map<StaleKind, Noted>> {
     const noted = (await readStale(tx, [repositoryId])).get(repositoryId) ?? new Map<StaleKind, Noted>();
     return new Map([...noted].filter(([, { isRested }]) => isRested || this.isHasty));

@@ -32,9 +32,9 @@ export class RunUnderJudgement {
   }
 
   /**
-   * As it is to be stored.
+   * The row to store.
    *
-   * @param wasHealthy of a member, if it was not judged with the run
+   * @param wasHealthy whether a member was, if it was not judged with the run
    */
   toStore({ meaning }: RunJudgement, wasHealthy: (key: string) => boolean): StoredRun {
     const unexpected = new Set<string>();
@@ -57,7 +57,7 @@ export const isSameMeaning = (one: RunMeaning | null, other: RunMeaning | null):
 export const runNameOfExecution = (execution: IdentifiedExecution): string =>
   runNameOf(jobKey(execution), runKeyOf(execution));
 
-/** What names the run of an execution on the default branch. */
+/** Names the run of an execution on the default branch. */
 export const runPlaceOf = (execution: Omit<IdentifiedExecution, 'testId'>): RunPlace => ({
   pipelineName: execution.pipelineName,
   jobName: execution.jobName,

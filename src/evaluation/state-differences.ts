@@ -1,7 +1,6 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
 import { comparePositions, type Position } from '../domain/execution.ts';
 import { totalsOf } from '../domain/failure-group.ts';
-import { NO_COUNTS, sumOfMonths } from '../domain/flat-counts.ts';
 import type { Suspect } from '../domain/suspect.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
@@ -12,7 +11,7 @@ import type { StoredIdentity } from '../postgres/identities.ts';
 import type { TestRecord } from '../postgres/tests.ts';
 import type { DerivedIdentity, DerivedState } from './derived-state.ts';
 
-/** What is stored of a test. */
+/** The stored state of a test. */
 export interface StoredTest {
   test: TestRecord | undefined;
   identities: readonly StoredIdentity[];
@@ -54,7 +53,7 @@ function identityDifferences(derived: DerivedIdentity, stored: StoredIdentity): 
   return is === was ? [] : [`${identityKey(derived)} is ${is}, but stored as ${was}`];
 }
 
-/** What insights show of an identity, and what is believed of it. */
+/** Everything that insights show of an identity, and the belief about it. */
 const described = ({
   summary,
   health,
@@ -63,18 +62,19 @@ const described = ({
 }: Pick<StoredIdentity, 'summary' | 'health' | 'belief' | 'firstExecutions'>): string =>
   JSON.stringify([
     health,
-    sumOfMonths(NO_COUNTS, summary.months),
     firstExecutions,
-    summary.days,
-    summary.lastSuccessAt,
-    summary.lastFailureAt,
-    summary.newest && Object.entries(summary.newest).map(String).sort(),
+    inOrderOfKeys({ ...summary, newest: summary.newest && inOrderOfKeys(summary.newest) }),
     writeBelief(belief),
   ]);
 
+const inOrderOfKeys = (fields: object): (readonly [string, unknown])[] =>
+  Object.entries(fields)
+    .map(([key, value]: [string, unknown]) => [key, typeof value === 'bigint' ? String(value) : value] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+
 /**
- * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many. A
- * suspect that need not be one is no difference.
+ * How much of the history a suspect carries may differ, but it must be that of its executions: none missing, none too many.
+ * A suspect that need not be one is no difference.
  */
 function suspectDifferences({ suspect: derived, ...identity }: DerivedIdentity, stored: Suspect | undefined): string[] {
   const key = identityKey(identity);

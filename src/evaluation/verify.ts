@@ -92,7 +92,7 @@ interface RulesOfRepository extends Pick<AllRunsOptions, 'edge' | 'executionsAtO
   isFlakyDetectionEnabled: boolean;
 }
 
-/** Of one repository. */
+/** Differences in one repository. */
 async function differencesIn(
   { clickhouse, db, quarantines }: JudgementDeps,
   { repositoryId, groups }: TestsOfRepository,
@@ -132,7 +132,10 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
   return new Set(rows.map((row) => `${row.repositoryId}/${row.testId}`));
 }
 
-/** What commits off the default branch show, compared with what is stored; of those that are pending, what is stored. */
+/**
+ * Compares the evidence of commits off the default branch with what is stored. Commits that are pending are taken as
+ * stored.
+ */
 async function pullDifferences(
   { clickhouse, db }: Pick<JudgementDeps, 'clickhouse' | 'db'>,
   repositoryId: string,

@@ -26,7 +26,7 @@ export interface WriteOptions {
   renewed: ReadonlySet<string>;
 }
 
-/** What is left to be refreshed. */
+/** Tests that a refresh has to look at. */
 export interface Written {
   /** Tests of which a beginning is to be looked up. */
   begun: ReadonlySet<string>;

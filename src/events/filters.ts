@@ -57,7 +57,7 @@ export const filterQuery = {
 
 type Asked = QueryOf<typeof filterQuery>;
 
-/** What filters the same field: one of both, or what is asked for would be unclear. */
+/** Filters of the same field: a request may have one of both, or it would be unclear. */
 const EXCLUSIVE = [
   ['pull_request', 'not_pull_request'],
   ['batch_pull', 'not_batch_pull'],

@@ -134,7 +134,7 @@ export async function backtest(
   return reportOf({ policy, until, tests, runs: redRunCounts });
 }
 
-/** What a backtest reads of a repository, in slices. */
+/** Reads a repository for a backtest, in slices. */
 class History {
   constructor(
     private readonly clickhouse: ClickHouse,
@@ -142,7 +142,7 @@ class History {
     private readonly repositoryId: string,
   ) {}
 
-  /** Those that failed, and those that a commit of a pull request contradicted. */
+  /** Tests that failed, and tests that a commit of a pull request contradicted. */
   async suspects(since: number): Promise<{ id: string; name: string }[]> {
     const { db, repositoryId } = this;
     const failed = await this.clickhouse.select(suspects, { repository_id: repositoryId, since_ms: since });
@@ -158,7 +158,7 @@ class History {
     return [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([id, name]) => ({ id, name }));
   }
 
-  /** Of these tests, with what their runs mean: by `identityKey`, in order. */
+  /** Contradictions of these tests, with what their runs mean: by `identityKey`, in order. */
   async contradictions(testIds: string[]): Promise<Map<string, JudgedContradiction[]>> {
     const { db, repositoryId } = this;
     const found = await onPostgres(() => readContradictions(db, repositoryId, testIds));

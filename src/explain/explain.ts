@@ -45,7 +45,7 @@ interface Step {
   to: Health;
   /** How likely the new health was right then. */
   probability: number;
-  /** What broke the test, if something did. */
+  /** The cause of the break, if the test broke. */
   breaker: Extract<Cause, 'commit' | 'outside'> | undefined;
   /** The executions that led to the change; last, the one that caused it. */
   executions: ExplainedExecution[];
@@ -53,7 +53,7 @@ interface Step {
 
 /** A commit off the default branch on which the test both passed and failed. */
 interface ExplainedContradiction {
-  /** What failed, or passed after failed attempts. */
+  /** The failure, or the pass after failed attempts. */
   execution: ExplainedExecution;
   /** When the opposite was known; milliseconds since the epoch. */
   at: number;
@@ -103,7 +103,7 @@ const executions = defineQuery(
   explainedColumns.transform((row) => ({ ...explainedOf(row), pullRequest: 0 })),
 );
 
-/** Those off the default branch that contradictions name. */
+/** Runs off the default branch that contradictions name. */
 const pulls = defineQuery(
   'evaluation/explain_pulls',
   { repository_id: 'UUID', test_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64', execution_ids: 'Array(UInt64)' },

@@ -1,4 +1,4 @@
-/** What the runs mean in which executions went wrong, as the evaluation has judged them. */
+/** Meanings of the runs in which executions went wrong, as the evaluation has judged them. */
 import { isTrouble } from '../domain/execution.ts';
 import type { RunMeaning } from '../domain/judge-runs.ts';
 import type { IdentifiedExecution } from '../evaluation/executions.ts';
@@ -40,7 +40,7 @@ export class RunsOfExecutions {
     return new RunsOfExecutions(await onPostgres(() => findRuns(db, repositoryId, distinct)));
   }
 
-  /** Of one off the default branch. */
+  /** The run of an execution off the default branch. */
   ofPull(execution: IdentifiedExecution): MeaningfulRun | undefined {
     return this.#runs.get(nameOfRun(pullPlaceOf(execution)));
   }

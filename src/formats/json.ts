@@ -73,7 +73,7 @@ class Malformed extends Error {}
 /** An object or array whose parts are being visited. */
 interface Open {
   isArray: boolean;
-  /** What may come next. */
+  /** The parts that may come next. */
   next: 'part' | 'part or end' | 'comma or end';
 }
 

@@ -16,7 +16,7 @@ import type { ParsedExecution, ParsedFailure, ParsedUpload } from './upload.ts';
 /** An execution as a report describes it. Reports do not say whether a test is quarantined. */
 export interface ReportedExecution extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
   /**
-   * What distinguishes it from other executions of the report, such as its suites and name. Equal ones are numbered.
+   * Distinguishes it from other executions of the report, such as by suites and name. Equal ones are numbered.
    */
   place: readonly (string | readonly string[])[];
 }
@@ -165,7 +165,7 @@ export class Report {
     const text = JSON.stringify(place);
     const ordinal = this.#ordinals.get(text) ?? 0;
     this.#ordinals.set(text, ordinal + 1);
-    // What JSON.stringify([...place, ordinal]) gives, sharing the characters of `text`.
+    // Equals JSON.stringify([...place, ordinal]), sharing the characters of `text`.
     return `${text.slice(0, -1)},${ordinal}]`;
   }
 }

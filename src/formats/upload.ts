@@ -1,4 +1,4 @@
-/** What a parser makes of a request body: rows, before they are checked, cut into chunks and queued. */
+/** The result of parsing a request body: rows, before they are checked, cut into chunks and queued. */
 import type { ExecutionRow, FailureRow, Run } from '../domain/columns.ts';
 import type { Rejection } from '../domain/rejections.ts';
 

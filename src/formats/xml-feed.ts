@@ -26,7 +26,7 @@ interface SaxState {
   cdata: string;
   attribValue: string;
   sgmlDecl: string;
-  /** What there is of it while it is open; true after it. */
+  /** The beginning of it while it is open; true after it. */
   doctype: string | boolean;
   line: number;
   position: number;
@@ -68,7 +68,7 @@ export class XmlFeed {
     } else if (state.state === STATE.CDATA) {
       end = this.#endBefore(CDATA_END, at);
       if (end > at) state.cdata += text.slice(at, end);
-      // What a comment says is of no use.
+      // The text of a comment is of no use.
     } else if (state.state === STATE.COMMENT) end = this.#endBefore(COMMENT_END, at);
     else if (state.state === STATE.SGML_DECL && this.#isDeclaration()) {
       end = Math.min(this.#nextOf('>', at), this.#nextOf('"', at), this.#nextOf("'", at));

@@ -70,7 +70,7 @@ class XmlReader {
   /** Elements, attributes and character references. */
   #partCount = 0;
   #attributeCount = 0;
-  /** Of everything that sax looks at. */
+  /** Length of everything that sax looks at. */
   #markupLength = 0;
   /** Characters that make the attributes of the open tag unfit to be names. */
   readonly #unfit = new Map<string, string>();
@@ -156,9 +156,9 @@ class XmlReader {
   }
 
   /**
-   * Unknown entities stay as they were written: a DTD that could define them is refused. `&#27;` is not XML either, but runners write the colours of a terminal that way. In a name NUL
-   * and surrogates would make a test that does not exist: they are added to it as the characters they are, for which the
-   * test is refused.
+   * Unknown entities stay as they were written: a DTD that could define them is refused. `&#27;` is not XML either, but
+   * runners write the colours of a terminal that way. In a name NUL and surrogates would make a test that does not exist:
+   * they are added to it as the characters they are, for which the test is refused.
    */
   #isForgivable(error: Error): boolean {
     const { entity = '', attribName = '' } = this.#parser as SaxInternals;
@@ -179,7 +179,7 @@ class XmlReader {
   }
 }
 
-/** What a report with another root is, and what to do about it. */
+/** Explains what a report with another root is, and what to do about it. */
 const HINTS: Readonly<Record<string, string>> = {
   testsuites: 'JUnit XML, which has its own address, …/junit',
   testsuite: 'JUnit XML, which has its own address, …/junit',

@@ -9,7 +9,7 @@ import { forbidden, notFound } from './problems.ts';
 import { isFromOwnPage, isRead } from './same-origin.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 
-/** What an operation asks for. `events` is the event log, which a CI key may not read. */
+/** The permission that an operation asks for. `events` is the event log, which a CI key may not read. */
 export type Permission = 'read' | 'upload' | 'quarantine' | 'events' | 'administer';
 
 /** `hidden`: the repository must look as if it did not exist. */
@@ -19,7 +19,7 @@ export type Access = 'granted' | 'forbidden' | 'hidden';
 export interface Credential {
   /** Who acts, for the record: the name of a key, or a login of the repository host without `@`. */
   readonly actor: string;
-  /** What it was made for; undefined for tokens of the repository host, which decides itself. */
+  /** Undefined for tokens of the repository host, which decides itself. */
   readonly grant?: Grant;
   /** Shown by `GET /v1/application`; undefined for credentials other than application keys. */
   readonly application?: Application;
@@ -39,7 +39,7 @@ export interface DecidingCredential extends Credential {
   decide(repository: RepositoryName, permission: Permission): Access;
 }
 
-/** What an application key or a session was made for. */
+/** The purpose of an application key or a session. */
 export interface Grant {
   scope: KeyScope;
   /** Null: every owner. */
@@ -94,7 +94,10 @@ export async function authenticate(
   throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 
-/** A browser sends its cookie with requests of any page on this site, so what changes something must come from a page of ours. */
+/**
+ * A browser sends its cookie with requests of any page on this site, so what changes something must come from a page of
+ * ours.
+ */
 async function authenticateSession(request: Request, sessions: CredentialSource | undefined): Promise<Credential> {
   const token = sessionTokenOf(request);
   if (token === undefined || !sessions) throw forbidden(`This operation requires a credential. ${HOW}.`);

@@ -19,7 +19,7 @@ const cursorSchema = z.tuple([
   z.string(),
 ]);
 
-/** What a list is ordered by, as the values of one row. Each list has its own. */
+/** The values of one row that a list is ordered by. Each list has its own. */
 export type CursorKey = readonly (string | number)[];
 
 /** A position in a list whose rows are ordered by `K`. */

@@ -1,5 +1,5 @@
 /**
- * What is decided about a request before and beside routing: how long it may be, its id, and what becomes of unknown
+ * Decides about a request before and beside routing: how long it may be, its id, and what becomes of unknown
  * addresses.
  */
 import http from 'node:http';

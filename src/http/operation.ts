@@ -43,7 +43,7 @@ import {
 import { sessionTokenOf } from './session-cookie.ts';
 import { SingleFlight } from './single-flight.ts';
 
-/** What the app gives to every operation. */
+/** Dependencies that the app gives to every operation. */
 export interface Http extends CredentialSources {
   clock: Clock;
   log: Logger;
@@ -70,7 +70,7 @@ export interface RawBodyDescription {
   content: Record<string, { schema?: Record<string, unknown>; example?: unknown }>;
 }
 
-/** What the OpenAPI document needs to know of an operation. */
+/** The parts of an operation that the OpenAPI document shows. */
 export interface OperationDescription {
   operationId: string;
   tag: string;
@@ -102,7 +102,7 @@ interface OperationInput<P, Q, B> {
   request: Request;
   url: URL;
   requestId: string;
-  /** Of a coalesced read: aborted when the last client that waits for it has gone. */
+  /** For a coalesced read: aborted when the last client that waits for it has gone. */
   signal?: AbortSignal;
 }
 
@@ -171,7 +171,7 @@ function serverOf<P, Q extends QueryShape, B>(
 ): (request: Request) => Response | Promise<Response> {
   const addresses = new AddressReader(path, operation.params, operation.query);
   const answer = answererOf(http, method, operation, addresses);
-  // What is in memory is answered before anything is counted.
+  // Answers from memory come before anything is counted.
   const recall = operation.recall && !limitOf(http, operation) ? recallerOf(http, operation, addresses) : undefined;
 
   const serve = (request: Request, requestId: string): Response | Promise<Response> => {
@@ -295,7 +295,7 @@ export function problemFor(error: unknown, log: Logger, requestId: string): Resp
   return problemResponse(internalError(requestId), requestId);
 }
 
-/** What a request gets for which something was thrown. */
+/** The answer to a request whose handler threw. */
 const refusal =
   ({ log }: Http, request: Request, requestId: string) =>
   (error: unknown): Response =>

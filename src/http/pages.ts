@@ -15,7 +15,7 @@ export interface PagedList<Row, K extends CursorKey> {
   keyOf(row: Row): K;
 }
 
-/** What a request says about the page it wants. */
+/** The page that a request asks for. */
 interface AskedPage<W extends Window | null> {
   path: Readonly<Record<string, string>>;
   query: { cursor: string | undefined; per_page: number | undefined };
@@ -30,7 +30,7 @@ interface AskedPage<W extends Window | null> {
   url: URL;
 }
 
-/** What a store needs to know to fetch a page. */
+/** The parameters of a store's read of a page. */
 export interface PageRequest<K extends CursorKey, W extends Window | null = null> {
   perPage: number;
   direction: 'next' | 'previous';

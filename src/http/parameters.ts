@@ -34,7 +34,7 @@ export const PER_PAGE_DEFAULT = 10;
 interface Description {
   description: string;
   example?: unknown;
-  /** What an absent parameter means, if one value says it. */
+  /** The meaning of an absent parameter, if one value says it. */
   default?: string | number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a handler answers, and the response that is made of it: checked by its schema, with an entity tag, 304 and HEAD.
+ * The answer of a handler, and the response that is made of it: checked by its schema, with an entity tag, 304 and HEAD.
  */
 import type { z } from 'zod';
 import { DATA_HEADERS } from './security-headers.ts';

@@ -9,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Uploads wait at most about so long. Clients wait for 10 s or more. */
 const WAIT_SECONDS_MAX = 5;
-/** Of which the uploads of one owner may take so much: others always find room. */
+/** The uploads of one owner may take so much of that: others always find room. */
 const OWNER_WAIT_SECONDS_MAX = 3;
 /** One large upload counts as no more, so that it finds room while little waits. */
 const OWN_SECONDS_MAX = 2;
@@ -18,9 +18,9 @@ const BYTES_MAX = 128 * MEBIBYTE;
 
 /** Reports shrink to about a twelfth. */
 const GZIP_FACTOR = 12;
-/** What an upload costs besides its bytes: the request, the process, the job. */
+/** The cost of an upload besides its bytes: the request, the process, the job. */
 const BASE_WEIGHT = 16 * 1024;
-/** Of a body that does not state its length. */
+/** Counted for a body that does not state its length. */
 const UNSTATED_BYTES = MEBIBYTE;
 /** A body that takes longer to arrive keeps no place in the line meanwhile. */
 const ARRIVAL_MS_MAX = 5_000;
@@ -32,7 +32,7 @@ const RATE_FIRST = 12 * MEBIBYTE;
  * admitted: otherwise a low rate would admit too few to find out that it is higher by now.
  */
 const SATURATED_COUNT = 4;
-/** What was measured so long ago counts half. */
+/** A measurement that is so old counts half. */
 const RATE_HALF_LIFE_MS = 10_000;
 
 export interface AdmissionLimits {
@@ -49,9 +49,9 @@ export class NoRoom extends Error {
 }
 
 export interface Arriving {
-  /** Of the repository. */
+  /** Owner of the repository. */
   owner: string;
-  /** As stated; null if it is not. */
+  /** The stated length; null if none is stated. */
   sentBytes: number | null;
   isGzip: boolean;
 }
@@ -74,9 +74,9 @@ export class Admission {
   readonly #weights = new Map<string, number>();
   #bytes = 0;
   #count = 0;
-  /** Those whose bodies arrive too slowly to keep a place in the line. */
+  /** Uploads whose bodies arrive too slowly to keep a place in the line. */
   #slowCount = 0;
-  /** Those whose bodies have arrived. */
+  /** Uploads whose bodies have arrived. */
   #workingCount = 0;
   #passedWeight = RATE_FIRST;
   #busyMs = 1_000;

@@ -45,7 +45,7 @@ export async function readSentBody(
   return joinedBytes(onBytes ? counted(sent, onBytes) : sent);
 }
 
-/** What is as small as that, and says so, is not worth counting while it arrives: a server reads no more than is stated. */
+/** A body that says it is so small is not worth counting while it arrives: a server reads no more than is stated. */
 const SMALL_BYTES_MAX = 64 * 1024;
 
 function isSmall(request: Request, { sentBytesMax }: BodyLimits): boolean {
@@ -71,7 +71,7 @@ export async function unpackBody(
   return sent;
 }
 
-/** What is as small as that is unpacked at once, which takes a fifth of the time. */
+/** A body of at most this size is unpacked at once, which takes a fifth of the time. */
 const AT_ONCE_BYTES_MAX = 1024 * 1024;
 
 /** Undefined unless it is small, and exactly as long as it says: {@link gunzip} then finds out what is wrong. */
@@ -126,7 +126,7 @@ export async function gunzip(chunks: Chunks, limits: BodyLimits = BODY_LIMITS): 
   }
 }
 
-/** What the last four bytes of gzip say that it unpacks to, if that is allowed. */
+/** The unpacked length that the last four bytes of gzip state, if it is allowed. */
 function statedLength(chunks: Chunks, { unpackedBytesMax }: BodyLimits): number {
   const packed = Array.isArray(chunks) && chunks.length === 1 ? chunks[0] : undefined;
   if (!(packed instanceof Uint8Array) || packed.length < 4) return 0;
@@ -135,7 +135,7 @@ function statedLength(chunks: Chunks, { unpackedBytesMax }: BodyLimits): number 
   return stated <= most ? stated : 0;
 }
 
-/** What a few KiB of gzip may become takes seconds to read, and nothing is in it: no report packs so well. */
+/** Refuses a few KiB of gzip that would take seconds to read, with nothing in them: no report packs so well. */
 async function* withinRatio(
   unpacked: AsyncIterable<Uint8Array>,
   packedBytes: () => number,

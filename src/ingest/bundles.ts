@@ -46,14 +46,14 @@ interface Bundle {
   /** How many uploads were ever in it, and how many of them are being parsed. */
   entered: number;
   parsing: number;
-  /** Of the next job. */
+  /** Uploads of the next job. */
   waiting: Waiting[];
   length: number;
   timer?: ReturnType<typeof setTimeout> | undefined;
 }
 
 export class UploadBundles {
-  /** Those who arrive now are in this one, until its first job is sent. */
+  /** Uploads that arrive now go into this one, until its first job is sent. */
   #open: Bundle | undefined;
 
   constructor(

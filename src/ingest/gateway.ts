@@ -1,5 +1,5 @@
 /**
- * What every upload goes through: admission, body, parser, queue. Nothing is stored here, and nothing is acknowledged
+ * The way of every upload: admission, body, parser, queue. Nothing is stored here, and nothing is acknowledged
  * before the queue holds it.
  */
 import { v7 as uuid7 } from 'uuid';
@@ -30,13 +30,13 @@ export interface IngestDeps extends IngestPort {
   parse?: Parse;
 }
 
-/** What the operations of one gateway share. */
+/** Shared by the operations of one gateway. */
 export interface Gateway extends IngestDeps {
   admission: Admission;
   joining: UploadBundles | undefined;
 }
 
-/** What became of an upload. */
+/** An upload that was taken in, and what was rejected of it. */
 export interface Taken {
   uploadId: string;
   /** Executions that were queued. */

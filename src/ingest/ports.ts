@@ -1,4 +1,4 @@
-/** What the gateway needs from the rest of the service: a queue for the work, and the receipts of uploads. */
+/** The gateway's needs of the rest of the service: a queue for the work, and the receipts of uploads. */
 import type { Receipt } from '../ledger/receipt.ts';
 import type { ListedReceipt, ReceiptListRequest } from '../ledger/receipt-list.ts';
 import type { PackedJob } from '../queue/packed-job.ts';

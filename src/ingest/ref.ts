@@ -1,4 +1,4 @@
-/** What a git ref says about a run: its branch, or the pull request it tests. */
+/** Reads from a git ref the branch of a run, or the pull request that it tests. */
 import { shortBranch } from '../domain/default-branch.ts';
 
 export interface Head {

@@ -1,4 +1,4 @@
-/** What all uploads take and answer, for the checks and for the OpenAPI document. */
+/** Requests and answers of all uploads, for the checks and for the OpenAPI document. */
 import { z } from 'zod';
 import { UPLOAD_STATUSES } from '../domain/status.ts';
 import { owner, repository } from '../http/path.ts';

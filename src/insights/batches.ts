@@ -40,7 +40,7 @@ export class RepositoryBatches<K, V> {
     this.#kindOf = kindOf;
   }
 
-  /** Of a read that finds values by key; several callers may ask for the same one. */
+  /** A read that finds values by key; several callers may ask for the same one. */
   static byKey<V>(find: (repositoryId: string, keys: string[]) => Promise<ReadonlyMap<string, V>>) {
     return new RepositoryBatches<string, V>(({ id }) => async (take) => {
       const keys = take();
@@ -55,7 +55,7 @@ export class RepositoryBatches<K, V> {
   }
 }
 
-/** What is asked about a test of a repository. */
+/** A question about a test, with its repository. */
 export type InRepository<A> = A & { repositoryId: string };
 
 /** A test, and what is asked about it. */
@@ -67,8 +67,8 @@ interface AboutTest {
 const STATEMENTS_AT_ONCE = 2;
 
 /**
- * One batch for all repositories of an owner: most of a small statement is planning, so one for 64 tests takes ClickHouse 1.4
- * times as long as one for 12. In a cluster one for each repository, so that a shard that is down holds up no other.
+ * One batch for all repositories of an owner: most of a small statement is planning, so one for 64 tests takes ClickHouse
+ * 1.4 times as long as one for 12. In a cluster one for each repository, so that a shard that is down holds up no other.
  */
 export class OwnerBatches<A extends AboutTest, V> {
   readonly #batches = new NamedBatches<InRepository<A>, V>();

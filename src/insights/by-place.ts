@@ -4,9 +4,9 @@
 export function byPlace<Row extends { place: number }>(rows: readonly Row[]): Row[][] {
   const places: Row[][] = [];
   for (const row of rows) {
-    const of = places[row.place - 1] ?? [];
-    places[row.place - 1] = of;
-    of.push(row);
+    const here = places[row.place - 1] ?? [];
+    places[row.place - 1] = here;
+    here.push(row);
   }
   return places;
 }

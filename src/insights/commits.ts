@@ -1,5 +1,5 @@
 /**
- * What is known of commits: their runs, and the results of the tests that failed in them. Every CI job asks when it ends,
+ * Reads commits: their runs, and the results of the tests that failed in them. Every CI job asks when it ends,
  * and many end together: commits that are asked for at the same time share the statements. Most that are asked for have a
  * record in PostgreSQL; ClickHouse is asked about the others.
  */
@@ -59,7 +59,7 @@ export class Commits {
     return record ?? { runs: (await this.#runs.get(repository, commit, signal)) ?? [] };
   }
 
-  /** What some tests showed on a commit, in any of its runs. */
+  /** Results of some tests on a commit, in any of its runs. */
   async resultsOf(
     repository: Repository,
     { commit, runs, testIds }: Omit<AskedResults, 'repositoryId'>,
@@ -73,7 +73,7 @@ export class Commits {
   }
 }
 
-/** What is asked for when it is taken, and never twice. */
+/** Takes the questions once, and remembers them. */
 function taken<K, V>(take: () => K[], toAsked: (key: K) => V): { asked: V[]; takeOnce: () => V[] } {
   const asked: V[] = [];
   let hasTaken = false;

@@ -1,4 +1,4 @@
-/** What the insights share: their dependencies, paths and fields. */
+/** Shared by all insights: their dependencies, paths and fields. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';

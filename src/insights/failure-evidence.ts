@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL knows of the failures of a commit: the groups that the default branch has shown, and open quarantines.
+ * Looks up the evidence about failures of a commit: the groups that the default branch has shown, and open quarantines.
  * Look-ups at the same time share a statement.
  */
 import { type Database, onPostgres } from '../postgres/client.ts';
@@ -34,7 +34,7 @@ export class FailureEvidence {
     );
   }
 
-  /** Those of some groups that the default branch has shown, by {@link groupKey}. */
+  /** Groups, of those asked, that the default branch has shown, by {@link groupKey}. */
   async groupsOf(repository: Repository, asked: readonly GroupName[]): Promise<Map<string, FailureGroupRecord>> {
     const distinct = new Map(asked.map((one) => [groupKey(one), one]));
     const found = await Promise.all([...distinct.values()].map((one) => this.#groups.get(repository, one)));

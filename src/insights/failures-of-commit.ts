@@ -1,4 +1,4 @@
-/** What failed on a commit, with a verdict on each failed test: few statements, then pure rules. */
+/** Failed tests of a commit, with a verdict on each: few statements, then pure rules. */
 
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
@@ -91,7 +91,7 @@ export async function readCommitFailures(
       : isOutage(run, byRun.get(key) ?? [], found.tests);
     if (isTroubled) found.troubled.add(key);
   }
-  const failures = [...Map.groupBy(results, placeKey).values()].flatMap((of) => judged(of, found) ?? []);
+  const failures = [...Map.groupBy(results, placeKey).values()].flatMap((group) => judged(group, found) ?? []);
   return { runs: runs.length, failures };
 }
 
@@ -125,12 +125,12 @@ function judged(
       return { result, failure, known };
     }),
   );
-  const seen = [...Map.groupBy(evidence, ({ failure }) => failure.id).values()].map((of) => ({
-    of,
-    firstHereAt: Math.min(...of.map(({ result }) => result.finished_ms)),
-    firstOnDefaultAt: of[0]?.known ? totalsOf(of[0].known).firstAt : null,
+  const seen = [...Map.groupBy(evidence, ({ failure }) => failure.id).values()].map((group) => ({
+    group,
+    firstHereAt: Math.min(...group.map(({ result }) => result.finished_ms)),
+    firstOnDefaultAt: group[0]?.known ? totalsOf(group[0].known).firstAt : null,
   }));
-  const shown = (seen.find(isNewGroup)?.of ?? evidence)[0];
+  const shown = (seen.find(isNewGroup)?.group ?? evidence)[0];
   const shownResult = shown?.result ?? newest;
   const run = runs.get(runKey(shownResult));
   if (!run) return undefined;
@@ -140,7 +140,7 @@ function judged(
       .get(testId)
       ?.find((one) => branches.some((branch) => covers(one, { branch, pipelineName, jobName, failureId })));
   // One that is narrowed to failure groups leaves the others of the same test.
-  const isCovered = seen.every(({ of }) => covering(of[0]?.failure.id ?? null) !== undefined);
+  const isCovered = seen.every(({ group }) => covering(group[0]?.failure.id ?? null) !== undefined);
   const quarantine = isCovered ? covering(shown?.failure.id ?? null) : undefined;
   return {
     verdict: commitVerdict({
@@ -165,7 +165,7 @@ function judged(
   };
 }
 
-/** Of a run off the default branch, which is not judged: by what the failing tests are on the default branch. */
+/** A run off the default branch is not judged, so this goes by what the failing tests are on the default branch. */
 function isOutage(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
   const isHealthy = (testId: string): boolean => {
     const test = tests.get(testId);

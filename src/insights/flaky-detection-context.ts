@@ -1,4 +1,4 @@
-/** What test runners need to run new and unhealthy tests again, so that a new flaky test is caught before it is merged. */
+/** Tells test runners which new and unhealthy tests to run again, so that a new flaky test is caught before it is merged. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';

@@ -1,4 +1,4 @@
-/** What PostgreSQL knows of tests: their names, first failures and identities. Look-ups at the same time share a statement. */
+/** Looks tests up in PostgreSQL: their names, first failures and identities. Look-ups at the same time share a statement. */
 import type { Clock } from '../clock.ts';
 import { firstRatioDay } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';

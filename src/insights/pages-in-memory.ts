@@ -14,9 +14,9 @@ export function rowsBeyond<Row>(
 ): Row[] {
   const sign = isForward ? 1 : -1;
   return rows
-    .map((row) => ({ row, of: keyOf(row) }))
-    .filter(({ of }) => key === null || sign * compareKeys(of, key) > 0)
-    .sort((one, other) => sign * compareKeys(one.of, other.of))
+    .map((row) => ({ row, position: keyOf(row) }))
+    .filter(({ position }) => key === null || sign * compareKeys(position, key) > 0)
+    .sort((one, other) => sign * compareKeys(one.position, other.position))
     .slice(0, limit)
     .map(({ row }) => row);
 }

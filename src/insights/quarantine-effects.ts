@@ -1,4 +1,4 @@
-/** What the open quarantines of a repository have excused since they began. */
+/** Failures and red runs that the open quarantines of a repository have excused since they began. */
 import type { AnyElysia } from 'elysia';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';

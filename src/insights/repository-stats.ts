@@ -94,7 +94,7 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
 interface Asked {
   repository: Repository;
   selection: TestSelection;
-  /** What names the selection. */
+  /** Names the selection. */
   filters: Record<string, unknown>;
   now: number;
 }
@@ -112,7 +112,7 @@ async function countDays(
   if (known) return known;
   const onEnded = await searches.take({ owner, ...turn });
   try {
-    // Those who asked for another statistic before may have read it meanwhile.
+    // A request for another statistic may have read it meanwhile.
     const read = kept.recall(name);
     if (read) return read;
     const counted = new RepositoryTotals(firstDayOf(now));

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { textProblem } from '../domain/text.ts';
 
-/** What a pipeline ran for a commit, over all its CI jobs and attempts. */
+/** Names a pipeline's run: all CI jobs and attempts of a pipeline for a commit. */
 export interface RunName {
   pipelineName: string;
-  /** As the CI provider names it. */
+  /** The CI provider's id. */
   runId: string;
   /** Empty where the run did not report it. */
   commit: string;

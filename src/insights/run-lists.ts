@@ -66,7 +66,10 @@ const several = {
 
 /** Each is compared with every run that the statement reads. */
 const LISTS_MAX = 16;
-/** Of all names by which a list is filtered. With more, it is read alone: each run is compared with each name. */
+/**
+ * Length of all names together by which a list is filtered. A longer filter is read alone: each run is compared with each
+ * name.
+ */
 const CHARACTERS_MAX = 500;
 /** No run has this key: the first page lies beyond it. */
 const BEFORE_ALL = {
@@ -168,7 +171,7 @@ function pairsOf(asked: readonly AskedRuns[], namesOf: (filters: RunFilters) => 
   const lists = asked.map(({ filters }) => namesOf(filters));
   const names = lists.flat();
   return {
-    places: lists.flatMap((of, i) => of.map(() => i + 1)),
+    places: lists.flatMap((list, i) => list.map(() => i + 1)),
     names,
     common: lists.every(({ length }) => length > 0) ? [...new Set(names)] : [],
   };

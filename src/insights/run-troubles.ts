@@ -35,7 +35,7 @@ const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: RunOfDay): str
 export const mayBeTroubled = ({ on_default, failed }: Pick<CommitRun, 'on_default' | 'failed'>): boolean =>
   on_default && failed > 0;
 
-/** What names a run of a commit among those that are judged. */
+/** Names a run of a commit among those that are judged. */
 export const placeOf = (run: CommitRun): RunOfDay => ({
   pipelineName: run.pipeline_name,
   jobName: run.job_name,

@@ -86,7 +86,7 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
       if (!first) throw unknownRun();
       const failedJobs = rows.filter(mayBeTroubled);
       const troubles = await RunTroubles.of(deps.db, repository.id, failedJobs.map(placeOf));
-      const total = (of: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
+      const total = (countOf: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + countOf(row), 0);
       const whole = {
         pipeline_name: name.pipelineName,
         run_id: name.runId,

@@ -1,4 +1,4 @@
-/** What pipelines ran for commits, on any branch, newest first. */
+/** Lists pipelines' runs of commits, on any branch, newest first. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { DAY_MS } from '../domain/time.ts';

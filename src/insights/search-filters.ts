@@ -1,5 +1,5 @@
 /**
- * What a search of tests may be filtered by. Each filter is one entry of {@link TEST_FILTERS} or {@link SEARCH_FILTERS}: its
+ * Filters of a search of tests. Each filter is one entry of {@link TEST_FILTERS} or {@link SEARCH_FILTERS}: its
  * name is that of the parameter and of its part in cursors; the entry says how the parameter is read and documented, and
  * which identities it means. Everything else iterates the entries.
  */
@@ -151,7 +151,7 @@ function givenIn<V>(filters: Filters<V>, query: NoInfer<V>): GivenFilter[] {
   return found;
 }
 
-/** What a request asks for: it identifies a list for its cursors, and a count for those who ask for it again. */
+/** The filters of a request: they identify a list for its cursors, and a count for those who ask for it again. */
 export const askedIn = <V>(filters: Filters<V>, query: Asked<V>): Record<string, unknown> => ({
   test_name: query.test_name,
   ...Object.fromEntries(givenIn(filters, query).map(({ name, value }) => [name, value])),
@@ -168,7 +168,7 @@ export function inMemory<V>(filters: Filters<V>, query: Asked<V>): ((identity: I
   return (identity) => conditions.every((holds) => holds(identity));
 }
 
-/** What PostgreSQL looks for. */
+/** The selection that PostgreSQL looks for. */
 export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, repositoryId: string): TestSelection => ({
   ...namesOf(query.test_name, repositoryId),
   ...(query.test_name.length === 0 && { patterns: ['%'] }),

@@ -170,7 +170,7 @@ const searchQuery = {
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
     description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first. While results of thousands of tests arrive every second, the order by executions may be up to ten minutes behind.',
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first.',
     default: 'executions_count',
   }),
   direction: directionParameter(),

@@ -125,7 +125,7 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
           passed: row.passed,
           failed: row.failed,
           skipped: row.skipped,
-          // What the repository does not judge is not flaky.
+          // If the repository does not look for flaky tests, nothing is flaky.
           flaky: repository.flakyDetectionEnabled ? row.flaky : 0,
           heldBack: failedIn(row).filter((run) => troubles.of(run).trouble !== 'none' && !isBroken(run, row.last_ms))
             .length,

@@ -24,11 +24,11 @@ interface Asked {
   width: number;
 }
 
-/** What one bucket adds to the statistic. */
+/** A bucket's share of the statistic. */
 interface Bucket {
   startMs: number;
   amount: number;
-  /** What a mean divides by. */
+  /** Divisor of a mean. */
   executions: number;
 }
 

@@ -23,7 +23,7 @@ export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExec
     base_ref: origin.baseRef,
     pull_request: origin.pullRequest,
     received_ms: chunk.receivedAt,
-    // As text: a number is not exact above 2^53.
+    // Text, because a number is not exact above 2^53.
     e_execution_id: executions.map(({ id }) => id.toString()),
     e_test_id: executions.map(({ testId }) => testId),
     e_finished_ms: executions.map(({ finishedAt }) => finishedAt),

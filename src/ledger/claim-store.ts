@@ -4,7 +4,7 @@ import { type Database, type Executor, onPostgres } from '../postgres/client.ts'
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { type Claim, packIds, unpackIds } from './claims.ts';
 
-/** What is claimed of these sources, and by which blocks that are not stored. */
+/** Reads the claims of these sources, and the blocks among them that are not stored. */
 export async function readClaims(
   tx: Executor,
   sourceKeys: string[],
@@ -69,7 +69,7 @@ export async function* allClaims(db: Database, storedBy: string): AsyncGenerator
   }
 }
 
-/** What one statement deletes: it stays far below the time that a statement may take. */
+/** One statement deletes no more: it stays far below the time that a statement may take. */
 const ROWS_MAX = 10_000;
 
 /**

@@ -48,7 +48,7 @@ interface StoredBlock {
   executions: number;
 }
 
-/** What became of one chunk. With an error, it is either unstorable or will be retried. */
+/** The result of one chunk. With an error, it is either unstorable or will be retried. */
 export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 
 interface RecordedBlock {

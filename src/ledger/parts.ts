@@ -1,6 +1,6 @@
 /**
- * The body of a block, cut by repository. A part is what is inserted into ClickHouse, again if need be, and what the evaluation
- * reads once that is done. The lines of a block are those of its parts, in this order, so they never change.
+ * The body of a block, cut by repository. A part is what is inserted into ClickHouse, again if need be, and what the
+ * evaluation reads once that is done. The lines of a block are those of its parts, in this order, so they never change.
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib';
@@ -17,7 +17,7 @@ const decompress = promisify(zstdDecompress);
 /** Smaller texts are compressed at once: to hand them to another thread takes longer. */
 const SMALL_BYTES = 8_192;
 
-/** What a block holds of one repository. */
+/** The part of a block that belongs to one repository. */
 export interface NewPart {
   repositoryId: string;
   executions: number;

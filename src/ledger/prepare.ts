@@ -17,7 +17,9 @@ export interface PreparedFailure {
   failureId: string;
 }
 
-/** What is worked out for an execution. The rest stays in the arrays of its job, from which its line is made. */
+/**
+ * Ids and texts that are worked out for an execution. The rest stays in the arrays of its job, from which its line is made.
+ */
 export interface PreparedExecution {
   /** Its index in the arrays of the job. */
   row: number;

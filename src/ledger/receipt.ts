@@ -1,4 +1,4 @@
-/** What became of an upload, put together from the receipts of its chunks. */
+/** The receipt of an upload, put together from those of its chunks. */
 import { getTableColumns, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
@@ -7,7 +7,7 @@ import type { UploadStatus } from '../domain/status.ts';
 import { blockParts, stale, uploadChunks } from '../postgres/schema.ts';
 import { rejectionSchema } from '../queue/test-runs.ts';
 
-/** What became of an upload. Counts are null while part of it is queued. */
+/** The outcome of an upload. Counts are null while part of it is queued. */
 export interface Receipt {
   id: string;
   status: UploadStatus;
@@ -23,10 +23,13 @@ export interface Receipt {
   failure: string | null;
 }
 
-/** What a receipt needs of a chunk. */
+/** Columns of a chunk that a receipt needs. */
 export const chunkColumns = {
   ...getTableColumns(uploadChunks),
-  /** Whether the chunk is not evaluated yet, or what follows from it is still to be judged, so that some reads do not show it. */
+  /**
+   * Whether the chunk is not evaluated yet, or what follows from it is still to be judged, so that some reads do not show
+   * it.
+   */
   isWaiting: sql<boolean>`exists (
       select from ${blockParts} as parts
       where parts.block_id = upload_chunks.block_id and parts.repository_id = upload_chunks.repository_id
@@ -47,7 +50,7 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
     chunks.length === first.chunkCount && chunks.every((chunk) => chunk.storedAt !== null && !chunk.isWaiting);
   const status = failure !== null ? 'failed' : isStored ? 'stored' : 'queued';
   const isCounted = status !== 'queued';
-  const sum = (of: (chunk: Chunk) => number): number => chunks.reduce((total, chunk) => total + of(chunk), 0);
+  const sum = (countOf: (chunk: Chunk) => number): number => chunks.reduce((total, chunk) => total + countOf(chunk), 0);
   const times = chunks.map((chunk) => chunk.storedAt?.getTime() ?? 0);
   const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
   return {

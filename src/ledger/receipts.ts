@@ -33,7 +33,7 @@ export interface ReceiptDeps {
   producers: Pick<Producers, 'of'>;
 }
 
-/** What a receipt needs of a job. */
+/** Parts of a job that a receipt needs. */
 type JobHead = Pick<TestRunsJob, 'repository' | 'received_at' | 'rejections' | 'warnings'>;
 
 /** With the queue in which it is. */
@@ -44,7 +44,7 @@ interface QueuedHead extends JobHead {
 const HEADS_MAX = 1_000;
 
 export class ReceiptStore {
-  /** Of uploads that were asked for while they were queued. */
+  /** Heads of uploads that were asked for while they were queued. */
   readonly #heads = new LRUCache<string, QueuedHead>({ max: HEADS_MAX });
 
   constructor(private readonly deps: ReceiptDeps) {}
@@ -81,7 +81,7 @@ export class ReceiptStore {
     return assembleReceipt(first, own, letters[0]?.reason ?? null);
   }
 
-  /** Of an upload of which no chunk was stored, because all of its jobs are dead letters. */
+  /** The receipt of an upload of which no chunk was stored, because all of its jobs are dead letters. */
   async #buried(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
     const [letter] = await onPostgres(() =>
       this.deps.db
@@ -129,7 +129,7 @@ export class ReceiptStore {
     };
   }
 
-  /** Of the upload's first job, or of the bundle that it is in. */
+  /** The head of the upload's first job, or of the bundle that it is in. */
   async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
     const [producer, bundles] = [this.deps.producers.of(testRuns), this.deps.producers.of(uploadBundles)];
     const jobId = chunkJobId(uploadId, 0);
@@ -154,7 +154,7 @@ const headOf = ({ repository, received_at, rejections, warnings }: TestRunsJob):
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();
 
-/** What a receipt needs of a job, however wrong the rest of it is. */
+/** Parts of a job that a receipt needs, however wrong the rest of it is. */
 const buriedSchema = z.object({
   repository: z.object({ owner: z.string(), name: z.string() }),
   received_at: z.iso.datetime({ offset: true }),

@@ -1,4 +1,4 @@
-/** What is new in a batch of chunks. */
+/** Finds what is new in a batch of chunks. */
 import { monthOf } from '../domain/retention.ts';
 import type { Claim } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';

@@ -6,7 +6,7 @@
  * 2. The groups of the tests that are concerned are counted again, some tests at a time. Storing waits for each of these
  *    steps, and has as long between them. Until its step, a test shows its old groups in PostgreSQL, then its new ones.
  *
- * What is left follows from the data, so a process that ends at any moment loses nothing: another begins with step 1,
+ * The remaining work follows from the data, so a process that ends at any moment loses nothing: another begins with step 1,
  * and finds less to do. Processes of older versions may go on storing failures under the old fingerprint. So it looks
  * again an hour after it found nothing, and is finished when it then finds nothing either.
  */

@@ -23,7 +23,7 @@ const ids = defineLongQuery(
   { month: 'UInt32', part: 'UInt8' },
   z.object({ execution_id: z.string().transform(BigInt) }),
 );
-/** As sql/queries/verify/stored_ids.sql cuts a month. */
+/** Same number as in sql/queries/verify/stored_ids.sql, which cuts a month into so many parts. */
 const PARTS = 16;
 const EXAMPLES_MAX = 3;
 
@@ -94,7 +94,7 @@ class Ids {
     this.#ids[this.#length++] = id;
   }
 
-  /** Those that are in that part of the month. */
+  /** Ids in that part of the month. */
   part(part: number): Set<bigint> {
     return new Set(this.#ids.subarray(0, this.#length).filter((id) => id % BigInt(PARTS) === BigInt(part)));
   }
@@ -111,7 +111,7 @@ async function compareMonth({ clickhouse, db, month, storedBy }: Month, comparis
   const stored: BigUint64Array[] = [];
   for (let part = 0; part < PARTS; part++)
     stored.push(BigUint64Array.from((await clickhouse.select(ids, { month, part })).map((row) => row.execution_id)));
-  // What is claimed must be there; what is claimed by a block that was not stored yet may be.
+  // Claimed executions must be there; those of a block that was not stored yet may be.
   const claimed = new Ids();
   const perhaps = new Ids();
   for await (const claim of allClaims(db, storedBy)) {

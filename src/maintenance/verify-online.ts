@@ -2,8 +2,8 @@
  * The same comparison as `verify`, while the service runs: one repository after the other, on one thread of ClickHouse,
  * with pauses. Only reads.
  *
- * What the service stores between two reads of a look may seem to be a difference. So a repository with differences is
- * looked at again, and only those that are there each time count.
+ * If the service stores something between two reads of a look, that may seem to be a difference. So a repository with
+ * differences is looked at again, and only those that are there each time count.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';

@@ -88,7 +88,7 @@ async function newestBlock(db: Database): Promise<number> {
   return row?.newest ?? 0;
 }
 
-/** What one look found. */
+/** The findings of one look. */
 export interface Look {
   /** Every difference, by check, in the order of the checks. */
   differences: Map<string, string[]>;

@@ -1,5 +1,5 @@
 /**
- * What libraries print, and what is thrown and never caught, as lines of the log: they print stack traces of
+ * Turns what libraries print, and what is thrown and never caught, into lines of the log: they print stack traces of
  * several lines, with whatever the error holds, and the log is one JSON object per line without secrets.
  */
 import { formatWithOptions } from 'node:util';

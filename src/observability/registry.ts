@@ -54,7 +54,7 @@ export async function renderMetrics(others?: readonly Metrics[]): Promise<string
   return Registry.aggregate([own, ...others]).metrics();
 }
 
-/** What is not the sum of several processes. */
+/** Metrics that are not the sum of several processes. */
 const TOGETHER: Readonly<Record<string, Metrics[number]['aggregator']>> = {
   process_start_time_seconds: 'min',
   process_max_fds: 'min',

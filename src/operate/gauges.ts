@@ -14,7 +14,7 @@ import { DrainEstimate } from '../queue/drain.ts';
 
 /** How long a reading is reused. */
 const FRESH_MS = 5_000;
-/** What does not respond within this time is left out of the reading. */
+/** A store that does not respond within this time is left out of the reading. */
 const TIMEOUT_MS = 2_000;
 
 export interface GaugeReaders {
@@ -58,7 +58,7 @@ interface QueueReading extends QueueBacklog {
   drainSeconds: number | undefined;
 }
 
-/** What a reading found; undefined where a store did not respond. */
+/** The result of a reading; undefined where a store did not respond. */
 export interface ServiceReading {
   stores: Readonly<Record<string, boolean>>;
   queues: Readonly<Record<string, QueueReading | undefined>>;
@@ -106,15 +106,17 @@ export class Sampler {
   }
 }
 
-const mapValues = <T, U>(values: Readonly<Record<string, T>>, of: (value: T, name: string) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, of(value, name)]));
+const mapValues = <T, U>(
+  values: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => U,
+): Record<string, U> => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 
 const eachOf = async <T, U>(
   values: Readonly<Record<string, T>>,
-  of: (value: T) => Promise<U>,
+  change: (value: T) => Promise<U>,
 ): Promise<Record<string, U>> =>
   Object.fromEntries(
-    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await of(value)] as const)),
+    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await change(value)] as const)),
   );
 
 function show({ stores, queues, backlog }: ServiceReading): void {

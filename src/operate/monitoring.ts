@@ -1,4 +1,4 @@
-/** What operators look at: metrics, health and the queue board, beside the API or on their own port. */
+/** Pages for operators: metrics, health and the queue board, beside the API or on their own port. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
@@ -16,7 +16,7 @@ import { mountMetrics } from './metrics.ts';
 import { mountServiceState } from './service-state.ts';
 
 export interface Monitoring {
-  /** What the API's app mounts. */
+  /** Features that the API's app mounts. */
   features: readonly Feature[];
   /** Where metrics and health are, if they have their own port. */
   url: string | undefined;

@@ -80,7 +80,7 @@ const response = z
   .meta({ id: 'ServiceState' });
 export type ServiceState = z.output<typeof response>;
 
-/** What arrives as events is no result of a test. */
+/** Events are no results of tests. */
 const HOLDS_NO_RESULTS: string = prEvents.name;
 
 export function mountServiceState(app: AnyElysia, http: Http, { reading, rate }: StateReaders): void {

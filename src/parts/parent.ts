@@ -6,15 +6,15 @@ import type { Metrics } from '../observability/registry.ts';
 import type { PartStart } from './process.ts';
 
 export interface PartOptions {
-  /** What the process runs; it calls `runPart`. */
+  /** The script that the process runs; it calls `runPart`. */
   script: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** What the part may call. */
+  /** Functions that the part may call. */
   handlers?: Handlers;
 }
 
 export interface Part {
-  /** What the part has said when it was ready. */
+  /** The part's words when it was ready. */
   started: unknown;
   /** Resolves when the process ends without having been stopped. */
   lost: Promise<void>;

@@ -12,7 +12,7 @@ import { logProcessOutput } from '../observability/process-output.ts';
 import { registry } from '../observability/registry.ts';
 import { startTracing } from '../observability/tracing.ts';
 
-/** What the other process tells this one. */
+/** The message that starts a part. */
 export interface PartStart {
   databaseUrl: string;
   /** Whether the embedded ClickHouse is in the other process. */
@@ -20,7 +20,7 @@ export interface PartStart {
 }
 
 export interface RunningPart {
-  /** What the other process is told when the part is ready. */
+  /** The part's words to the other process when it is ready. */
   started?: unknown;
   /** Lets what was begun finish. */
   stop(): Promise<void>;

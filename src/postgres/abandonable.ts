@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { ReadRefused } from '../errors.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 
-/** As long as a read may take in ClickHouse. */
+/** Same limit as for a read in ClickHouse. */
 const SECONDS_MAX = 10;
 const QUERY_CANCELED = '57014';
 
@@ -19,7 +19,7 @@ const QUERY_CANCELED = '57014';
 const sessionSchema = z.object({ pid: z.int(), begun: z.string() });
 type Session = z.infer<typeof sessionSchema>;
 
-/** What a verification may take to read a repository of millions of identities. */
+/** Time that a verification may take to read a repository of millions of identities. */
 const WHOLE_SECONDS_MAX = 3_600;
 
 interface Abandonable {

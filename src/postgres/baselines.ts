@@ -1,4 +1,4 @@
-/** What was believed of identities when their last month left. Written by retention, read wherever a history is folded. */
+/** Beliefs about identities when their last month left. Written by retention, read wherever a history is folded. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BeliefAt } from '../domain/belief.ts';
@@ -56,7 +56,10 @@ export async function writeBaselines(tx: Executor, repositoryId: string, records
       has_run = baselines.has_run or excluded.has_run`);
 }
 
-/** When the newest execution in the baselines of a repository finished, in milliseconds since the epoch; null if there is none. */
+/**
+ * When the newest execution in the baselines of a repository finished, in milliseconds since the epoch; null if there is
+ * none.
+ */
 export async function newestBaseline(tx: Executor, repositoryId: string): Promise<number | null> {
   const { rows } = await tx.execute<{ newest: number | null }>(sql`
     select max((belief::jsonb ->> 0)::float8) as newest from ${baselines}

@@ -1,6 +1,6 @@
 /**
- * What is believed of an identity as it is stored: one JSON list without names, because every run rewrites one for each of
- * its tests. Of a test that has only passed, it is the last execution and a count.
+ * The stored form of a belief about an identity: one JSON list without names, because every run rewrites one for each of
+ * its tests. If a test has only passed, it holds the last execution and a count.
  */
 import { type Belief, type BeliefAt, unknownBelief, type WeighedPlace } from '../domain/belief.ts';
 import { hasOnlyPassed, PASSED } from '../domain/only-passed.ts';

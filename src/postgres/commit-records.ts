@@ -1,5 +1,5 @@
 /**
- * What is kept of commits on which tests failed (src/commits/commit-record.ts), as one text each. A pass of the evaluation
+ * Records of commits on which tests failed (src/commits/commit-record.ts), as one text each. A pass of the evaluation
  * removes the records that it outdates, and a refresh writes them again, both under the lock of the partition. Until then,
  * ClickHouse is asked about these commits.
  */

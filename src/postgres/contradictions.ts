@@ -63,7 +63,7 @@ export async function readContradictionsOn(
   return rows.map((found) => row.parse(found));
 }
 
-/** Those that were complete between two moments, in order. */
+/** Contradictions that were complete between two moments, in order. */
 export async function readContradictionsBetween(
   tx: Executor,
   repositoryId: string,
@@ -83,8 +83,8 @@ export async function insertContradictions(
   added: readonly IdentifiedContradiction[],
 ): Promise<void> {
   if (added.length === 0) return;
-  const texts = (of: (one: IdentifiedContradiction) => string) => textColumn(added.map(of));
-  const numbers = (of: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(of))}::bigint[]`;
+  const texts = (pick: (one: IdentifiedContradiction) => string) => textColumn(added.map(pick));
+  const numbers = (pick: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
   await tx.execute(sql`
     insert into ${contradictions} (repository_id, test_id, pipeline_name, job_name, commit_sha, at_ms, run_id, run_attempt,
       execution_id, failed_ms, failed_execution_id, failed_run)
@@ -135,7 +135,7 @@ export async function noteFailedCommits(
       where known.newest_ms < excluded.newest_ms`);
 }
 
-/** Those of some commits on which something failed off the default branch. */
+/** Which of some commits have a failure off the default branch. */
 export async function failedAmong(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<string[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`

@@ -133,7 +133,7 @@ async function readPage(
   return { rows: rows.map((one) => foundOf(row.parse(one))), total: rows[0] ? total.parse(rows[0]).total : 0 };
 }
 
-/** Of each identity little is read; those of the page are read again, with all that is shown of them. */
+/** Reads little of each identity; those of the page are read again, with all that is shown of them. */
 function pageOf(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
   return sql`
     with found as materialized (

@@ -52,7 +52,7 @@ export class DeadLetterStore {
     );
   }
 
-  /** Those not replayed yet, oldest first. */
+  /** Dead letters that were not replayed yet, oldest first. */
   list(limit?: number): Promise<DeadLetter[]> {
     return onPostgres(() => {
       const letters = this.db

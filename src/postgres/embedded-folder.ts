@@ -8,7 +8,7 @@ import { UserError } from '../errors.ts';
 import { ended, launch, namedUid, ownUid } from './embedded-process.ts';
 
 export interface EmbeddedFolder {
-  /** What the server keeps. */
+  /** The server's data. */
   path: string;
   passwordFile: string;
 }
@@ -23,8 +23,8 @@ export const readPassword = ({ passwordFile }: EmbeddedFolder): string | undefin
   existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8').trim() : undefined;
 
 /**
- * Creates the folder if there is none; then it returns the password for the first start. One that came back from a backup may
- * belong to another user.
+ * Creates the folder if there is none; then it returns the password for the first start. One that came back from a backup
+ * may belong to another user.
  */
 export async function prepareFolder({ path }: EmbeddedFolder, binaries: string): Promise<string | undefined> {
   if (!existsSync(join(path, 'PG_VERSION'))) return initialise(path, binaries);

@@ -24,7 +24,7 @@ export const namedUid = (): number | undefined => (isRoot() ? NAMED_UID : undefi
 
 export interface Launched {
   process: ChildProcess;
-  /** What it has printed so far, for the error message. */
+  /** Everything printed so far, for the error message. */
   output(): string;
 }
 

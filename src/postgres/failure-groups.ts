@@ -102,7 +102,7 @@ export async function writeFailureGroups(
   groups: readonly FailureGroupRecord[],
 ): Promise<void> {
   if (groups.length === 0) return;
-  const column = <T>(of: (group: FailureGroupRecord) => T) => sql.param(groups.map(of));
+  const column = <T>(pick: (group: FailureGroupRecord) => T) => sql.param(groups.map(pick));
   await tx.execute(sql`
     insert into ${failureGroups} (repository_id, test_id, failure_id, months, last_ms, last_execution, last_attempt,
       exception_type, exception_message)

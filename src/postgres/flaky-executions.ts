@@ -21,7 +21,7 @@ const row = z.object({ test_id: z.string(), execution_id: z.string(), finished_m
   }),
 );
 
-/** Those of some tests that finished since a moment. */
+/** Flaky executions of some tests that finished since a moment. */
 export async function readFlakyExecutions(
   tx: Executor,
   repositoryId: string,

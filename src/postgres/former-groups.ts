@@ -28,7 +28,7 @@ export async function recordFormerGroups(
     const key = JSON.stringify([group.testId, group.failureId, group.movedTo]);
     if (group.lastAt > (distinct.get(key)?.lastAt ?? 0)) distinct.set(key, group);
   }
-  const column = <T>(of: (group: FormerGroup) => T) => sql.param([...distinct.values()].map(of));
+  const column = <T>(pick: (group: FormerGroup) => T) => sql.param([...distinct.values()].map(pick));
   await onPostgres(() =>
     db.execute(sql`
       insert into ${formerGroups} as known (repository_id, test_id, failure_id, moved_to, last_ms, is_pending)

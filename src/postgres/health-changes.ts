@@ -65,7 +65,7 @@ const row = z
     }),
   );
 
-/** Those of some tests, in order of time. */
+/** Changes of some tests, in order of time. */
 export async function readHealthChanges(
   tx: Executor,
   repositoryId: string,
@@ -115,7 +115,7 @@ export async function forgetHealthChanges(
   changes: readonly HealthChangeRecord[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const column = <T>(of: (change: HealthChangeRecord) => T) => sql.param(changes.map(of));
+  const column = <T>(pick: (change: HealthChangeRecord) => T) => sql.param(changes.map(pick));
   await tx.execute(sql`
     delete from ${healthChanges} using unnest(
       ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
@@ -149,7 +149,7 @@ export async function noteBeginnings(
 }
 
 /**
- * Those of some changes that are from after the start of their identity.
+ * Keeps the changes that came after the start of their identity.
  *
  * @param starts by `identityKey`; null: from the beginning. Without changes of other identities
  */

@@ -13,7 +13,7 @@ interface ShownChange {
   /** Milliseconds since the epoch. */
   at: number;
   after: Health;
-  /** Of the first failure of the episode. */
+  /** Exception type of the first failure of the episode. */
   exceptionType: string | null;
   /** The one that ran that failure, or was merged as its commit. */
   pull: ShownPull | null;
@@ -59,8 +59,8 @@ export async function readHealthHistories(
   const { rows } = await db.execute(historiesStatement(repositoryId, testIds));
   return new Map(
     rows.flatMap((found) => {
-      const { test_id: testId, ...of } = row.parse(found);
-      return of.identities ? [[testId, historyOf(of)] as const] : [];
+      const { test_id: testId, ...health } = row.parse(found);
+      return health.identities ? [[testId, historyOf(health)] as const] : [];
     }),
   );
 }
@@ -85,7 +85,10 @@ const placeOf = (pipeline: string, job: string): string => JSON.stringify([pipel
 
 const shownPull = sql`json_build_array(pulls.id, pulls.number, pulls.title, pulls.author_id, pulls.author_login)`;
 
-/** Ranges of the primary keys of each test; a pull request is looked up by its number or its merge commit, of several the newest. */
+/**
+ * Ranges of the primary keys of each test; a pull request is looked up by its number or its merge commit, of several the
+ * newest.
+ */
 export const historiesStatement = (repositoryId: string, testIds: readonly string[]): SQL => sql`
   select tests.test_id, (
       select min(case when months = '{}' then month_first_ms

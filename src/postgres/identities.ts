@@ -1,6 +1,6 @@
 /**
- * How often identities ran. A pass adds what is new in one statement that reads nothing beforehand: additions commute, so they
- * need no order, and there is no plan that could go wrong. Under the lock of the partition.
+ * How often identities ran. A pass adds what is new in one statement that reads nothing beforehand: additions commute, so
+ * they need no order, and there is no plan that could go wrong. Under the lock of the partition.
  */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import type { Position } from '../domain/execution.ts';
 import { addToDay, addToMonth, type DayCounts, daysFrom, forEachDay, newestDays } from '../domain/flat-counts.ts';
 import { healthConfidence, type Level } from '../domain/health-confidence.ts';
+import type { IdentityTotals } from '../domain/identity-tally.ts';
 import { passedOnly } from '../domain/only-passed.ts';
 import { endOfMonth, monthOf, startOfMonth } from '../domain/retention.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
@@ -23,21 +24,10 @@ import { newestOf, newestText } from './newest-text.ts';
 import { identities, suspects, testListings, tests } from './schema.ts';
 
 /** Some executions of an identity, or all of them. */
-export interface IdentityCounts extends Identity {
+export interface IdentityCounts extends Identity, IdentityTotals {
   testName: string;
-  /** Skipped ones included. */
-  executions: number;
-  /** Month, executions, when the first of them finished, month, …; each month once, the newest first. */
-  months: readonly number[];
-  /** Day, passed, failed, day, …; each day once, the newest first. Empty if all were skipped. */
-  days: readonly number[];
-  /** Milliseconds since the epoch; 0 for never. */
-  lastSuccessAt: number;
-  lastFailureAt: number;
   /** Null only if nothing is retained. */
   newest: IdentitySummary['newest'];
-  /** Clean ones. */
-  passes: CountedPasses;
 }
 
 export interface RepositoryIdentityCounts extends IdentityCounts {
@@ -47,7 +37,10 @@ export interface RepositoryIdentityCounts extends IdentityCounts {
 /** A row of an identity is some 500 bytes: this is a message of a megabyte. */
 const ROWS_PER_STATEMENT = 2_000;
 
-/** Adds counts, of each identity once, and records tests that are new. In the order of keys, so that rows are found together. */
+/**
+ * Adds counts, of each identity once, and records tests that are new. In the order of keys, so that rows are found
+ * together.
+ */
 export async function addIdentities(tx: Executor, added: readonly RepositoryIdentityCounts[]): Promise<void> {
   const ordered = added.toSorted(byKey);
   for (let from = 0; from < ordered.length; from += ROWS_PER_STATEMENT)
@@ -109,9 +102,9 @@ function placeOf(passMs: number, text: string): { at: Position; commit: string }
 const listColumn = (lists: readonly (readonly number[])[]): SQL => textColumn(lists.map((list) => `{${list.join()}}`));
 
 const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
-  const numbers = (of: (row: RepositoryIdentityCounts) => number): SQL => plainColumn(added.map(of));
-  const texts = (of: (row: RepositoryIdentityCounts) => string): SQL => textColumn(added.map(of));
-  const ids = (of: (row: RepositoryIdentityCounts) => string): SQL => plainColumn(added.map(of));
+  const numbers = (pick: (row: RepositoryIdentityCounts) => number): SQL => plainColumn(added.map(pick));
+  const texts = (pick: (row: RepositoryIdentityCounts) => string): SQL => textColumn(added.map(pick));
+  const ids = (pick: (row: RepositoryIdentityCounts) => string): SQL => plainColumn(added.map(pick));
   return sql`
     with added as materialized (
       select repository_id, test_id, pipeline_name, job_name, left(name, 64) as name_start, name, executions, day, day_passed,
@@ -203,7 +196,7 @@ const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
     on conflict (repository_id, test_id) do nothing`;
 };
 
-/** What insights show of an identity. */
+/** An identity with all that insights show of it. */
 export interface ShownIdentity extends Identity {
   summary: IdentitySummary;
   health: Health;
@@ -259,7 +252,7 @@ export const identityRow = z.object({
 });
 type IdentityRow = z.infer<typeof identityRow>;
 
-/** As it is stored. */
+/** Decodes a row. */
 export function identityOf(row: IdentityRow): StoredIdentity {
   const passes = passesOf(row);
   const months: number[] = [];
@@ -374,7 +367,10 @@ function passesFor(level: Level): number {
 const MEDIUM = sql.raw(String(passesFor('medium')));
 const HIGH = sql.raw(String(passesFor('high')));
 
-/** What lists are filtered and sorted by, of {@link withSuspects}: of an identity that is not a suspect, it follows from its passes. */
+/**
+ * Columns by which lists filter and sort {@link withSuspects}. If an identity is not a suspect, they follow from its
+ * passes.
+ */
 export const listedColumns = {
   health: sql`coalesce(suspects.health, 'healthy')`,
   confidence: sql`coalesce(suspects.confidence, case when identities.passes >= ${HIGH} then ${levelRank('high')}::smallint

@@ -1,4 +1,7 @@
-/** Conditions on `identities` with their suspects (src/postgres/identities.ts): what filters of searches and statistics mean. */
+/**
+ * Conditions on `identities` with their suspects (src/postgres/identities.ts): what filters of searches and statistics
+ * mean.
+ */
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
@@ -16,7 +19,7 @@ export const hasLevel = (column: SQL, levels: readonly (Level | null)[]): SQL =>
 export function hasHealth(healths: readonly Health[]): SQL {
   // Not by the health that is shown, a coalesce: the planner would expect that few of the tests have it.
   if (healths.includes('healthy')) return sql`(${suspects.health} is null or ${isOneOf(suspects.health, healths)})`;
-  // As the index of unhealthy tests has it.
+  // The same condition as in the index of unhealthy tests.
   return sql`(${isOneOf(suspects.health, healths)} and ${suspects.health} <> 'healthy')`;
 }
 

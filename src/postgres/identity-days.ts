@@ -1,4 +1,4 @@
-/** What the identities of a repository showed day by day: for its statistics. */
+/** Results of the identities of a repository day by day, for its statistics. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { IdentityDays } from '../domain/repository-stats.ts';

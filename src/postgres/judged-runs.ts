@@ -1,4 +1,6 @@
-/** Runs and what they mean (src/domain/judge-runs.ts). Written by the evaluation, in the transaction of the state of tests. */
+/**
+ * Runs and what they mean (src/domain/judge-runs.ts). Written by the evaluation, in the transaction of the state of tests.
+ */
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
@@ -10,7 +12,7 @@ import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { judgedRuns } from './schema.ts';
 
-/** What names a run in its repository. */
+/** Names a run in its repository. */
 export interface RunPlace {
   pipelineName: string;
   jobName: string;
@@ -22,7 +24,7 @@ export interface RunPlace {
   commit: string;
 }
 
-/** What an evaluation adds to a run. */
+/** Additions of a pass to a run. */
 export interface AddedRun extends RunPlace {
   /** When its first execution finished; milliseconds since the epoch. */
   startedAt: number;
@@ -38,7 +40,9 @@ export interface PastRun extends AddedRun {
 }
 
 export interface StoredRun extends AddedRun {
-  /** The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others. */
+  /**
+   * The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others.
+   */
   unexpected: ReadonlySet<string>;
   expected: ReadonlySet<string>;
   meaning: RunMeaning | null;
@@ -57,7 +61,7 @@ const meaning = z
 
 function writeMeaning({ unexpected, expected }: RunMeaning): string {
   const stored: z.infer<typeof troubles> = [
-    // Of both the same.
+    // The same in both.
     unexpected.anyBreaks,
     unexpected.healthyFails,
     unexpected.breaks,
@@ -191,7 +195,7 @@ const recentRuns = z.object({
   ),
 });
 
-/** What all runs mean in which something went wrong, by the key of `JudgedRun`. */
+/** Meanings of all runs in which something went wrong, by the key of `JudgedRun`. */
 export async function readMeanings(tx: Executor, repositoryId: string): Promise<KnownRuns> {
   const { rows } = await tx.execute(sql`
     select ${pastColumns} from ${judgedRuns} where repository_id = ${repositoryId} and meaning is not null`);
@@ -207,7 +211,7 @@ export async function readMeanings(tx: Executor, repositoryId: string): Promise<
 export const nameOfRun = ({ pipelineName, jobName, commit, ...run }: RunPlace): string =>
   runNameOf(jobKey({ pipelineName, jobName }), commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
 
-/** As `usualHours` says, of the runs that began between two moments. */
+/** The rates of `usualHours`, from the runs that began between two moments. */
 export async function readUsualHours(
   tx: Executor,
   repositoryId: string,
@@ -227,8 +231,8 @@ const usualRow = z.object({ hour: z.number(), executions: z.number(), unexpected
 /** Replaces what runs mean. Each run is given once, and is known. */
 export async function writeMeanings(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {
   if (runs.length === 0) return;
-  const ids = (of: (run: StoredRun) => ReadonlySet<string>) =>
-    textColumn(runs.map((run) => `{${[...of(run)].join()}}`));
+  const ids = (testsOf: (run: StoredRun) => ReadonlySet<string>) =>
+    textColumn(runs.map((run) => `{${[...testsOf(run)].join()}}`));
   await tx.execute(sql`
     update ${judgedRuns} as known
     set unexpected = judged.unexpected::uuid[], expected = judged.expected::uuid[],

@@ -1,4 +1,4 @@
-/** What reads show of tests: one statement for all that is known of those that are asked for at the same time. */
+/** Reads of tests: one statement for all that is known of those that are asked for at the same time. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { executionsOf } from '../domain/test-state.ts';
@@ -16,7 +16,7 @@ export interface KnownTest extends TestRecord {
   flakyCount: number;
   /** The pull request that was merged as the commit of the first failure; of several the newest. */
   firstFailurePull: ShownPull | null;
-  /** Those with retained executions; at least one. */
+  /** Identities with retained executions; at least one. */
   identities: ShownIdentity[];
 }
 

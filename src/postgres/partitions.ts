@@ -19,7 +19,7 @@ export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly 
   );
 }
 
-/** What may be evaluated now: parts of stored blocks, but for those of repositories that are postponed. */
+/** Parts that may be evaluated now: their blocks are stored, and their repositories are not postponed. */
 const isWaiting = sql`
   exists (select from ${ingestBlocks} as blocks where blocks.block_id = parts.block_id and blocks.stored_at is not null)
     and not exists (
@@ -78,7 +78,7 @@ const partRow = z
 const partColumns = sql`parts.repository_id, parts.block_id, parts.executions, parts.body`;
 
 /**
- * What waits in a partition, in the order in which it came.
+ * Waiting parts of a partition, in the order in which they came.
  *
  * @param executionsMax no further part once these have so many
  * @param repositoryId only of this repository
@@ -141,7 +141,7 @@ export async function postpone(tx: Executor, repositoryId: string): Promise<void
       retry_at = now() + make_interval(secs => least(5 * 2 ^ known.failures, ${RETRY_SECONDS_MAX}))`);
 }
 
-/** Those of some repositories that are postponed are no longer. */
+/** Takes back that some repositories are postponed. */
 export async function resume(tx: Executor, repositoryIds: readonly string[]): Promise<void> {
   await tx.execute(
     sql`delete from ${postponedRepositories} where repository_id = any(${plainColumn(repositoryIds)}::uuid[])`,

@@ -1,10 +1,10 @@
 /**
- * What PostgreSQL's planner knows of the size of repositories.
+ * Keeps PostgreSQL's planner informed of the size of repositories.
  *
- * Of a repository that the statistics of a table do not name, it expects a row or two. It then makes plans that read the whole
- * repository once for each row: a search among 20,000 new tests took longer than a read may. PostgreSQL analyzes a table
- * once a tenth of it has changed, which may take days. So the transaction that counts the tests of a repository also
- * analyzes the tables, and no search meets a large repository that the planner does not know.
+ * If the statistics of a table do not name a repository, the planner expects a row or two of it. It then makes plans that
+ * read the whole repository once for each row: a search among 20,000 new tests took longer than a read may. PostgreSQL
+ * analyzes a table once a tenth of it has changed, which may take days. So the transaction that counts the tests of a
+ * repository also analyzes the tables, and no search meets a large repository that the planner does not know.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -51,7 +51,7 @@ export class PlannerStatistics {
     for (const id of repositoryIds) this.#compared.delete(id);
   }
 
-  /** Those that have twice as many tests as when they were compared. */
+  /** Repositories that have twice as many tests as when they were compared. */
   async #grown(tx: Executor, repositoryIds: readonly string[]): Promise<Counted[]> {
     const { rows } = await tx.execute(sql`
       select repository_id as id, tests as count from ${repositoryCounts}

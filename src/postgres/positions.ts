@@ -5,7 +5,7 @@ import type { Position } from '../domain/execution.ts';
 
 export const positionColumns = sql`at_ms::float8 as at_ms, run_id, run_attempt::float8 as run_attempt, execution_id`;
 
-/** What these columns hold. */
+/** The schema of these columns. */
 export const positionRow = {
   at_ms: z.number(),
   run_id: z.string(),

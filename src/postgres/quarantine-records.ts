@@ -1,4 +1,4 @@
-/** What the stores of quarantines share: their columns, the events of their changes, and the repository's revision. */
+/** Shared by the stores of quarantines: their columns, the events of their changes, and the repository's revision. */
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { type EventActor, newEvent } from '../domain/events.ts';
 import type { Health } from '../domain/status.ts';
@@ -15,7 +15,7 @@ export type Quarantine = Omit<
   'repositoryId' | 'removedAt' | 'removedBy' | 'narrowing' | 'announcedExpiry'
 >;
 
-/** What may be agreed on a quarantine, and changed later. */
+/** Terms that may be agreed on a quarantine, and changed later. */
 export type QuarantineTerms = Pick<
   Quarantine,
   'pipelineName' | 'jobName' | 'failureIds' | 'expiresAt' | 'owner' | 'ticketUrl'
@@ -58,7 +58,7 @@ export const termsOf = ({ pipelineName, jobName, failureIds, expiresAt, owner, t
   ticket_url: ticketUrl,
 });
 
-/** What every event about a quarantine says. */
+/** Metadata of every event about a quarantine. */
 export const metadataOf = (quarantine: Quarantine, health: Health | null) => ({
   quarantine_id: quarantine.id,
   test_id: quarantine.testId,
@@ -110,7 +110,7 @@ export async function nextRevision(tx: Executor, repositoryId: string): Promise<
   return row.revision;
 }
 
-/** Those of some repositories in which a quarantine is open. */
+/** Which of some repositories have an open quarantine. */
 export async function repositoriesWithQuarantines(tx: Executor, repositoryIds: readonly string[]): Promise<string[]> {
   const rows = await tx
     .selectDistinct({ id: quarantines.repositoryId })

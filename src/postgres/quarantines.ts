@@ -38,7 +38,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /** All quarantines of a repository at one moment, in order of creation. */
 export interface QuarantineSnapshot {
-  /** Of two snapshots of a repository, the one with the higher revision is newer. */
+  /** The newer of two snapshots of a repository has the higher revision. */
   revision: number;
   quarantines: Quarantine[];
 }
@@ -147,7 +147,7 @@ export class QuarantineStore {
     return created;
   }
 
-  /** Of several evaluations that are kept from quarantining, the first one says so. */
+  /** If the limit keeps several evaluations from quarantining, only the first one writes the event. */
   async #noteLimit(tx: Executor, repositoryId: string, room: Room, wanted: NewQuarantine, trigger: string) {
     if (!(await setLimitNoted(tx, repositoryId, true))) return;
     const metadata = {

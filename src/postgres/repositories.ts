@@ -44,7 +44,7 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   rerun_percent: repository.rerunPercent,
 });
 
-/** Of a repository that was never written to. */
+/** The settings of a repository that was never written to. */
 export const DEFAULT_SETTINGS: Settings = {
   default_branch: null,
   flaky_detection_enabled: true,

@@ -1,4 +1,4 @@
-/** What an overview says of each repository. */
+/** A few figures of each repository, for the list of repositories. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, onPostgres } from './client.ts';

@@ -12,7 +12,7 @@ import { TOTALS_LOCK } from './locks.ts';
 import { repositoryCounts, repositoryDays } from './schema.ts';
 
 function dayRows(repositoryId: string, { days }: RepositoryTotals): SQL {
-  const column = (of: (totals: DayTotals) => number) => plainColumn(days.map(([, totals]) => of(totals)));
+  const column = (pick: (totals: DayTotals) => number) => plainColumn(days.map(([, totals]) => pick(totals)));
   return sql`select ${repositoryId}::uuid, * from unnest(${plainColumn(days.map(([day]) => day))}::int[],
     ${column(({ healths }) => healths.healthy)}::int[], ${column(({ healths }) => healths.flaky)}::int[],
     ${column(({ healths }) => healths.broken)}::int[], ${column(({ failures }) => failures)}::int[])`;

@@ -7,7 +7,7 @@ import { uploadChunks } from './schema.ts';
 /** One that sends more is not read by people. */
 const CHUNKS_MAX = 10_000;
 
-/** What an upload brought of one attempt of a CI job. */
+/** The reports that an upload brought of one attempt of a CI job. */
 export interface RunReport {
   uploadId: string;
   jobName: string;
@@ -34,12 +34,12 @@ export async function reportsOfRun(
     .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))
     .limit(CHUNKS_MAX);
   const reports = Map.groupBy(chunks, (chunk) => JSON.stringify([chunk.uploadId, chunk.jobName, chunk.runAttempt]));
-  return [...reports.values()].flatMap((of) => {
-    const [first] = of;
+  return [...reports.values()].flatMap((parts) => {
+    const [first] = parts;
     if (!first) return [];
     const sum = (count: (chunk: (typeof chunks)[number]) => number): number =>
-      of.reduce((total, one) => total + count(one), 0);
-    const stored = of.map((one) => one.storedAt?.getTime() ?? Number.POSITIVE_INFINITY);
+      parts.reduce((total, one) => total + count(one), 0);
+    const stored = parts.map((one) => one.storedAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const storedMs = Math.max(...stored);
     return [
       {

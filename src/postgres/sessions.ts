@@ -14,7 +14,7 @@ import { applicationKeys, sessions } from './schema.ts';
 
 export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash'>;
 
-/** What a session may do, and in whose name. */
+/** A session to start: what it may do, and in whose name. */
 export interface NewSession {
   /** The application key that it was made from; null: an identity provider vouched for the person. */
   keyId: string | null;
@@ -102,7 +102,7 @@ export class SessionStore {
     return begun;
   }
 
-  /** Those that have not ended, the newest first. */
+  /** Sessions that have not ended, the newest first. */
   async list(): Promise<Session[]> {
     const rows = await onPostgres(() =>
       this.db

@@ -1,7 +1,7 @@
 /**
- * What is stale (src/domain/stale.ts). A pass notes it in its own transaction, and a refresh takes the note away in the
- * transaction that puts it right, both under the lock of the partition: so nothing is forgotten, and to refresh twice changes
- * nothing.
+ * Notes of stale state (src/domain/stale.ts). A pass notes it in its own transaction, and a refresh takes the note away in
+ * the transaction that brings it up to date. A note that rises meanwhile has a higher revision and stays. So nothing is
+ * forgotten, and to refresh twice changes nothing.
  *
  *     refreshed ──noted──► noted ──refreshed──► resting ──ten times as long as that took──► may be refreshed again
  */
@@ -60,7 +60,7 @@ const notedRow = z.object({
   is_rested: z.boolean(),
 });
 
-/** What is noted of some repositories: by repository id, then by kind. */
+/** Notes of some repositories: by repository id, then by kind. */
 export async function readStale(
   tx: Executor,
   repositoryIds: readonly string[],

@@ -17,7 +17,7 @@ export interface IdentifiedSuspect extends Identity {
 }
 
 export interface SuspectRecord extends IdentifiedSuspect {
-  /** As it is shown. */
+  /** The shown health. */
   health: Health;
   /** For lists. */
   metrics: TestMetrics;
@@ -42,7 +42,7 @@ const row = z
   }));
 const columns = sql`suspects.repository_id, suspects.test_id, suspects.pipeline_name, suspects.job_name, before, after, recent`;
 
-/** Those among some identities of several repositories. */
+/** Suspects among some identities of several repositories. */
 export async function suspectsAmong(
   tx: Executor,
   asked: readonly (Identity & { repositoryId: string })[],

@@ -1,5 +1,5 @@
 /**
- * What lists know of tests: how many identities each has, and by how many executions the first of them is listed. It
+ * Listings of tests: how many identities each has, and by how many executions the first of them is listed. A listing
  * follows from the identities, and is written with them (src/postgres/identities.ts).
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
@@ -8,7 +8,7 @@ import { readWhole } from './abandonable.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { identities, repositories, testListings } from './schema.ts';
 
-/** What identities say about their tests. */
+/** Counts the identities of each test. */
 const countedOf = (condition: SQL): SQL => sql`
   select test_id, name_start collate "C" as name_start, coalesce(max(executions), 0) as executions,
     count(*) filter (where executions > 0)::int as identities

@@ -29,12 +29,12 @@ type NumberSort = (typeof NUMBER_SORTS)[number];
 
 export const isNumberSort = (sort: SearchSort): sort is NumberSort => NUMBER_SORTS.some((one) => one === sort);
 
-/** Of a health, the greatest is the worst. */
+/** Worse is greater. */
 const healthRank = (health: Health): number => HEALTHS.indexOf(health) + 1;
 
 /**
- * What a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
- * order. Of the same number, names ascend.
+ * The key that a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
+ * order. With the same number, names ascend.
  */
 export type SearchKey = [count: number, text1: string, text2: string, text3: string];
 
@@ -48,8 +48,8 @@ export interface TestSearch extends TestSelection {
 }
 
 /**
- * Of searches by pattern, each of which keeps one core of PostgreSQL busy while it looks at many names. Of those with
- * many wildcards, which take seconds, one runs at a time: even the smallest server then has a core for the others.
+ * Shares of searches by pattern, each of which keeps one core of PostgreSQL busy while it looks at many names. A search with
+ * many wildcards takes seconds, so one runs at a time: even the smallest server then has a core for the others.
  */
 export const SEARCH_SHARES: Shares = {
   atOnce: 4,
@@ -66,10 +66,10 @@ export interface FoundIdentity {
   name: string;
   pipeline_name: string;
   job_name: string;
-  /** What lists are ordered by. */
+  /** The number that lists are ordered by. */
   listed_executions: number;
   metrics: TestMetrics;
-  /** Of its summary. */
+  /** Counts by day, from its summary. */
   days: DayCounts;
 }
 
@@ -145,7 +145,7 @@ export async function searchTests(
 export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_status'> };
 
 /**
- * What to look for, one after another, until a page is full. In order of health, each health is a part: the few tests that
+ * Searches to run one after another until a page is full. In order of health, each health is a part: the few tests that
  * are flaky or broken are found by their index, and the healthy ones come in the order of another, that of names.
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
@@ -221,7 +221,7 @@ function beyond(search: TestSearchPart): SQL {
 export function orderOf(search: TestSearchPart): SQL {
   const { count, texts } = directionsOf(search);
   const order = textsOf(search.sort).map((column) => sql`${column} ${sql.raw(texts)}`);
-  // As the indexes have it: how the name begins, after the executions.
+  // Same order as in the indexes: how the name begins, after the executions.
   if (search.sort === 'test_name') order.unshift(sql`${nameStart} ${sql.raw(texts)}`);
   if (search.sort === 'executions_count') order.unshift(sql`identities.name_start collate "C" ${sql.raw(texts)}`);
   if (isNumberSort(search.sort)) order.unshift(sql`${NUMBERS[search.sort].column} ${sql.raw(count)}`);

@@ -11,7 +11,7 @@ export interface TestNames {
 }
 
 export interface TestSelection extends TestNames {
-  /** What else holds of each identity: conditions as those of identity-conditions.ts. */
+  /** Further conditions on each identity, such as those of identity-conditions.ts. */
   conditions: readonly SQL[];
 }
 
@@ -29,7 +29,7 @@ export function namedTests(repositoryId: string, { testIds, patterns }: TestName
 export const isByNamesOnly = ({ conditions }: TestSelection): boolean => conditions.length === 0;
 
 /**
- * What lists know of the tests whose names are meant, of each once. Names that begin with a text are looked for in the table
+ * Listings of the tests whose names are meant, each once. Names that begin with a text are looked for in the table
  * of listings alone, others among the tests: in at most two parts, however many names there are.
  */
 export function namedListings(repositoryId: string, { testIds, patterns }: TestNames): SQL {
@@ -52,7 +52,7 @@ export function namedListings(repositoryId: string, { testIds, patterns }: TestN
   return sql.join(parts, sql` union `);
 }
 
-/** What a pattern of LIKE begins with, as far as `tests_start` holds it: characters and escapes, but no wildcard. */
+/** The literal start of a pattern of LIKE, as far as `tests_start` holds it: characters and escapes, but no wildcard. */
 const LITERAL_START = new RegExp(`^(?:\\\\.|[^%_\\\\]){1,${NAME_START_LENGTH}}`, 'su');
 
 const textBefore = (pattern: string): string | undefined => LITERAL_START.exec(pattern)?.[0];

@@ -23,7 +23,7 @@ const UNWATCHED_MS = 500;
 const LISTS_MAX = 10_000;
 const LISTS_CHARACTERS_MAX = 64 * 1024 * 1024;
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** What an entry weighs in addition to its texts. */
+/** Weight of an entry in addition to its texts. */
 const ENTRY_WEIGHT = 1_000;
 const FAILURE_ID_WEIGHT = 60;
 
@@ -123,7 +123,7 @@ export class QuarantineLists {
 
   /** Loads the list, or confirms that the one in memory is still current. */
   async #refresh(repositoryId: string, entry: Entry): Promise<void> {
-    // As of before the question: a change that is reported meanwhile raises revisionMin.
+    // The time before the question: a change that is reported meanwhile raises revisionMin.
     const checkedAt = performance.now();
     const epoch = this.#epoch;
     const isKept = isNewEnough(entry) && (await this.store.revision(repositoryId)) === entry.list.revision;

@@ -87,7 +87,7 @@ const failureIds = z
   .max(QUARANTINE_FAILURES_MAX, { error: REQUEST_LIMITS.QUARANTINE_FAILURES_MAX.sentence() })
   .transform(orderedFailureIds);
 
-/** What may be agreed on a quarantine, and changed later. */
+/** Terms of a quarantine, which may be changed later. */
 const terms = {
   pipeline_name: text(1, NAME_LENGTH_MAX)
     .nullish()

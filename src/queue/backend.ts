@@ -59,7 +59,7 @@ const workerOptions = ({ concurrency, isOrdered }: Pace) => ({
 
 export async function openPostgresQueues(url: string, onError: QueueErrorListener): Promise<QueueBackend> {
   const producer = openPool(url, onError);
-  // What a worker writes need not survive a power loss: a job whose end is forgotten is repeated, which is harmless.
+  // A worker's writes need not survive a power loss: a job whose end is forgotten is repeated, which is harmless.
   const consumer = openPool(url, onError, '-c synchronous_commit=off');
   const classes = withBackend(createPostgresBackend);
   return {

@@ -1,5 +1,5 @@
 /**
- * What a job kind is: a queue with its payload schema, retries, concurrency and ids. Each kind is defined beside its
+ * A job kind is a queue with its payload schema, retries, concurrency and ids. Each kind is defined beside its
  * schema.
  */
 import { z } from 'zod';
@@ -50,7 +50,7 @@ export const defineJob = <S extends z.ZodType, const N extends string>(
 export const backoffMs = (attempts: number): number =>
   Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MS_MAX);
 
-/** As a producer has to fill it in. */
+/** The schema of what a producer fills in. */
 export function toJsonSchema(schema: z.ZodType): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
   return rest;

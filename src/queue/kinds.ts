@@ -6,7 +6,7 @@ import { uploadBundles } from './upload-bundles.ts';
 
 export const jobKinds = [testRuns, uploadBundles, prEvents] as const satisfies readonly JobKind[];
 
-/** Those whose jobs others may make. */
+/** Kinds whose jobs others may make. */
 export const publicJobKinds = jobKinds.filter(({ isInternal }) => !isInternal);
 
 export type JobName = (typeof jobKinds)[number]['name'];

@@ -1,5 +1,5 @@
 /**
- * What the package exports as `ci-insights/producer`: for TypeScript programs that put jobs straight into the queue.
+ * Exports of `ci-insights/producer`: for TypeScript programs that put jobs straight into the queue.
  *
  * @example
  * const queues = await openRedisQueues('redis://127.0.0.1:6379', console.error);

@@ -43,7 +43,7 @@ export class Producer<S extends z.ZodType = z.ZodType> {
     return this.addPacked(payloads.map((payload) => packJob(this.kind, payload)));
   }
 
-  /** As {@link addMany}, of jobs that were packed elsewhere. Their kind must be one without a delay. */
+  /** Like {@link addMany}, for jobs that were packed elsewhere. Their kind must be one without a delay. */
   async addPacked(jobs: readonly PackedJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.#enqueue<unknown>(() => {

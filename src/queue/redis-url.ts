@@ -23,7 +23,7 @@ export interface RedisAddress {
   password: string | undefined;
   /** A cluster has database 0 only. */
   database: number;
-  /** What the sentinels call the master; empty otherwise. */
+  /** The sentinels' name of the master; empty without sentinels. */
   masterName: string;
   sentinelPassword: string | undefined;
 }

@@ -16,7 +16,7 @@ export const uploadBundleSchema = z.object({
   uploads: z
     .array(
       z.object({
-        /** What the job would be called alone. */
+        /** The id that the job would have alone. */
         id: z.string(),
         /** A payload of `test-runs`, checked on its own: a bad one spoils no other. */
         job: z.unknown(),
@@ -39,7 +39,7 @@ export const uploadBundles = defineJob({
   id: ({ bundle }) => bundle,
 });
 
-/** What the last two digits of an id tell apart. */
+/** The last two digits of an id tell so many apart. */
 export const BUNDLE_UPLOADS_MAX = 256;
 const DIGITS = 2;
 
@@ -49,7 +49,7 @@ export const uploadIdOf = (bundle: string, index: number): string => bundle + in
 /** The bundle in which an upload is, if it is in one. */
 export const bundleOf = (uploadId: string): string => uploadId.slice(0, -DIGITS);
 
-/** What is parsed late follows in further jobs of the bundle. */
+/** Uploads that are parsed late follow in further jobs of the bundle. */
 const JOBS_MAX = 4;
 
 /** The ids of the jobs that a bundle may have, in their order. */
@@ -64,7 +64,7 @@ export interface BundledChunk extends PlainJob {
 /** Packs a job of a bundle, whose chunks are JSON already. */
 export function packBundle(jobId: string, chunks: readonly BundledChunk[]): PackedJob {
   const uploads = chunks.map(({ id, json, trace }) => {
-    // What is undefined is left out.
+    // JSON leaves out what is undefined.
     const rest = JSON.stringify({ id, trace });
     return `${rest.slice(0, -1)},"job":${json}}`;
   });

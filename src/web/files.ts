@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 const manifestSchema = z.object({
-  /** Of what it was made from: set-up builds again when it differs. */
+  /** Hash of the sources that it was made from: set-up builds again when it differs. */
   sources: z.string(),
   script: z.string(),
   /** Scripts that the first one imports before it runs. */

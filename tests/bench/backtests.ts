@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 const answer = z.object({ id: z.string(), status: z.enum(['running', 'finished', 'failed']) });
 
-/** Of one repository, in seconds. */
+/** Time for one repository, in seconds. */
 export async function measureBacktest(service: BenchService, repository: string, now: number): Promise<number> {
   const address = `${base(repository)}/backtests`;
   const started = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Generated history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most rarely), most runs on
- * the default branch, a few per cent failing with messages that group.
+ * Generated history of a few repositories, from a seed: tests by Zipf (a few run thousands of times, most rarely), most
+ * runs on the default branch, a few per cent failing with messages that group.
  */
 import { z } from 'zod';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
@@ -9,7 +9,7 @@ import { randomFrom } from '../support/random.ts';
 export const sourceSchema = z.object({
   seed: z.number(),
   executions: z.number(),
-  /** Of each repository. */
+  /** Number in each repository. */
   tests: z.number(),
   repositories: z.number(),
   /** Executions of one job. */
@@ -55,7 +55,7 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
       run: {
         pipeline_name: 'CI',
         job_name: `job ${index % 4}`,
-        // What is fed in later, from another seed, has its own runs and commits.
+        // Jobs that are fed in later, from another seed, have their own runs and commits.
         run_id: String(options.seed * 1_000_000 + Math.floor(index / 4)),
         run_attempt: 1,
         commit: (options.seed * 2 ** 32 + Math.floor(index / 8)).toString(16).padStart(40, '0'),

@@ -1,6 +1,6 @@
 /**
- * What evaluations cost: processor seconds per million executions, by part. The first pass, in which most names are new, does
- * not count. Jobs arrive in nearly the order in which they finished.
+ * The cost of evaluations: processor seconds per million executions, by part. The first pass, in which most names are new,
+ * does not count. Jobs arrive in nearly the order in which they finished.
  *
  * `bun tests/bench/evaluation.ts [executions] [executions of a pass]`. It imports little, and nothing new, so a copy of
  * this file measures an older checkout as well.

@@ -24,7 +24,7 @@ const feedSchema = z.object({
 });
 export type Feed = z.input<typeof feedSchema>;
 
-/** What waits in the queue at most while it is filled without a rate, in jobs. */
+/** Jobs that wait in the queue at most while it is filled without a rate. */
 const DEPTH_MAX = 200;
 /** A full queue lasts longer. Counting its jobs takes PostgreSQL about 0.7 ms, which is measured with the service. */
 const DEPTH_POLL_MS = 500;

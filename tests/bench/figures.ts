@@ -117,7 +117,7 @@ export interface Stored {
   identities: number;
   clickhouseBytes: number;
   postgresBytes: number;
-  /** Of the tables with the state of tests. */
+  /** Size of the tables with the state of tests. */
   stateBytes: number;
 }
 

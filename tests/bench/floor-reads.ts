@@ -5,7 +5,7 @@ import type { Pace, Read, Targets } from './reads.ts';
 
 const DAY_MS = 86_400_000;
 const PAGE = 10;
-/** Of the series that the service answers for 30 days. */
+/** Bucket of the series that the service answers for 30 days. */
 const BUCKET_MS = DAY_MS;
 
 const ms = (column: string): string => `round(extract(epoch from ${column}) * 1000)::float8`;

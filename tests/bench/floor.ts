@@ -1,6 +1,6 @@
 /**
- * What an engineer would build on PostgreSQL alone: every execution and every failure a row, an index for each read, plain
- * SQL. A second embedded server with the settings of the first.
+ * A service as an engineer would build it on PostgreSQL alone: every execution and every failure a row, an index for each
+ * read, plain SQL. A second embedded server with the settings of the first.
  */
 import pg from 'pg';
 import { testIdOf } from '../../src/domain/identity.ts';

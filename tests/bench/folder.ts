@@ -14,7 +14,7 @@ const noteOf = (folder: string): string => join(folder, 'bench.json');
 export const noteFilled = (folder: string, source: DataOptions): void =>
   writeFileSync(noteOf(folder), JSON.stringify(source));
 
-/** What an earlier run has filled the folder with; undefined if it is new. Throws if it has other things in it. */
+/** The data with which an earlier run has filled the folder; undefined if it is new. Throws if it has other things in it. */
 export function filledWith(folder: string | undefined): DataOptions | undefined {
   if (folder === undefined || !isInUse(folder)) return undefined;
   if (!existsSync(noteOf(folder))) throw new Error('--folder takes a new folder, or one that --fill has filled');

@@ -150,7 +150,7 @@ async function upload(service: BenchService, name: string, runId: string): Promi
   await response.arrayBuffer();
 }
 
-/** Those names whose details the service shows. */
+/** Names whose details the service shows. */
 async function visibleOf(service: BenchService, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   const query = names.map((name) => `test_name=${encodeURIComponent(name)}`).join('&');

@@ -1,18 +1,18 @@
-/** What people do on the pages of the web application most, and how one sees that it is done. */
+/** The most frequent actions of people on the pages of the web application, and how one sees that each is done. */
 import type { Locator, Page } from 'playwright-core';
 
 export interface Interaction {
-  /** Of `tests/support/pages.ts`. */
+  /** Name in `tests/support/pages.ts`. */
   page: string;
   /** Whether it is about the log, so that it needs the repository with many events. */
   isAboutLog?: boolean;
-  /** What comes before it and is not timed. */
+  /** Comes before it and is not timed. */
   prepare?(page: Page): Promise<unknown>;
   act(page: Page): Promise<unknown>;
   done(page: Page): Locator;
 }
 
-/** As people type who know what they want. */
+/** The pace of people who know what they want. */
 const KEY_MS = 60;
 
 const main = (page: Page): Locator => page.getByRole('main');

@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const LOG_WINDOWS = 2_000;
 const LOG_DAYS = 30;
-/** Of `fillLog`: their events are merges. */
+/** Users of `fillLog` whose events are merges. */
 const MERGING_USERS = 75;
 const STATISTICS = ['total_tests', 'healthy_tests', 'flaky_tests', 'broken_tests', 'failed_executions'];
 

@@ -28,7 +28,7 @@ const sqlLoad = z.object({
 const loadSchema = z.discriminatedUnion('kind', [httpLoad, sqlLoad]);
 export type Load = z.infer<typeof loadSchema>;
 
-/** As many as a service keeps open to its database. */
+/** A service keeps so many open to its database. */
 const SQL_CONNECTIONS_MAX = 16;
 
 /** Runs it in another process. */
@@ -74,7 +74,7 @@ async function sqlCallers(load: z.infer<typeof sqlLoad>): Promise<Ask[]> {
     max: Math.min(load.callers, SQL_CONNECTIONS_MAX),
   });
   const ask: Ask = async (place) => {
-    // As JSON, so that the answer can be sent on.
+    // JSON, so that the answer can be sent on.
     JSON.stringify(
       (await pool.query({ ...load.statement, values: load.values[place % load.values.length] ?? [] })).rows,
     );

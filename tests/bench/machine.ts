@@ -1,4 +1,4 @@
-/** What the machine does beside a benchmark. */
+/** The load of the machine beside a benchmark. */
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { type Figure, figure } from './report.ts';
@@ -40,7 +40,7 @@ export class Machine {
     return stolen === undefined ? load : `${load}, ${Math.round(stolen * 100)} % stolen since`;
   }
 
-  /** Of the whole time. */
+  /** Figures of the whole time. */
   figures(): Figure[] {
     const stolen = this.#stolenSince(this.#first);
     return stolen === undefined ? [] : [figure('machine.stolen', stolen * 100, '%', { atMost: STOLEN_PERCENT_MAX })];

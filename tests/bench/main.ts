@@ -32,7 +32,7 @@ const FILLED_BY_QUEUE_MAX = 20_000_000;
 const TESTS_EACH = 100;
 const RUNS_EACH = 3;
 
-/** What all runs have in common. */
+/** Options that all runs have in common. */
 const { quick } = values;
 const common = {
   pace: quick ? { warmSeconds: 0.2, seconds: 0.8 } : { warmSeconds: 1, seconds: 6 },

@@ -1,4 +1,4 @@
-/** What the processes of a service take in memory together, and each kind of them: from /proc. */
+/** Memory of the processes of a service together, and of each kind of them: from /proc. */
 import { readFile } from 'node:fs/promises';
 import { processTree } from '../support/process-tree.ts';
 

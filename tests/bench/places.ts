@@ -1,4 +1,4 @@
-/** What is opened on the pages of the web application, and what they show beside executions. */
+/** Places to open on the pages of the web application, and what they show beside executions. */
 import { z } from 'zod';
 import { type Places, runsSchema } from '../support/pages.ts';
 import { ownerOf, repositoryName } from './data.ts';

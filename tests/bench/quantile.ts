@@ -1,4 +1,4 @@
-/** What a list of measurements comes to. */
+/** Quantiles of measurements. */
 
 /** The value that this share of the values is not above. */
 export function quantile(values: readonly number[], q: number): number {

@@ -11,7 +11,7 @@ const WINDOW_DAYS = 30;
 
 export const READS = ['details', 'failures', 'exact', 'pattern', 'part', 'all', 'stats', 'executions'] as const;
 export type Read = (typeof READS)[number];
-/** Those that are asked about one test each, and over 64 connections, too. */
+/** Reads that are asked about one test each, and over 64 connections, too. */
 export const PER_TEST = ['details', 'failures', 'exact', 'stats', 'executions'] as const satisfies Read[];
 export type PerTest = (typeof PER_TEST)[number];
 
@@ -19,7 +19,7 @@ export const CONNECTIONS = 64;
 /** No more addresses than this go round. */
 const TESTS_MAX = 20_000;
 const PATTERNS = 500;
-/** Of a hundred runs, in each repository. */
+/** Pages of a hundred runs, in each repository. */
 const RUN_PAGES_MAX = 10;
 
 /** A stored test. */
@@ -38,11 +38,11 @@ interface TestPattern {
 
 export interface Targets {
   tests: BenchTest[];
-  /** Those with failures. */
+  /** Tests with failures. */
   failing: BenchTest[];
-  /** Of how names begin. */
+  /** Patterns of how names begin. */
   patterns: TestPattern[];
-  /** Of what stands in the middle of names. */
+  /** Patterns of what stands in the middle of names. */
   parts: TestPattern[];
   /** With failures. */
   commits: { repository: string; commit: string }[];

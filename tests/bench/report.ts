@@ -57,7 +57,7 @@ const cellsOf = ({ name, value, unit, postgres, bare, goal, reached }: Figure): 
   reached === null ? '' : reached ? 'yes' : '**no**',
 ];
 
-/** As Markdown, with columns in line. */
+/** A table in Markdown, with columns in line. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>

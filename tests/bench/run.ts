@@ -45,10 +45,10 @@ export interface RunOptions {
   isFilled: boolean;
   /** Whether those before the timed ones go through the queue, or are stored directly and rebuilt. */
   isFilledByQueue: boolean;
-  /** Of the executions, those that arrive last and are timed. */
+  /** Executions that arrive last and are timed. */
   timed: number;
   pace: Pace;
-  /** Of one client with the reads that are compared with nothing. */
+  /** Pace of one client with the reads that are compared with nothing. */
   judgedPace: Pace;
   /** In the log of one repository. */
   events: number;
@@ -154,7 +154,7 @@ function lastJobsOf({ source, timed }: RunOptions): TimedJobs {
   return { source, from: to - Math.ceil(timed / source.chunk), to };
 }
 
-/** As many that no run has stored before, from now on. */
+/** Jobs that no run has stored before, from now on. */
 function furtherOf({ source, timed }: RunOptions): TimedJobs {
   const now = Date.now();
   const seed = 2 + (Math.floor(now / 1_000) % 1_000_000);

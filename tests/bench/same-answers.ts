@@ -41,7 +41,7 @@ export async function compareAnswers(floor: Floor, samples: readonly Sample[], t
   return samples.length;
 }
 
-/** What the floor knows of it: health and flakiness are judgements, which no statement on raw rows gives. */
+/** Fields that the floor knows: health and flakiness are judgements, which no statement on raw rows gives. */
 const DETAILS = [
   'test_name',
   'last_conclusion',

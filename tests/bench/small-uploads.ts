@@ -1,9 +1,10 @@
 /**
- * What an execution costs in small and in large uploads, from the socket to queryable: CPU seconds of the service with all its
- * processes. The same runs of 2,000 tests are sent whole and in parts of 40; beside them, small runs of 40 tests are
+ * The cost of an execution in small and in large uploads, from the socket to queryable: CPU seconds of the service with all
+ * its processes. The same runs of 2,000 tests are sent whole and in parts of 40; beside them, small runs of 40 tests are
  * sent. The rounds alternate, because the speed of a shared machine changes.
  *
- * `bun tests/bench/small-uploads.ts [executions] [rounds] [connections]`; the queue is in PostgreSQL, or where REDIS_URL says.
+ * `bun tests/bench/small-uploads.ts [executions] [rounds] [connections]`; the queue is in PostgreSQL, or where REDIS_URL
+ * says.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ await service.start();
 const pid = service.pid;
 let runs = 0;
 
-/** What spends the time. */
+/** Parts of the service that spend the time. */
 const SERVICE_PARTS = [
   ['API', /src\/api\/process/],
   ['parsers', /parsing\/process/],
@@ -46,7 +47,7 @@ interface Shape {
   name: string;
   /** Tests of a run. */
   tests: number;
-  /** Of them in an upload. */
+  /** Tests in an upload. */
   part: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a person at a browser waits for: the first view of a page, and the answer to a key or a click. */
+/** The waits of a person at a browser: the first view of a page, and the answer to a key or a click. */
 import type { Locator, Page } from 'playwright-core';
 import { shiftsOn } from '../support/browser.ts';
 import type { PageRow } from '../support/pages.ts';
@@ -16,7 +16,7 @@ async function untilShown(place: Locator): Promise<void> {
 }
 
 async function shiftOn(page: Page): Promise<number> {
-  // What arrives late moves things, too.
+  // Late content moves things, too.
   await page.waitForLoadState('networkidle');
   return (await shiftsOn(page)).reduce((sum, { value }) => sum + value, 0);
 }
@@ -31,7 +31,7 @@ export interface FirstView {
   ms: number;
   /** Processor time of the page's main thread until then. */
   browserMs: number;
-  /** Of all processes of the service, with what else they do. */
+  /** Time of all processes of the service, with what else they do. */
   serviceMs: number;
   scriptBytes: number;
   /** In Chromium's measure. */

@@ -1,4 +1,4 @@
-/** What operators see in a real browser: the state of the service, uploads, settings, and many repositories. */
+/** Pages of operators in a real browser: the state of the service, uploads, settings, and many repositories. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hasBrowser, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';

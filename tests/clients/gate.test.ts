@@ -188,7 +188,7 @@ describe.each(RUNTIMES)('what is never excused, on %s', (runtime) => {
     const env = { CI_INSIGHTS_URL: service.origin, CI_INSIGHTS_TOKEN: service.token };
     const ran = await runClient(runtime, args, { cwd: first.cwd, env });
     expect([ran.code, ran.stdout]).toEqual([9, expect.stringContaining('was not written by this command')]);
-    // Of a step that ran before, it is the report.
+    // If the flags name the run of a step before, the report counts as that step's.
     const flags = ['--repo', `acme/${repository}`, '--pipeline', 'CI', '--job', 'unit', '--run-id', '1'];
     const after = await runClient(runtime, ['gate', 'junit', 'reports', ...flags], { cwd: first.cwd, env });
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining('every failure is excused')]);

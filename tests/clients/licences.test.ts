@@ -1,4 +1,4 @@
-/** What the client tests install is open source. An environment with anything else is refused before any of it runs. */
+/** The client tests install only open source. An environment with anything else is refused before any of it runs. */
 import { expect, test } from 'bun:test';
 import { licenceRefusal } from './support/licences.ts';
 import { pythonEnvironment } from './support/python.ts';

@@ -1,4 +1,4 @@
-/** What stands between a CI job and the service: a proxy, and a certificate that must be right. */
+/** The network between a CI job and the service: a proxy, and a certificate that must be right. */
 import { describe, expect, test } from 'bun:test';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -261,7 +261,7 @@ describe('the exporter of an OpenTelemetry collector', () => {
       },
       spans: [{ name: PASSING, attributes: { 'test.case.result.status': 'passed' } }],
     });
-    // What otlphttp sends by default: protobuf, gzip.
+    // The defaults of otlphttp: protobuf, gzip.
     const headers = { ...exporter.headers, 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' };
     const response = await fetch(exporter.traces_endpoint, { method: 'POST', headers, body: gzipSync(body) });
     expect(response.status).toBe(200);

@@ -69,7 +69,7 @@ describe.skipIf(!hasRedis)('while Redis is frozen', () => {
       `${base}/search/tests?test_name=*`,
     );
     expect(tests.map(({ test_name }) => test_name).sort()).toEqual(['a', 'b', 'before', 'c', 'd']);
-    // What Redis took although its upload was refused counts once.
+    // A job that Redis took although its upload was refused counts once.
     expect(await stores.producers.of(testRuns).depth()).toBe(0);
     await driver.verify();
   });

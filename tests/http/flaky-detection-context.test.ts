@@ -1,4 +1,4 @@
-/** What test runners are told about running tests again. */
+/** The answer to test runners about running tests again. */
 import { expect, test } from 'bun:test';
 import { at, setUpInsights } from '../support/insights.ts';
 

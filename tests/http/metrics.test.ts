@@ -1,4 +1,4 @@
-/** What Prometheus reads: it counts what happened, and reveals nothing it should not. */
+/** Metrics for Prometheus: they count what happened, and reveal nothing they should not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { StoreUnavailable } from '../../src/errors.ts';
 import type { IngestDeps } from '../../src/ingest/gateway.ts';

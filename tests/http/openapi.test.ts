@@ -39,7 +39,7 @@ interface Document {
   components: { schemas: Record<string, object>; securitySchemes: Record<string, unknown> };
 }
 
-/** What OpenAPI 3.1 requires of every part that is used. */
+/** OpenAPI 3.1 requires this of every part that is used. */
 const STRUCTURE = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],

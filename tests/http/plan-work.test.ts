@@ -43,7 +43,7 @@ async function rowsLookedThrough(statement: SQL, prepare: (tx: Executor) => Prom
   throw error;
 }
 
-/** As if the repository were so large that lists of its tests do not fit into the memory of a statement. */
+/** Makes the repository seem so large that lists of its tests do not fit into the memory of a statement. */
 async function outgrowMemory(tx: Executor): Promise<void> {
   await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities`);
   await tx.execute(sql`set local work_mem = '64kB'`);

@@ -84,7 +84,7 @@ test('what quarantines have excused is counted from what failed: no execution is
     rows: number;
   }[];
   expect(read.map(({ table }) => table).sort()).toEqual(['commit_runs', 'failures']);
-  // Of the quarantined tests alone.
+  // Only those of the quarantined tests.
   const failures = read.find(({ table }) => table === 'failures');
   expect(failures?.rows).toBeLessThan(TESTS);
 });
@@ -125,7 +125,7 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
 test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes, search }) => {
   const plans = await insights.app.stores.postgres.db.transaction(async (tx) => {
     await tx.execute(sql`analyze ci_insights.tests, ci_insights.identities, ci_insights.suspects`);
-    // As a vacuum does some time after names have arrived: until then a search must also look through the new ones.
+    // A vacuum does this some time after names have arrived: until then a search must also look through the new ones.
     await tx.execute(sql`select gin_clean_pending_list('ci_insights.tests_name')`);
     // So few tests are read faster as a whole.
     await tx.execute(sql`set local enable_seqscan = off`);

@@ -1,4 +1,4 @@
-/** What quarantines have excused, counted by the service and by the rule that decides what a quarantine covers. */
+/** Effects of quarantines, counted by the service and by the rule that decides what a quarantine covers. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../../src/domain/fingerprint.ts';

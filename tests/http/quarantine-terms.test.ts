@@ -1,4 +1,4 @@
-/** What may be agreed on a quarantine: an end, an owner, a ticket, and what it is narrowed to. */
+/** Terms of a quarantine: an end, an owner, a ticket, and what it is narrowed to. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { uniqueRepository } from '../support/stores.ts';

@@ -75,7 +75,7 @@ test('those with the most broken tests come first, of these those with the most 
   expect(trouble).toEqual(inOrder);
 });
 
-/** What the list says of one repository. */
+/** The entry of one repository in the list. */
 const summaryOf = async ({ repository: { owner, name } }: InsightsFixture) => {
   const listed = await listFor(await insights.app.makeKey({ owner, repositories: [name] }));
   return listed[0];

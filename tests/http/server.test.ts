@@ -1,4 +1,4 @@
-/** What shows only on a socket: the limits of the server and its answer to HEAD. */
+/** Shows only on a socket: the limits of the server and its answer to HEAD. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';

@@ -23,7 +23,7 @@ const signIn = (key: string, headers: Record<string, string> = OWN_PAGE, origin 
     body: JSON.stringify({ key }),
   });
 
-/** What a browser sends after it has signed in. */
+/** The cookie that a browser sends after it has signed in. */
 async function cookieOf(key: string): Promise<string> {
   const response = await signIn(key);
   expect(response.status).toBe(201);

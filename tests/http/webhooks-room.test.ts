@@ -75,7 +75,7 @@ test('deliveries beyond what can be handled get 503 and Retry-After, and are tak
   expect(lines.filter((line) => line.includes('a webhook delivery found no room'))).toHaveLength(refused.length);
   expect(await shed()).toBe(before + refused.length);
 
-  // What is too large or not signed is told so at once, not that there is no room.
+  // A delivery that is too large or not signed is told so at once, not that there is no room.
   const large = { 'content-length': String(26 * MEBIBYTE) };
   expect((await send(delivery('ping', {}), large)).status).toBe(413);
   expect((await app.request('/webhooks/github', { method: 'POST', body: '{}', token: null })).status).toBe(403);

@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 
 type Body = ConstructorParameters<typeof Response>[0];
-/** As the host sends it: without a key. A header of null is left out. */
+/** Posts like the host: without a key. A header of null is left out. */
 const post = (body: Body, headers: Record<string, string | null>) =>
   app.request(PATH, {
     method: 'POST',

@@ -251,7 +251,7 @@ describe('recovery', () => {
     expect(await isRecovered()).toEqual([false]);
     await course.run(times(50), 3 * HOUR_MS);
     expect(await isRecovered()).toEqual([true]);
-    // What its run explains changes nothing; what only the test explains does.
+    // A failure that its run explains changes nothing; one that only the test explains does.
     await course.outage();
     await course.run(times(1));
     expect(await isRecovered()).toEqual([true]);

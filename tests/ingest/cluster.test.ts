@@ -10,14 +10,14 @@ import { makeJob } from '../support/jobs.ts';
 import { explainable, sqlFiles } from '../support/queries.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
-/** Those that name one repository. */
+/** Queries that name one repository. */
 const queries = sqlFiles('queries')
   .map((path) => path.replace('queries/', ''))
   .filter((name) => 'repository_id' in readSqlFile(`queries/${name}`).samples);
 
 /**
- * Both shards of this cluster are one engine with the same rows: a read that asks both sees everything twice, and a read of one
- * repository is right only if it asks one.
+ * Both shards of this cluster are one engine with the same rows: a read that asks both sees everything twice, and a read of
+ * one repository is right only if it asks one.
  */
 describe('a cluster of two shards', () => {
   let server: TestClickHouse;
@@ -34,7 +34,7 @@ describe('a cluster of two shards', () => {
   afterAll(async () => {
     await clickhouse.close();
     await server.stop();
-    // What was claimed here is in the other ClickHouse: the shared ledger would miss it.
+    // Claims of this test are for the other ClickHouse: the shared ledger would miss its executions.
     await emptyStores(stores);
   });
 

@@ -244,7 +244,7 @@ describe('when months leave', () => {
   test('what pull requests showed stays believed when their month leaves', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    // Of October, but for the last commit.
+    // All in October, but for the last commit.
     const shift = -24 * 7;
     const pulls = ['one', 'two', 'three'];
     await driver.ingest(
@@ -265,7 +265,7 @@ describe('when months leave', () => {
     expect(await driver.retention.run()).toContain(202610);
     expect((await stored(repository)).contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of late']);
     expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
-    // What the episode began with has left.
+    // The failure with which the episode began has left.
     expect(await beginningsOf(repository)).toEqual([['flaky', 'Error', undefined]]);
     await driver.verify();
     stores.clock.set(TEST_NOW);
@@ -274,7 +274,7 @@ describe('when months leave', () => {
   test('what pull requests showed stays believed past its month until a test first runs on the default branch', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    // Of October, but for the pull requests `late` and `later`: two tests are on none but pull requests.
+    // All in October, but for the pull requests `late` and `later`: two tests are on none but pull requests.
     const shift = -24 * 7;
     await driver.ingest(
       ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: shift + i }, { sums: 'passed' })),
@@ -307,7 +307,7 @@ describe('when months leave', () => {
   test('what pull requests show counts for a CI job of which only that is left, as long as the test runs in another', async () => {
     const { stores, driver } = ingest;
     const repository = uniqueRepository();
-    // Of October; the CI job `e2e` and the pull requests are of November.
+    // The rest is in October; the CI job `e2e` and the pull requests are in November.
     await driver.ingest(
       ...Array.from({ length: 12 }, (_, i) => ran(repository, { hours: i - 24 * 7 }, { sums: 'passed' })),
       ran(repository, { hours: 100, job: 'e2e' }, { sums: 'passed' }),

@@ -1,4 +1,4 @@
-/** What a producer says about an event is in the log: whole, within limits, whether this version knows it or not. */
+/** Metadata of a producer's event is in the log: whole, within limits, whether this version knows it or not. */
 import { expect, test } from 'bun:test';
 import { EVENT_TYPES, type EventType } from '../../src/domain/events.ts';
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from '../../src/domain/limits.ts';

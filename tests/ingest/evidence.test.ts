@@ -1,4 +1,4 @@
-/** What counts as evidence, on real stores: failures that repeat, and runs in which much fails at once. */
+/** Evidence on real stores: failures that repeat, and runs in which much fails at once. */
 import { describe, expect, test } from 'bun:test';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';

@@ -54,7 +54,7 @@ const testsOf = (events: readonly Shown[]): unknown[] => events.map(({ metadata 
 const open = async ({ id }: Repository): Promise<string[]> =>
   (await service.stores.quarantines.snapshot(id)).quarantines.map(({ testName }) => testName);
 
-/** What every worker does every few seconds, by several of them at the same time. */
+/** Several workers do at the same time what every worker does every few seconds. */
 const everyWorker = (work: typeof endExpired): Promise<unknown> =>
   Promise.all(Array.from({ length: WORKERS }, () => work(service.stores.postgres.db)));
 

@@ -1,4 +1,4 @@
-/** What adding jobs costs a queue in PostgreSQL, as far as it can be counted. */
+/** The cost of adding jobs to a queue in PostgreSQL, as far as it can be counted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openPostgresQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { Producers } from '../../src/queue/producer.ts';

@@ -154,7 +154,7 @@ for (const { kind, isHere, start } of BACKENDS)
       expect(bundles).toBeGreaterThan(0);
       // On a busy machine, one that is parsed late may go alone.
       expect(jobs + bundles).toBeLessThan(6);
-      // Of another replica, too.
+      // Another replica finds them, too.
       for (const asked of [own, withQueue(new Producers(queues))])
         expect(await receipts(together, asked)).toMatchObject(together.map((id) => ({ id, status: 'queued' })));
       const [first = '', second = ''] = together;

@@ -1,4 +1,4 @@
-/** What a receipt promises: once it says that an upload is stored, every read shows it. */
+/** The promise of a receipt: once it says that an upload is stored, every read shows it. */
 import { expect, test } from 'bun:test';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';

@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = await openTestApp();
 });
 
-/** As if an older version had told every message apart. */
+/** The group of an older version that told every message apart. */
 const olderGroupOf = (testId: string, type: string, message: string): string =>
   failureIdOf(testId, FINGERPRINT_VERSION - 1, type, message);
 

@@ -1,4 +1,4 @@
-/** What a power loss leaves of a batch of events: those of some months. No relay runs while it is repaired. */
+/** A power loss leaves a part of a batch of events: those of some months. No relay runs while it is repaired. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { eventLine } from '../../src/ledger/event-line.ts';

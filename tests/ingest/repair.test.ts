@@ -1,4 +1,4 @@
-/** What a power loss leaves of an insert: some of its parts. However it looks, the repair completes it. */
+/** A power loss leaves some parts of an insert. However it looks, the repair completes it. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Ledger } from '../../src/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-/** What is believed, and what runs mean, beside a month that is dropped. */
+/** Beliefs and the meanings of runs beside a month that is dropped. */
 import { expect, test } from 'bun:test';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { readRuns } from '../../src/postgres/judged-runs.ts';
@@ -36,7 +36,7 @@ test('what is believed stays when a month is dropped, its runs leave with it, an
   expect(await healthOf(stores, repository, 'sums')).toEqual(['flaky']);
   const { host, owner, name } = repository;
   const [oldest] = await readRuns(stores.postgres.db, repositoryIdOf(host, owner, name), 0);
-  // Those of the last days before a month say what is usual in it.
+  // Runs of the last days before a month say what is usual in it.
   expect(oldest?.runId).toBe('2026-09-26');
   await driver.verify();
 

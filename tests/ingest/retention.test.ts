@@ -205,7 +205,7 @@ describe('with the clock moved past retention', () => {
     const details = `/v1/ci/${repository.owner}/repositories/${repository.name}/tests/${testIdOf(id, 't')}`;
     expect(await app.get(details)).toMatchObject({ health_status: 'flaky' });
     expect(await flakyOf(app.stores, repository)).toEqual([]);
-    // Of a test that is known to be flaky, one failure counts as flaky at once.
+    // If a test is known to be flaky, one failure counts as flaky at once.
     const late = run('2026-11-01', 1, 'failed');
     const refused = run('2026-09-15', 1, 'failed');
     await driver.ingest(late, refused);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await openTestApp();
 });
 beforeEach(() => emptyStores(ingest.stores));
-// What is broken here must not be found by the tests that come after.
+// The damage done here must not be found by the tests that come after.
 afterAll(() => emptyStores(ingest.stores));
 
 const run = (repository: ReturnType<typeof uniqueRepository>, runId: string, hours: number, status: Status) =>
@@ -42,7 +42,9 @@ async function fill(): Promise<void> {
 const online = () =>
   verifyOnline(ingest.stores, { onProgress: async () => {}, isStopped: () => false, betweenLooksMs: 1 });
 
-/** What does not depend on the order of repositories, or of the executions that are given as examples. */
+/**
+ * The parts of a report that do not depend on the order of repositories, or of the executions that are given as examples.
+ */
 const verdictOf = (report: VerifyReport | undefined) => ({
   ...report,
   checks: report?.checks

@@ -1,4 +1,4 @@
-/** What `verify` finds, and what it knows to be on its way. */
+/** Differences that `verify` finds, and what it knows to be on its way. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
@@ -13,7 +13,7 @@ import { runOf } from '../support/verdicts.ts';
 
 const ingest = setUpIngest();
 beforeEach(() => emptyStores(ingest.stores));
-// What is broken here must not be found by the tests that come after.
+// The damage done here must not be found by the tests that come after.
 afterAll(() => emptyStores(ingest.stores));
 
 type Repository = ReturnType<typeof uniqueRepository>;
@@ -55,7 +55,7 @@ describe('what is on its way', () => {
     expect(await verify(stores)).toMatchObject({ isConsistent: true, pendingBlocks: 1, executions: 6 });
 
     await stores.postgres.db.delete(identities);
-    // Those of c and d; a and b will be judged anyway.
+    // The identities of c and d; a and b will be judged anyway.
     expect((await differencesOf()).filter((one) => one.includes('ran, but is not stored'))).toHaveLength(2);
     while ((await driver.sweeper.sweep(0)) > 0);
     await driver.settle();

@@ -1,4 +1,7 @@
-/** Backup and restore as docs/operations.md describes them: a copy of a stopped service's folder, and ClickHouse's statements. */
+/**
+ * Backup and restore as docs/operations.md describes them: a copy of a stopped service's folder, and ClickHouse's
+ * statements.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +64,7 @@ test('a folder that is copied while stopped, lost and restored has everything of
   expect(verified.code).toBe(0);
 
   await service.start();
-  // What the backup contains is known; what came after it is accepted as new.
+  // The contents of the backup are known; what came after it is accepted as new.
   expect(await upload(service, 1)).toMatchObject({ accepted: 0, duplicate: 3 });
   expect(await upload(service, 2)).toMatchObject({ accepted: 3, duplicate: 0 });
   const list = (await (await service.request(`${SHOP}/quarantines`)).json()) as { quarantined_tests?: unknown[] };

@@ -1,4 +1,4 @@
-/** What lies in the data folder: who can read it, who holds it, and what a power loss may have left of it. */
+/** The data folder: who can read it, who holds it, and what a power loss may have left of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -156,7 +156,7 @@ describe('the lock of a data folder', () => {
 });
 
 describe.skipIf(!isRoot)('other users of the machine', () => {
-  /** What a process of that user can list or read below the data folder, at places that it knows of. */
+  /** Files that a process of that user can list or read below the data folder, at places that it knows of. */
   function reachable(dataDir: string, uid: number): string[] {
     const places = [
       '',

@@ -11,7 +11,7 @@ const FEW = { cases: 200, endlessMs: 1_000 };
 const UNTIL_FOUND = { cases: 10_000, endlessMs: 1_000 };
 /** Unchanged samples are for the whole run: there they are taken first. */
 const unchanged = (target: Target): Target => ({ ...target, takesSamples: false });
-/** Of the bodies, by what is in them: a body that is tried again fails again. */
+/** Depends on the contents of a body: one that is tried again fails again. */
 const isFaulty = (body: Buffer): boolean => Bun.hash.crc32(body) % 25 === 0;
 const HANG_MS = 200;
 const LEAK_BYTES = 128 * 1024;
@@ -24,7 +24,7 @@ const computing = (): void => {
 const kept: Buffer[] = [];
 
 const KEEPS = 'keeps 128 KiB of each body';
-/** What happens before the parser reads a faulty body; what it must be found as. */
+/** Faults before the parser reads a faulty body, and what they must be found as. */
 const READING: Readonly<Record<string, [fault: (body: Buffer) => unknown, found: RegExp]>> = {
   'throws an error without a sentence': [
     (body) => {

@@ -5,7 +5,7 @@ import { HOSTILE_BODIES, packed } from '../support/hostile-bodies.ts';
 import { packedReport } from '../support/packed-report.ts';
 
 const BEYOND = { cpuSeconds: 1, peakMb: 300 };
-/** Of an ordinary test of the cheapest format, measured on a machine with nothing else to do. */
+/** Cost of an ordinary test of the cheapest format, measured on a machine with nothing else to do. */
 const CPU_SECONDS_PER_TEST = 1e-5;
 /** So many ordinary tests of JUnit take the seconds of {@link BEYOND} on that machine; on a slower one, more is allowed. */
 const ORDINARY_TESTS = 60_000;

@@ -28,7 +28,7 @@ const LARGE_TESTS = 100_000;
 const LARGE_JOBS = 20;
 /** Half of what Chromium calls good, all shifts of a page together. */
 const SHIFT_MAX = 0.05;
-/** Of a page with any number of tests. */
+/** Elements of a page with any number of tests. */
 const ELEMENTS_MAX = 4_000;
 const SLOW_MS = 400;
 const NO_ID = '00000000-0000-4000-8000-000000000000';
@@ -102,7 +102,7 @@ afterAll(async () => {
   for (const service of services) await service.stop();
 });
 
-/** As an operator starts it for the first time. */
+/** Starts it like an operator who does so for the first time. */
 async function openEmpty(): Promise<Visited> {
   const service = ServiceProcess.onFolder(makeFolder('empty'));
   services.push(service);
@@ -114,7 +114,7 @@ async function openEmpty(): Promise<Visited> {
   };
 }
 
-/** As anyone starts it who wants to see what it is, signed in by the link that it prints. */
+/** Starts it like anyone who wants to see what it is, signed in by the link that it prints. */
 async function openDemo(): Promise<Visited> {
   const script = resolve(import.meta.dir, '../../scripts/demo.ts');
   const child = Bun.spawn([process.execPath, script], {

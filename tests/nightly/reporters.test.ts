@@ -93,7 +93,7 @@ interface Runner {
   name: 'vitest' | 'jest' | 'playwright';
   program: string[];
   nameOf(test: string): string;
-  /** What the runner's own report is pushed as; Jest has none. */
+  /** Format in which the runner's own report is pushed; Jest has none. */
   own: [format: string, file: string] | null;
 }
 const RUNS: Runner[] = [
@@ -234,7 +234,7 @@ test.skipIf(folder === undefined)(
     const redis = await startRedis();
     const queued = await ClientService.start({ REDIS_URL: redis.url });
     try {
-      // As JavaScript: nothing in it is typed.
+      // Plain JavaScript: nothing in it is typed.
       writeFileSync(join(cwd, 'produce.mjs'), program);
       const input = recipe('### Python', 'json');
       const node = join(folder ?? '', 'node_modules', NODE, 'bin/node');

@@ -1,4 +1,4 @@
-/** What the doctor finds, on stores that are healthy, down, or misconfigured. */
+/** Findings of the doctor, on stores that are healthy, down, or misconfigured. */
 import { describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import { ROOT } from '../support/service-process.ts';
 test('a service that npm has started stops with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-npm-'));
   const { PATH = '', HOME = '' } = process.env;
-  // What comes before the start is the installation, which other tests use meanwhile.
+  // The installation comes before the start, and other tests use it meanwhile.
   const npm = Bun.spawn(['npm', 'start', '--ignore-scripts'], {
     cwd: ROOT,
     env: { PATH, HOME, DATA_DIR: folder, PORT: '0' },

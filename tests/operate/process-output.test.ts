@@ -1,4 +1,4 @@
-/** What anything in the process prints or throws is a line of the log, without secrets. */
+/** Anything that the process prints or throws is a line of the log, without secrets. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { ROOT } from '../support/service-process.ts';

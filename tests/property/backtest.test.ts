@@ -104,7 +104,7 @@ const evidenceOf = ({ fingerprints, meanings }: History) => ({
   contradictionsOf: () => [],
 });
 
-/** What is believed of the identities that ran lately, from everything that had finished by a moment. */
+/** Beliefs about the identities that ran lately, from everything that had finished by a moment. */
 function identitiesAt(given: History, at: number): (QuarantineEvidence & { newestAt: number })[] {
   const known = given.executions.filter(({ finishedAt }) => finishedAt <= at);
   const newest = Math.max(...known.map(({ finishedAt }) => finishedAt));

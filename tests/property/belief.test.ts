@@ -1,4 +1,4 @@
-/** What is believed of a test (src/domain/belief.ts): properties of the fold, and what single histories mean. */
+/** The belief about a test (src/domain/belief.ts): properties of the fold, and what single histories mean. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, verdictOf } from '../../src/domain/belief.ts';
@@ -65,7 +65,7 @@ function historyOf(all: readonly Step[]): { executions: JudgedExecution[]; troub
   return { executions, troubles };
 }
 
-/** What is believed after executions in any order. */
+/** The belief after executions in any order. */
 function believe(
   executions: readonly JudgedExecution[],
   troubles: ReadonlyMap<bigint, RunTrouble>,

@@ -1,4 +1,4 @@
-/** What a failed test means for its commit, whatever its history. */
+/** The meaning of a failed test for its commit, whatever its history. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { COMMIT_VERDICTS, commitVerdict, type FailedOnCommit, isNewGroup } from '../../src/domain/commit-verdict.ts';

@@ -157,7 +157,7 @@ describe('cut texts', () => {
 });
 
 const xmlOf = (text: string): string => text.replace(/[&<>"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
-/** What XML 1.0 can write. */
+/** Texts that XML 1.0 can write. */
 const xmlText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).map((text) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those that XML has no way to write
   text.toWellFormed().replace(/[\0-\x08\x0b\x0c\x0e-\x1f\uFFFE\uFFFF]/g, '.'),

@@ -80,14 +80,14 @@ interface Test {
   flaky: Set<string>;
 }
 
-/** What an evaluation stores: judged runs; of each test where it can start over; and what it has found. */
+/** Stores what an evaluation stores: judged runs; for each test where it can start over; and what it has found. */
 class Evaluation {
   readonly reported = new Map<bigint, Reported>();
   readonly runs = new Map<string, JudgedRun>();
   readonly tests = new Map<string, Test>();
   readonly #starts = new Map<string, { belief: Belief; at: Position }[]>();
 
-  /** As an evaluation: judges from the first run on in which something is new. */
+  /** Judges like an evaluation: from the first run on in which something is new. */
   take(arrived: readonly Reported[]): void {
     const contradictions = this.#contradictions();
     for (const one of arrived) this.reported.set(one.executionId, one);
@@ -196,7 +196,7 @@ class Evaluation {
   }
 }
 
-/** Those in one of the two lists. */
+/** Contradictions that are in only one of the two lists. */
 function differences<C extends Contradiction & { testId: string }>(some: readonly C[], others: readonly C[]): C[] {
   const keyed = (all: readonly C[]) =>
     new Map(all.map((one) => [JSON.stringify([one.testId, one.run, positionOf(one.at), one.failure]), one]));

@@ -1,4 +1,4 @@
-/** What quarantines cover, and to whom narrowed ones are shown. */
+/** The scope of quarantines, and to whom narrowed ones are shown. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {

@@ -6,7 +6,7 @@ import { FORMATS } from '../../src/formats/formats.ts';
 import { executionsOf } from '../support/parsing.ts';
 import { keysOf, parse, refusalOf } from '../support/reports.ts';
 
-/** What a test runner knows of a test that it ran. */
+/** A test that ran, as a test runner knows it. */
 interface Ran {
   name: string;
   status: 'passed' | 'failed' | 'skipped';

@@ -61,7 +61,7 @@ const history = fc.record({ executions: fc.array(execution, { maxLength: 12 }), 
 /** Tests, each with its identities. */
 const repository = fc.array(fc.array(history, { minLength: 1, maxLength: 3 }), { maxLength: 5 });
 
-/** What is stored of an identity. */
+/** The stored form of an identity. */
 const identityOf = ({ executions, changes: all }: History): IdentityDays => ({
   days: summaryOfAll(executions).days,
   health: all.at(-1)?.after ?? 'healthy',
@@ -77,7 +77,7 @@ function totalsOf(tests: readonly (readonly IdentityDays[])[]): RepositoryTotals
 const daysOf = (tests: readonly History[][], now: number): RepositoryDay[] =>
   seriesOf(totalsOf(tests.map((histories) => histories.map(identityOf))).days, now);
 
-/** What happened before the end of a day, taken from the whole history. */
+/** Counts what happened before the end of a day, from the whole history. */
 function recount(tests: readonly History[][], start: number) {
   const end = start + DAY;
   const healths: Record<Health, number> = { healthy: 0, flaky: 0, broken: 0 };

@@ -1,4 +1,4 @@
-/** What test runners are told about running tests again, whatever the repository. */
+/** The plan of reruns that test runners get, whatever the repository. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RERUN_PERCENT_MAX, rerunPlan } from '../../src/domain/rerun-plan.ts';

@@ -4,7 +4,7 @@ import sax from 'sax';
 import { XmlFeed } from '../../src/formats/xml-feed.ts';
 import { fixtureBytes } from '../support/parsing.ts';
 
-/** What a parser says of a document: its parts, with joined texts, and how it ends. */
+/** The parts that a parser finds in a document, with joined texts, and how it ends. */
 function told(pieces: readonly string[], isFed: boolean): unknown[] {
   const events: unknown[] = [];
   const parser = sax.parser(true, { position: true });

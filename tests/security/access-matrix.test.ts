@@ -8,9 +8,9 @@ import { uniqueRepository } from '../support/stores.ts';
 
 /**
  * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`, `administer`: on the
- * repository of the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked. `key`: any
- * key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404 or 405
- * for everyone.
+ * repository of the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked.
+ * `key`: any key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404
+ * or 405 for everyone.
  */
 type Rule =
   | 'public'
@@ -202,7 +202,7 @@ beforeAll(async () => {
     senders[`session of a foreign page on http: ${kind}`] = { ...session, origin: 'http://evil.example' };
     senders[`session of no page: ${kind}`] = session;
   }
-  // As the identity provider's word gives them.
+  // The same rights by the identity provider's word.
   for (const [kind, scope, place] of [
     ['admin of every owner', 'admin', null],
     ['view of the owner', 'view', owner],
@@ -222,7 +222,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** How a route must treat a credential: `asks` for one, `refused`, `hidden` as if the repository did not exist, or `open`. */
+/**
+ * How a route must treat a credential: `asks` for one, `refused`, `hidden` as if the repository did not exist, or `open`.
+ */
 type Outcome = 'open' | 'refused' | 'hidden' | 'asks' | 'nothing';
 
 function expected(rule: Rule, sender: string, isRead: boolean): Outcome {

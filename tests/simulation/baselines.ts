@@ -6,7 +6,7 @@ import { breakMessage } from './world.ts';
 
 const isFailed = (run: Run, identity: number): boolean => run.troubles.get(identity)?.isPassedOnRetry === false;
 
-/** What most tools do: flaky for two weeks after one commit has both passed and failed, on any branch. */
+/** The rule of most tools: flaky for two weeks after one commit has both passed and failed, on any branch. */
 export class SameCommitRule implements Rules {
   readonly name: string = 'same commit';
   readonly #commits = new Map<string, { failed: Set<number>; passed: Set<number>; at: number }>();

@@ -1,7 +1,9 @@
-/** What rules of judgement are tried on: runs, in order of time, and what a set of rules must answer about them. */
+/**
+ * Histories on which rules of judgement are tried: runs, in order of time, and what a set of rules must answer about them.
+ */
 import type { Health } from '../../src/domain/status.ts';
 
-/** What went wrong in one execution. */
+/** The failure of one execution. */
 export interface Trouble {
   message: string;
   /** The runner tried again and it passed: the execution passed, and is flaky within its run. */
@@ -10,7 +12,7 @@ export interface Trouble {
 
 /** One attempt of a CI job. Identities (test, pipeline, CI job) are numbers from 0. */
 export interface Run {
-  /** Of the run; its attempts share it. */
+  /** Id of the run; its attempts share it. */
   id: string;
   attempt: number;
   job: number;
@@ -20,7 +22,7 @@ export interface Run {
   at: number;
   /** The identities that ran and were not skipped. */
   identities: ArrayLike<number>;
-  /** Those of them that failed, or passed only on a retry. */
+  /** Identities that failed, or passed only on a retry. */
   troubles: ReadonlyMap<number, Trouble>;
 }
 

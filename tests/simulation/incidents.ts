@@ -1,4 +1,4 @@
-/** What infrastructure does to tests that are fine: outages, shards that die, databases, slow days, bad runners. */
+/** Incidents of infrastructure, with tests that are fine: outages, shards that die, databases, slow days, bad runners. */
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 /** The run that an incident meets. */

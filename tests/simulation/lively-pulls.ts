@@ -118,7 +118,7 @@ function upgrade(index: number) {
   };
 }
 
-/** What the host says of these pull requests now. */
+/** The host's state of these pull requests now. */
 export const pullRequestsOf = (pulls: readonly LivelyPull[]): PrEventsJob => ({
   v: 1,
   repository: { host: 'github.com', ...LIVELY },
@@ -147,7 +147,7 @@ interface Moment {
   event: NewEvent;
 }
 
-/** What the log has of these pull requests within a time, in order. */
+/** Events of these pull requests within a time, in order. */
 export const eventsOf = (pulls: readonly LivelyPull[], { from, to }: { from: number; to: number }): Moment[] =>
   pulls
     .flatMap((pull) => [...life(pull)])

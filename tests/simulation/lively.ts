@@ -40,7 +40,7 @@ const DEEDS = [
   'handles *wildcards* in names',
   'converts currencies',
 ];
-/** What a failure says, by the words in which the world gives its cause. */
+/** Messages of failures, by the words in which the world gives their cause. */
 const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[] = [
   [/^race/, { type: 'TimeoutError', message: "locator('#total') was not visible within 5000 ms" }],
   [/^other race/, { type: 'AssertionError', message: 'expected 3 messages, got 2' }],
@@ -49,7 +49,7 @@ const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[]
 ];
 
 export const of = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
-/** As a commit. */
+/** Hash in the form of a commit's. */
 export const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The file, and the name below it. */
@@ -59,7 +59,7 @@ function placeOf(index: number): { name: string; file: string } {
   return { name: `${file} > ${area} > ${subject} > ${deed} #${index}`, file };
 }
 
-/** As the CI provider names what ran on a commit. */
+/** The CI provider's id of what ran on a commit. */
 export const runIdOf = ({ commit, isDefaultBranch }: Pick<Run, 'commit' | 'isDefaultBranch'>): string =>
   `${(isDefaultBranch ? 10_000 : 50_000) + Number(commit.slice(1))}`;
 

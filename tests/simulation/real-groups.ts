@@ -4,7 +4,7 @@ import type { RealHistory } from './real-history.ts';
 
 export interface Groups {
   all: number;
-  /** Of them, those of one failure. */
+  /** Groups of one failure. */
   single: number;
 }
 

@@ -13,22 +13,25 @@ import type { Share } from './score.ts';
 const AHEAD_MS = 28 * DAY_MS;
 /** A run with so many failures had trouble itself. */
 const SHARED_FAILURES = 10;
-/** As in `HEALTH_RECENT_DAYS`: a test is as healthy as its worst identity that ran this lately. */
+/** Same as `HEALTH_RECENT_DAYS`: a test is as healthy as its worst identity that ran this lately. */
 const RECENT_MS = 14 * DAY_MS;
 
 export interface RealScores {
-  /** Of tests called flaky at the end of a day, how many passed and failed on one commit in the next four weeks. */
+  /** How many of the tests called flaky at the end of a day passed and failed on one commit in the next four weeks. */
   flakyRight: Share;
   /** And of those that did, how many were called flaky. */
   flakyKnown: Share;
-  /** What no rule can do better: of those that did, how many had run within the two weeks before, and had done so before. */
+  /**
+   * The bound for any rule: how many of those that did had run within the two weeks before, and how many had done so
+   * before.
+   */
   flakySeen: Share;
   flakyBefore: Share;
-  /** Of failures after which a test was called broken, after how many its next run failed too. */
+  /** How many of the failures after which a test was called broken were followed by a failure in its next run. */
   brokenRight: Share;
-  /** Of failures with a next run, after how many it was called broken. */
+  /** How many of the failures with a next run made the test called broken. */
   brokenSaid: Share;
-  /** Of clean steps from passing to failing on one commit, how many were called broken by the third failure. */
+  /** How many of the clean steps from passing to failing on one commit were called broken by the third failure. */
   steps: Share;
   /** How often a flaky identity was called healthy, and of these, how often it contradicted itself in the next weeks. */
   wrongRecoveries: Share;
@@ -94,7 +97,9 @@ function scoreBroken(course: Course, isFailed: boolean, scores: RealScores): voi
   if (isFailed) scores.brokenRight.right++;
 }
 
-/** Two passes or more on a commit, then three failures or more, the first on the same commit; none shared with many tests. */
+/**
+ * Two passes or more on a commit, then three failures or more, the first on the same commit; none shared with many tests.
+ */
 function follow(
   courses: readonly Course[],
   run: Run,
@@ -168,7 +173,7 @@ function contradictionsOf({ runs, identities }: RealHistory): Map<string, number
   const seen = new Map<string, { failed: boolean; passed: boolean }>();
   const found = new Map<string, number[]>();
   for (const run of runs) {
-    // What fails with many others says nothing about a single test.
+    // A test that fails with many others shows nothing about itself.
     const isShared = run.troubles.size >= SHARED_FAILURES;
     for (let i = 0; i < run.identities.length; i++) {
       const identity = run.identities[i] as number;

@@ -101,7 +101,7 @@ export class HistoryInService {
     return verdicts;
   }
 
-  /** Of all tests. */
+  /** Groups of all tests. */
   async readGroups(): Promise<Groups> {
     const tests = await this.#readTests('');
     if (tests.length !== this.#ran().size)
@@ -245,8 +245,8 @@ function wrongIn({ checks, is_complete }: VerifyReportDocument): string[] {
 const nameOf = (suite: string, test: string): string => `${suite}\0${test}`;
 
 /**
- * The runs from the first on that can be stored before verdicts are asked for again, and nothing that is said between them is
- * missed: until a test runs again that has ever failed. A test that has only passed is healthy.
+ * The runs from the first on that can be stored before verdicts are asked for again, and nothing that is said between them
+ * is missed: until a test runs again that has ever failed. A test that has only passed is healthy.
  */
 function untilAsked(runs: readonly Run[], first: number, everFailed: Set<number>): Run[] {
   const asked = new Set<number>();
@@ -261,7 +261,7 @@ function untilAsked(runs: readonly Run[], first: number, everFailed: Set<number>
   return together;
 }
 
-/** What was said after each of these runs, from what is said after all. */
+/** The verdicts after each of these runs, from those after all. */
 function afterEach(runs: readonly Run[], notHealthy: NotHealthy): NotHealthy[] {
   const ranLater = new Set<number>();
   const after = runs.toReversed().map(({ identities }) => {

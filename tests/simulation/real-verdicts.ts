@@ -1,4 +1,4 @@
-/** What was said of the tests of a real history, by rules or by a service: after each run, and at the end of each day. */
+/** Verdicts on the tests of a real history, by rules or by a service: after each run, and at the end of each day. */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { Rules } from './history.ts';

@@ -80,7 +80,7 @@ if (served) {
 interface Served {
   verdicts: Verdicts;
   groups: Groups;
-  /** What its comparison of everything derived with the executions found. */
+  /** Differences that comparing everything derived with the executions found. */
   wrong: string[];
 }
 

@@ -1,4 +1,4 @@
-/** Scores as a table, as docs/judgements.md shows them. */
+/** Scores as a table, as docs/judgement-quality.md shows them. */
 import type { Scores, Share } from './score.ts';
 
 const percent = ({ right, of }: Share, digits = 0): string =>

@@ -15,15 +15,15 @@ export interface Share {
   of: number;
 }
 
-/** Of one set of rules; the scores of several worlds add up. */
+/** Scores of one set of rules; those of several worlds add up. */
 export interface Scores {
   executions: number;
   seconds: number;
-  /** Of tests ever called flaky, how many were. */
+  /** How many of the tests ever called flaky were. */
   flakyPrecision: Share;
-  /** Of tests that failed at 5 % or more for two weeks or more, how many were called flaky in time. */
+  /** How many of the tests that failed at 5 % or more for two weeks or more were called flaky in time. */
   flakyRecall: Share;
-  /** Of the hours in which a test was called broken, in how many it was; and the other way round. */
+  /** In how many of the hours in which a test was called broken it was; and the other way round. */
   brokenPrecision: Share;
   brokenRecall: Share;
   /** Automatic quarantines as flaky: of tests that were fine, and of tests that were broken and never flaky. */
@@ -31,7 +31,7 @@ export interface Scores {
   brokenQuarantines: Share;
   /** How often a flaky test was called healthy again; `of` is in months of known flaky tests. */
   wrongRecoveries: Share;
-  /** Of each test that fails about once in a hundred runs: days until it is called flaky, or infinity. */
+  /** For each test that fails about once in a hundred runs: days until it is called flaky, or infinity. */
   daysToKnow: number[];
 }
 
@@ -155,7 +155,7 @@ class JudgedTest {
 
   #scoreQuarantine(scores: Scores, now: number): void {
     const isFlaky = this.#wasFlakyLately(now);
-    // What was broken within the last two days is being noticed now.
+    // A break within the last two days is being noticed now.
     const wasBroken = this.phases.some(
       ({ state, from, to }) => state === 'broken' && from <= now && to > now - 2 * DAY_MS,
     );

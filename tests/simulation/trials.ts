@@ -1,4 +1,4 @@
-/** What is tried on what: every set of rules, and the worlds of a seed. */
+/** Trials: every set of rules, and the worlds of a seed. */
 import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';

@@ -30,7 +30,7 @@ export interface WorldOptions {
   incidentsPerWeek: number;
 }
 
-/** What is wrong with a test, from and to which moment, the end exclusive. */
+/** A fault of a test, from and to which moment, the end exclusive. */
 export interface Phase {
   from: number;
   to: number;
@@ -75,7 +75,7 @@ export function makeWorld(options: WorldOptions): World {
   return { options, phases, start: START, end, runs };
 }
 
-/** What a test says when it is broken, and at no other time. */
+/** The message of a test when it is broken, and at no other time. */
 export const breakMessage = (test: number): string => `assertion ${test}`;
 
 export const phaseAt = (phases: readonly Phase[], at: number): Phase | undefined => {

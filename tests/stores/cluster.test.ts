@@ -9,7 +9,10 @@ const migrations = loadMigrations().flatMap(({ version, statements }) =>
   statements.map((statement) => ({ version, statement, title: statement.replace(/\s+/g, ' ').slice(0, 70) })),
 );
 
-/** What maintenance and migration send besides the files. A statement without a rule throws, and rebuild runs all of these on a cluster. */
+/**
+ * Statements that maintenance and migration send besides the files. One without a rule throws, and rebuild runs all of
+ * these on a cluster.
+ */
 const MADE_AT_RUN_TIME = [
   'CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic',
   'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',

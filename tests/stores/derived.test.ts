@@ -1,4 +1,4 @@
-/** What a materialized view puts into its table is what the table's definition in `sql/derived` gives. */
+/** A materialized view puts into its table what the table's definition in `sql/derived` gives. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { scopeOf } from '../../src/clickhouse/scope.ts';
@@ -29,7 +29,7 @@ const upload = fc.record({
   }),
 });
 
-/** What is stored: rows of one key merged. */
+/** The stored table: rows of one key merged. */
 const stored = (table: keyof typeof derived): string =>
   `SELECT * FROM ci.${table} FINAL WHERE repository_id = {repository_id: UUID}`;
 

@@ -1,4 +1,4 @@
-/** What is stored of runs: added to, judged, and read in order and by the hour. */
+/** Stored runs: added to, judged, and read in order and by the hour. */
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import { usualHours } from '../../src/domain/run-surroundings.ts';

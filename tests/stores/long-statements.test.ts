@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const countRow = z.object({ count: z.number() });
 
-/** As a verification looks for what is stored twice, with groups that take more than a long statement may. */
+/** Looks for what is stored twice, like a verification, with groups that take more than a long statement may. */
 const twice: Query<Record<string, never>, z.infer<typeof countRow>> = {
   name: 'tests/twice',
   sql: `SELECT toUInt32(count()) AS count FROM

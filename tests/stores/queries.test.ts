@@ -27,7 +27,7 @@ describe('every query of sql/queries', () => {
       [/red_runs/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/runs|run_lists/, 'day'],
-      // Of all tests of the default branch.
+      // All tests of the default branch.
       [/mean_duration|backtest\/suspects/, 'on_default'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';

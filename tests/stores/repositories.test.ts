@@ -1,4 +1,4 @@
-/** What a process knows of repositories that others record. */
+/** A process learns of repositories that others record. */
 import { expect, test } from 'bun:test';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { openTestStores, uniqueRepository } from '../support/stores.ts';

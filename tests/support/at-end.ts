@@ -1,4 +1,4 @@
-/** What test files opened for the whole run, to be closed when the last file has ended. */
+/** Closes what test files opened for the whole run, when the last file has ended. */
 const closers: (() => Promise<void>)[] = [];
 
 export const atEnd = (close: () => Promise<void>): void => void closers.push(close);

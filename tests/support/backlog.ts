@@ -19,7 +19,7 @@ import { type Felt, felt } from './uploaders.ts';
 export interface Backlog {
   /** Each is a separate job, as other producers send them. */
   chunks: number;
-  /** Of each chunk. */
+  /** Number in each chunk. */
   executions: number;
   redisUrl?: string | undefined;
   secondsMax: number;
@@ -30,7 +30,7 @@ export interface Sample {
   seconds: number;
   /** Chunks that are not done. */
   waiting: number;
-  /** What the metric says, which is read every five seconds; undefined: nothing yet. */
+  /** Value of the metric, which is read every five seconds; undefined: nothing yet. */
   drainSeconds: number | undefined;
   /** Bytes of each kind of process. */
   memory: Memory;
@@ -220,7 +220,7 @@ function figureOf(text: string, name: string): number | undefined {
 const metric = async (service: ServiceProcess, name: string): Promise<number> =>
   figureOf(await (await service.request('/metrics')).text(), name) ?? 0;
 
-/** What the doctor says about the queue. */
+/** The doctor's words about the queue. */
 async function doctorOf(folder: string, redisUrl: string | undefined): Promise<string | undefined> {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, DATA_DIR: folder, ...(redisUrl && { REDIS_URL: redisUrl }) };

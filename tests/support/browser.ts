@@ -87,7 +87,10 @@ export async function visit(origin: string, { key, isNow = false, ...options }: 
   return { page, context, errors, open };
 }
 
-/** In Chromium's own measure: the part of the view that moved, times how far. Moves that follow a key or a click do not count. */
+/**
+ * In Chromium's own measure: the part of the view that moved, times how far. Moves that follow a key or a click do not
+ * count.
+ */
 const COLLECT_SHIFTS = `
   window.layoutShifts = [];
   new PerformanceObserver((list) => {
@@ -100,7 +103,7 @@ const COLLECT_SHIFTS = `
 `;
 const shiftsSchema = z.array(z.object({ value: z.number(), moved: z.array(z.string()) }));
 
-/** What has moved since the page was opened, except by a key or a click. */
+/** Shifts since the page was opened, except by a key or a click. */
 export const shiftsOn = async (page: Page): Promise<z.infer<typeof shiftsSchema>> =>
   shiftsSchema.parse(await page.evaluate('window.layoutShifts'));
 
@@ -115,7 +118,7 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
 
 const violationsSchema = z.array(z.object({ id: z.string(), help: z.string(), where: z.array(z.string()) }));
 
-/** What axe-core finds on a page against WCAG 2.2 AA. */
+/** Violations of WCAG 2.2 AA that axe-core finds on a page. */
 export async function violationsOn(page: Page): Promise<z.infer<typeof violationsSchema>> {
   // Not as a script of the page, whose policy refuses it.
   const found = await page.evaluate(`(async () => {

@@ -18,7 +18,7 @@ export interface TestClickHouse {
   url: string;
   /** The next statement, or the next that contains `matching`, meets this fault. */
   fault(fault: FaultInput): Promise<void>;
-  /** What arrived since the last call; planned faults that no statement met are dropped. */
+  /** Statements since the last call; planned faults that no statement met are dropped. */
   seen(): Promise<z.infer<typeof seenSchema>>;
   /** Returns once a statement that contains the text has arrived. Changes neither the planned faults nor what was seen. */
   untilSeen(text: string): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * The OpenAPI document as a contract: every answer of the app in a test must match what the document says about the operation: a
- * documented status, its media type, a body that matches the schema. An address or a method that is not in the document must be
- * refused as such.
+ * The OpenAPI document as a contract: every answer of the app in a test must match what the document says about the
+ * operation: a documented status, its media type, a body that matches the schema. An address or a method that is not in the
+ * document must be refused as such.
  */
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020';
 
@@ -36,11 +36,11 @@ export class Contract {
         methods,
         pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*')}$`),
       }))
-      // As in a router, a literal segment wins over a parameter.
+      // A literal segment wins over a parameter, like in a router.
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
-  /** What is wrong with the answer, in a sentence; undefined if nothing is. The body is read from a copy. */
+  /** The fault of the answer, in a sentence; undefined if there is none. The body is read from a copy. */
   async breach({ method, pathname }: Asked, response: Response): Promise<string | undefined> {
     const path = pathname.replace(/^\/\/+/, '/');
     const found = this.#paths.find(({ pattern }) => pattern.test(path));

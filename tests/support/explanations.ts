@@ -1,4 +1,4 @@
-/** What `explain` says of a test on real stores, and whether it agrees with what the evaluation wrote. */
+/** Explanations of a test on real stores, and whether they agree with what the evaluation wrote. */
 import { expect } from 'bun:test';
 import fc from 'fast-check';
 import { describeTest } from '../../src/cli/explain.ts';
@@ -36,7 +36,7 @@ const run = fc.record({
   branch: fc.constantFrom('main', 'main', 'change'),
 });
 
-/** As of every moment, the health that is explained is the one that the evaluation had written by then. */
+/** At every moment, the health that is explained is the one that the evaluation had written by then. */
 export async function explanationsAgree(
   { stores, driver }: IngestSetUp,
   { numRuns, runsMax }: { numRuns: number; runsMax: number },

@@ -175,7 +175,7 @@ interface Answer {
 const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found' } };
 const BAD_CREDENTIALS: Answer = { status: 401, body: { message: 'Bad credentials' } };
 
-/** What the host shows as `permissions`; undefined if the token does not see the repository. */
+/** The `permissions` that the host shows; undefined if the token does not see the repository. */
 function permissionsOf(token: Token, name: string, repository: HostedRepository): Record<string, boolean> | undefined {
   const isSeen = !repository.private || token.installedIn.includes(name);
   if (token.login === null)

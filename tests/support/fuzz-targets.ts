@@ -33,7 +33,7 @@ const OPTIONS = {
   retentionDays: 90,
 };
 
-/** What happens between a parser and the stores; a test of the fuzzing puts faults into it. */
+/** Steps between a parser and the stores; a test of the fuzzing puts faults into them. */
 export const STEPS = { chunksOf, prepareChunk, valuesOf, readEvent };
 export type Steps = typeof STEPS;
 
@@ -79,7 +79,7 @@ function checkEvents(payload: unknown, mustBeValid: boolean, steps: Steps): void
   for (const event of parsed.data.events) {
     const outcome = steps.readEvent(event);
     if (!('event' in outcome) && !outcome.reason) throw new Error('an event is neither kept nor refused');
-    // What other producers send and PostgreSQL does not take is buried then.
+    // A job of another producer that PostgreSQL does not take is buried then.
     if ('event' in outcome && mustBeValid) assertStorable(JSON.stringify(outcome.event));
   }
 }
@@ -140,7 +140,7 @@ const upload = (
   check: (parsed) => checkUpload(parsed as ParsedUpload, steps),
 });
 
-/** Those that are uploaded come first, in the order of `UPLOAD_PATHS`. */
+/** Uploaded ones come first, in the order of `UPLOAD_PATHS`. */
 export async function fuzzTargets(steps: Steps = STEPS): Promise<Target[]> {
   const json = otlpJson({
     resource: { 'cicd.pipeline.name': 'CI', 'cicd.pipeline.run.id': 7 },

@@ -25,11 +25,11 @@ const WALL_MS_MAX = 150;
 const TRIES_MAX = 8;
 /** One that never ends. */
 const ENDLESS_MS = 10_000;
-/** What is cached and what the garbage collector leaves. */
+/** Caches, and what the garbage collector leaves. */
 const GROWTH_BYTES_MAX = 8 * 1024 * 1024;
 const GROWTH_BYTES_PER_CASE = 1_024;
 
-/** What a sender is answered with a sentence for. */
+/** Whether the sender gets an answer with a sentence. */
 const isSentence = (error: unknown): boolean =>
   error instanceof InvalidUpload ||
   error instanceof UploadTooLarge ||

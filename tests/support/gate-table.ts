@@ -8,14 +8,14 @@ export const POLICIES: Excuse[][] = [
   ['quarantined', 'flaky', 'broken'],
 ];
 
-/** What each verdict needs from the policy to be excused; the others never are. */
+/** The excuse that each verdict needs from the policy; the others are never excused. */
 const NEEDS: Partial<Record<Verdict, Excuse>> = { quarantined: 'quarantined', known_flaky: 'flaky', broken: 'broken' };
 
 export interface GateCase extends Evidence {
   policy: ReadonlySet<Excuse>;
 }
 
-/** As docs/producers.md has it: the first row that applies. */
+/** Same table as in docs/producers.md: the first row that applies. */
 const TABLE: [applies: (one: GateCase) => boolean, code: (own: number) => number][] = [
   [({ command }) => command !== null && (command.signal !== null || command.code >= 126), (own) => own],
   [({ command }) => command?.code === 0, () => 0],

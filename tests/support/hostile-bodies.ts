@@ -59,7 +59,7 @@ function packable(length: number): string {
     );
   return parts.join('');
 }
-/** What 1 MiB may unpack to. */
+/** Unpacked size that 1 MiB may have. */
 const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [

@@ -20,9 +20,9 @@ export interface Measured {
 
 /** The attack: few tests, many patterns with thousands of wildcards. Its address is too long. */
 export const asFound = Array.from({ length: 250 }, (_, i) => `${'*a'.repeat(1_500)}${i}`);
-/** As many of them as fit into an address. */
+/** The first of them that fit into an address. */
 export const asFits = asFound.slice(0, 80);
-/** As much as a search may cost: as many patterns as there may be, as many wildcards as are allowed, almost matching. */
+/** The most expensive search that is allowed: all patterns that there may be, with all wildcards, almost matching. */
 export const asAllowed = Array.from({ length: 255 }, (_, i) => `${'*a'.repeat(38)}*${i}x`);
 
 export class HostileSearches {

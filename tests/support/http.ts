@@ -19,8 +19,8 @@ export interface TestApp {
   /** Makes a key and returns its token. */
   makeKey(key?: Partial<NewKey>): Promise<string>;
   /**
-   * Sends a request, with the admin key unless `token` is given (null for none). Throws if the answer does not match the OpenAPI
-   * document.
+   * Sends a request, with the admin key unless `token` is given (null for none). Throws if the answer does not match the
+   * OpenAPI document.
    */
   request(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
   /** The same without checking the answer against the OpenAPI document: for thousands of pages of one kind. */
@@ -29,7 +29,7 @@ export interface TestApp {
   get<T = Record<string, unknown>>(path: string): Promise<T>;
 }
 
-/** What the app is built with: by default the test stores. `features` are mounted beside the core ones. */
+/** Replaces parts of the app: by default it has the test stores. `features` are mounted beside the core ones. */
 export type AppOverrides = Partial<AppDeps & CoreDeps> & {
   /** Instead of the core features, those mounted beside them, and the documentation. */
   all?: readonly Feature[];

@@ -25,7 +25,7 @@ const STARTING_MS_MAX = 2_500;
 const WORKING_MS_MAX = 20_000;
 /** Then at a random point of whatever it does. */
 const FURTHER_MS_MAX = 500;
-/** Of what is known to be stored, the share that is sent again to count; the last time, all is. */
+/** Share of what is known to be stored that is sent again to count; the last time, all is. */
 const SENT_AGAIN = 1 / 10;
 
 export interface Options {
@@ -75,7 +75,7 @@ export class InterruptedService {
   /** Ends the requests that a cut has left without an answer. */
   #cut = new AbortController();
   cuts = 0;
-  /** What was answered and must not be. */
+  /** Answers that must not be. */
   readonly wrong: string[] = [];
 
   constructor(private readonly options: Options) {
@@ -121,7 +121,7 @@ export class InterruptedService {
     this.#place.on();
   }
 
-  /** What was sent and not stored is sent until it is; then all is counted. Leaves the service stopped. */
+  /** Sends what is not stored until it is; then counts all. Leaves the service stopped. */
   async settle({ isLast = false } = {}): Promise<{ verified: string; events: Map<string, number> }> {
     await this.#start();
     const left = this.#uploads.filter(({ isStored }) => !isStored || isLast || this.#random() < SENT_AGAIN);

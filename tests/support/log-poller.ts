@@ -1,6 +1,6 @@
 /**
- * Following the event log while it grows. A poller that does what docs/api.md says ("Following the log") misses no event and sees
- * none twice while several workers write, and pages lead through the whole log and back.
+ * Following the event log while it grows. A poller that does what docs/api.md says ("Following the log") misses no event
+ * and sees none twice while several workers write, and pages lead through the whole log and back.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Worker } from 'bullmq';
@@ -21,7 +21,7 @@ type RepositoryPath = ReturnType<typeof uniqueRepository>;
 const WORKERS = 4;
 const GIVE_UP_MS = 600_000;
 
-/** What docs/api.md tells a poller to do: ask from the time of the newest event it has, and skip the ids that it has. */
+/** A poller as docs/api.md describes it: asks from the time of the newest event it has, and skips the ids that it has. */
 class Poller {
   readonly seen: ShownEvent[] = [];
   readonly #recent = new Map<number, string>();

@@ -12,7 +12,7 @@ import { ROOT } from './service-process.ts';
 /** By its changelog, so that a clone without tags does not look like a repository without releases. */
 const release = /^## (\d+\.\d+\.\d+)(?! \(unreleased\))/m.exec(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'))?.[1];
 
-/** What the tests call it. */
+/** Its name in the tests. */
 export const OTHER = release === undefined ? 'a second copy of this version' : `release ${release}`;
 
 if (release === undefined)

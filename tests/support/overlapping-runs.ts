@@ -60,7 +60,7 @@ function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: re
   return { passed: asUploads(passed), overlapping };
 }
 
-/** What belongs before the last passes of a test agrees with the executions, however many runs overlap there. */
+/** Executions that belong before the last passes of a test are judged right, however many runs overlap there. */
 export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), fc.nat(6), async (parts, passes, cuts) => {
@@ -74,7 +74,9 @@ export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: num
   );
 }
 
-/** The same if some of it is stored long before it is evaluated, and refreshed at any time, as on a service that is behind. */
+/**
+ * The same if some of it is stored long before it is evaluated, and refreshed at any time, as on a service that is behind.
+ */
 export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number): Promise<void> {
   const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;

@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
 
-/** What the addresses of pages need to know of a service. */
+/** A service's data that the addresses of pages name. */
 export interface Places {
   owner: string;
   name: string;
@@ -36,12 +36,12 @@ export async function placesOf(owner: string, name: string, get: (path: string) 
 
 export interface PageRow {
   name: string;
-  /** As `web/router.tsx` has it; undefined: an address without a page. */
+  /** The route in `web/router.tsx`; undefined: an address without a page. */
   route?: string;
   address(places: Places): string;
-  /** What is there as soon as the page shows data. */
+  /** Present as soon as the page shows data. */
   content(page: Page): Locator;
-  /** What is there instead when nothing has been sent. */
+  /** Present instead when nothing has been sent. */
   empty(page: Page): Locator;
   /** Whether it asks the service for data. */
   hasReads: boolean;

@@ -5,7 +5,7 @@ interface ProcessFigures {
   pid: number;
   parent: number;
   command: string;
-  /** Of itself and of its children that have ended, in seconds. */
+  /** Time of itself and of its children that have ended, in seconds. */
   cpuSeconds: number;
   residentBytes: number;
   /** How much it yields to others: from -20 to 19. */

@@ -1,4 +1,4 @@
-/** What a queue in Redis looks like when it does not get on: for the message of a test that failed. */
+/** Describes a queue in Redis that is stuck: for the message of a test that failed. */
 import { connectRedis } from '../../src/queue/redis.ts';
 
 const PREFIX = '{ci-insights}';

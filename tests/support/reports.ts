@@ -33,7 +33,7 @@ export const outcomesOf = (upload: ParsedUpload): Record<string, string> =>
 export const keysOf = (upload: ParsedUpload): string[] =>
   executionsOf(upload).map(({ source, key }) => `${source}\n${key}`);
 
-/** What refuses the report. */
+/** The error that refuses the report. */
 export const refusalOf = (format: ReportFormat, body: string | Uint8Array): Promise<unknown> =>
   parse(format, body).then(
     () => null,

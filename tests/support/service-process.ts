@@ -14,7 +14,7 @@ const machine = () => {
 
 export class ServiceProcess {
   #child: ChildProcess | undefined;
-  /** What it wrote to standard output and to its log, in order. */
+  /** Everything written to standard output and to its log, in order. */
   written = '';
   /** Only its log: what it wrote to standard error. */
   logged = '';

@@ -2,8 +2,8 @@
  * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
  * with it. Tests stay apart by repository: each gets its own from {@link uniqueRepository}.
  *
- * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over HTTP as a
- * cluster of one shard.
+ * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over
+ * HTTP as a cluster of one shard.
  */
 import { rmSync } from 'node:fs';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
@@ -56,7 +56,7 @@ export async function closeTestStores(): Promise<void> {
 
 const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';
 
-/** What belongs to this installation, not to a repository. */
+/** These belong to the installation, not to a repository. */
 const KEPT_TABLES = ['installation', 'application_keys', 'partitions'];
 
 /**

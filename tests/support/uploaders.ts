@@ -25,7 +25,7 @@ export interface Felt {
 export interface OverloadFigures {
   accepted: number;
   refused: number;
-  /** Of those, answers without Retry-After, and with another status than 503. */
+  /** Refusals without Retry-After, or with another status than 503. */
   refusedWrongly: number;
   /** Seconds until a report was accepted, with all its retries. */
   acceptedAfterSeconds: { p50: number; p99: number };
@@ -33,7 +33,7 @@ export interface OverloadFigures {
   quarantines: Felt;
   liveness: Felt;
   reads: Felt;
-  /** Of the service, with PostgreSQL, when it took most: together, and each kind of its processes. */
+  /** Memory of the service, with PostgreSQL, when it took most: together, and each kind of its processes. */
   mebibytes: { together: number } & Partial<Record<ProcessKind, number>>;
   /** From the last acceptance until every accepted report was stored. */
   drainSeconds: number;

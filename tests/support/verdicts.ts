@@ -1,4 +1,4 @@
-/** What the evaluation has written about the tests of one repository. */
+/** Judgements that the evaluation has written about the tests of one repository. */
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { makeJob, type TestExecution, type TestJob } from './jobs.ts';
 import type { TestStores, uniqueRepository } from './stores.ts';
@@ -51,7 +51,7 @@ export interface RunOf {
   /** When its tests finished; milliseconds since the epoch. */
   at: number;
   results: Record<string, TestExecution['status']>;
-  /** What the failures say. */
+  /** Message of the failures. */
   message?: string;
   run?: TestJob['run'];
   receivedAt: number;

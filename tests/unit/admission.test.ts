@@ -21,7 +21,7 @@ function start() {
       admitted.complete();
       return admitted;
     },
-    /** As many as there is room for, each of another owner. */
+    /** Admits as many as there is room for, each of another owner. */
     fill: (mebibytes: number, ownerOf = (i: number) => `owner ${i}`): Admitted[] => {
       const admitted: Admitted[] = [];
       try {

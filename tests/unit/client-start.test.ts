@@ -1,6 +1,6 @@
 /**
- * What the client for CI jobs loads before it does anything: loading takes most of the time of a command, and a single
- * import is enough to lose what was won.
+ * Watches what the client for CI jobs loads before it does anything: loading takes most of the time of a command, and a
+ * single import is enough to lose what was won.
  */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';

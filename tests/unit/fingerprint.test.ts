@@ -313,7 +313,7 @@ const DIFFERENT: readonly Pair[] = [
   ['equal and unequal numbers', 'expected 3 got 3', 'expected 3 got 4'],
   ['equal and unequal addresses', 'from 10.0.0.1 to 10.0.0.1', 'from 10.0.0.1 to 10.0.0.2'],
   ['versions', 'needs v1.2.3', 'needs v2.0.0'],
-  // Of the first half of dask/distributed's public test reports.
+  // From the first half of dask/distributed's public test reports.
   ['Windows: errors', '[WinError 267] The operation failed', '[WinError 10053] The operation failed'],
   [
     'asyncio: another test that waits',

@@ -6,7 +6,7 @@ import { BYTES_MAX, JobsInHand, type Room } from '../../workers/jobs-in-hand.ts'
 
 const LARGE = 4;
 const SMALL = 64;
-/** What the size of a job is guessed from is an eighth of it. */
+/** The size of a job is guessed from an eighth of it. */
 const packed = (bytes: number) => ({ v: 1, enc: 'zstd', b: 'x'.repeat(Math.ceil(bytes / 8)) });
 
 /** A worker that has fetched some jobs, in the order in which they were fetched. */

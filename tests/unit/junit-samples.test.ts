@@ -19,7 +19,7 @@ interface Expected {
   warning?: string;
 }
 
-/** What each file holds, counted by hand or by its own totals; null: it is refused. */
+/** Contents of each file, counted by hand or by its own totals; null: it is refused. */
 const EXPECTED: Record<string, Expected | null> = {
   'bazel-suite-logs.xml': { failed: 1 },
   'jest-jest-junit.xml': { passed: 2, framework: 'jest' },

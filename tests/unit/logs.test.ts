@@ -28,11 +28,11 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void, secrets =
   return lines.join('');
 }
 
-/** As ioredis throws it: with the refused command and its arguments. */
+/** Thrown by ioredis like this: with the refused command and its arguments. */
 const refusedAuthentication = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
   command: { name: 'auth', args: ['default', 'never-configured-password'] },
 });
-/** As Drizzle throws it. */
+/** Thrown by Drizzle like this. */
 const failedQuery = Object.assign(
   new Error('Failed query: select 1 where a = $1\nparams: a-parameter,\nof-two-lines'),
   {

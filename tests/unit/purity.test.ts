@@ -19,11 +19,11 @@ const OPENING = [
   'src/queue/backend.ts',
   'src/queue/redis.ts',
 ];
-/** What starts a process, listens or connects. */
+/** Starts a process, listens or connects. */
 const STARTING =
   /'node:(?:child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)'|'(?:ioredis|pg)'|\bBun\.(?:spawn|serve|listen|connect|udpSocket|\$)/;
 
-/** What a test file, or a helper that it imports, uses and should not. */
+/** Finds what a test file, or a helper that it imports, uses and should not. */
 function impurities(file: string, text: string): string[] {
   const found: string[] = [];
   const seen = new Set<string>();

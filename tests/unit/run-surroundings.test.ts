@@ -1,4 +1,4 @@
-/** What is known of a repository before a run. */
+/** Surroundings of a run. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { PastRuns, type StartedRun } from '../../src/domain/run-surroundings.ts';
@@ -18,7 +18,7 @@ const run = fc.record({
 const inOrder = (runs: readonly StartedRun[]): StartedRun[] =>
   [...runs].sort((one, other) => one.startedAt - other.startedAt);
 
-/** As it is defined: the runs that began less than `ms` before, each with a twentieth of itself for each failure at most. */
+/** The definition: the runs that began less than `ms` before, each with a twentieth of itself for each failure at most. */
 function pooledOf(runs: readonly StartedRun[], startedAt: number, ms: number) {
   const of = runs.filter((one) => one.startedAt < startedAt && startedAt - one.startedAt < ms);
   return {

@@ -1,4 +1,4 @@
-/** What a command says when it fails. */
+/** Messages of commands that fail. */
 import { expect, test } from 'bun:test';
 import { DrizzleQueryError } from 'drizzle-orm';
 import { sentenceOf } from '../../src/cli/sentence.ts';

@@ -1,4 +1,4 @@
-/** What the pages make of numbers and moments. */
+/** Numbers and moments as the pages show them. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatAgo, formatCounted, formatSeconds, formatShare } from '../../web/ui/format.ts';

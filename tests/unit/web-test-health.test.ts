@@ -1,4 +1,4 @@
-/** What the page of a test says about its health. */
+/** The words of the page of a test about its health. */
 import { expect, test } from 'bun:test';
 import { howSure, inWords } from '../../web/pages/test-health.ts';
 

@@ -1,4 +1,4 @@
-/** What the pages read, as queries whose results are kept and shared. Types are those of the API's own schemas. */
+/** Reads of the pages, as queries whose results are kept and shared. Types are those of the API's own schemas. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { KeyList, MadeKey } from '../../src/access/keys.ts';
 import type { CredentialInUse, SessionList } from '../../src/access/sessions.ts';
@@ -60,7 +60,7 @@ export const repositoriesQuery = queryOptions({
 
 const PAGE_ROWS = 100;
 
-/** Those with the most trouble, and how many there are: at once, also where the whole list takes a second. */
+/** Repositories with the most trouble, and how many there are: at once, also where the whole list takes a second. */
 export const firstRepositoriesQuery = queryOptions({
   queryKey: ['repositories', 'first'],
   queryFn: ({ signal }) => get<RepositoryList>('/repositories', { per_page: PAGE_ROWS }, signal),
@@ -215,7 +215,7 @@ export const serviceStateQuery = queryOptions({
   queryFn: ({ signal }) => get<ServiceState>('/service', {}, signal),
 });
 
-/** Of one repository, or of all. */
+/** Uploads of one repository, or of all. */
 export const uploadsQuery = (path: RepositoryPath | undefined, query: Query) =>
   infiniteQueryOptions({
     queryKey: ['uploads', path, query],
@@ -255,7 +255,7 @@ export const revokeSession = (id: string) => ask<undefined>('DELETE', pathOf`/se
 export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });
 export const signOut = () => ask<undefined>('DELETE', '/session');
 
-/** What may be agreed on a quarantine, and changed later. */
+/** Terms of a quarantine, which may be changed later. */
 export interface QuarantineTerms {
   expires_at?: string | null;
   owner?: string | null;

@@ -1,4 +1,4 @@
-/** What happened to a repository's pull requests, quarantines and settings, the newest first. */
+/** Events of a repository's pull requests, quarantines and settings, the newest first. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
@@ -43,7 +43,7 @@ export function Events() {
     placeholderData: (before) => before,
   });
   const { data: counts } = useQuery({ ...eventCountsQuery(path, filters), refetchInterval });
-  // What can be chosen does not depend on what is chosen.
+  // The choices do not depend on the choice.
   const { data: all } = useQuery(eventCountsQuery(path, { received_from: since }));
   const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });

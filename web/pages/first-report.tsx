@@ -1,4 +1,4 @@
-/** What a repository without results shows: how to send the first. The page changes when it has arrived. */
+/** Page of a repository without results: how to send the first. It changes when they have arrived. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { BASE } from '../api/client.ts';
 import { makeKey, type RepositoryPath, sessionQuery } from '../api/queries.ts';

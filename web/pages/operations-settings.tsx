@@ -25,7 +25,7 @@ const MAX = {
   quarantine_warning_days: 90 satisfies typeof QUARANTINE_WARNING_DAYS_MAX,
   rerun_percent: 100 satisfies typeof RERUN_PERCENT_MAX,
 };
-/** What is quarantined in each mode. */
+/** Tests that each mode quarantines. */
 const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
   off: 'off',
   flaky: 'of flaky tests',
@@ -54,7 +54,7 @@ export function Settings() {
   );
 }
 
-/** What the field may mean. */
+/** Possible values of the field. */
 function Names({ part }: { part: string }) {
   const { data, error, refetch, isPending } = useQuery(repositoriesQuery);
   if (isPending) return <Loading />;
@@ -103,7 +103,7 @@ function Form({ path }: { path: RepositoryPath }) {
   return (
     <form
       aria-label={`Settings of ${path.owner}/${path.repository}`}
-      // What was saved is what the fields begin with.
+      // The fields begin with the saved values.
       key={JSON.stringify(data)}
       onSubmit={(event) => {
         event.preventDefault();
@@ -194,7 +194,7 @@ function Form({ path }: { path: RepositoryPath }) {
   );
 }
 
-/** What was changed in the form. An emptied default branch stays as it is: there is no way to forget it. */
+/** The settings that were changed in the form. An emptied default branch stays as it is: there is no way to forget it. */
 function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsChange {
   const textOf = (name: string): string => String(form.get(name) ?? '').trim();
   const numberOf = (name: string): number | null => (textOf(name) === '' ? null : Number(textOf(name)));

@@ -134,7 +134,7 @@ const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
   </div>
 );
 
-/** What it is narrowed to; its test has the failure groups. */
+/** The narrowing of a quarantine; its test has the failure groups. */
 function Narrowing({ quarantine: one }: { quarantine: Quarantine }) {
   const places = [one.pipeline_name, one.job_name].filter((name) => name !== null);
   const groups = one.failure_ids?.length;

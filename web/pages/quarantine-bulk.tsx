@@ -1,4 +1,4 @@
-/** What is done with the chosen quarantines at once: release, or extend. */
+/** Actions on all chosen quarantines at once: release, or extend. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changeQuarantine, type RepositoryPath, release } from '../api/queries.ts';
@@ -26,7 +26,7 @@ type Verb = 'Release' | 'Extend';
 
 interface Outcome {
   done: string[];
-  /** What went wrong, test by test. */
+  /** Refusals, test by test. */
   refused: { test: string; message: string }[];
 }
 

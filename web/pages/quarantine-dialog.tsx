@@ -12,7 +12,7 @@ import { PlaceField, usePlaces, WhichFailures } from './quarantine-scope-fields.
 interface QuarantineDialogProps {
   path: TestPath;
   testName: string;
-  /** What is to be excused; absent: every failure. It can be widened and narrowed in the form. */
+  /** The failure to excuse; absent: every failure. It can be widened and narrowed in the form. */
   failure?: Failure | undefined;
   onClose: () => void;
 }
@@ -147,7 +147,7 @@ function Form({ path, testName, failure, places, groups, onClose }: FormProps) {
   );
 }
 
-/** What the service refused, with what to do here. */
+/** The service's refusal, with what to do here. */
 const wordsOf = (error: Error | null): string | undefined =>
   error instanceof Problem && error.status === 409
     ? `${error.message} for this branch, place and these failures. Choose others, or release that one first.`

@@ -1,4 +1,4 @@
-/** What the form of a quarantine says, before it is sent. */
+/** The contents of the form of a quarantine, before it is sent. */
 import type { TestFailures } from '../../src/insights/failures.ts';
 import type { NewQuarantine } from '../api/queries.ts';
 

@@ -27,7 +27,7 @@ export function usePlaces(path: TestPath, failure: Failure | undefined): readonl
 
 interface PlaceFieldProps {
   places: readonly Place[];
-  /** What is chosen at first. */
+  /** The first choice. */
   first: Draft;
 }
 
@@ -56,7 +56,7 @@ export function PlaceField({ places, first: { pipeline: firstPipeline, job: firs
 
 interface WhichFailuresProps {
   groups: readonly FailureGroup[];
-  /** What is chosen at first. */
+  /** The first choice. */
   first: Draft;
   /** Whether failure groups are chosen, instead of every failure. */
   isChoosing: boolean;

@@ -1,4 +1,4 @@
-/** What ran on a commit, and which reports of it arrived: one card for each run. */
+/** Runs of a commit, and which of their reports arrived: one card for each run. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { RunList } from '../../src/insights/runs.ts';

@@ -1,4 +1,4 @@
-/** What pipelines ran for commits, on every branch, the newest first. */
+/** Pipelines' runs of commits, on every branch, the newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';

@@ -15,7 +15,7 @@ interface ContradictionsProps {
   identity: Pick<Identity, 'contradictions' | 'contradictions_count'>;
 }
 
-/** Of these, so many are shown at first. */
+/** Contradictions that are shown at first. */
 const SHOWN = 5;
 
 export function Contradictions({

@@ -13,7 +13,7 @@ type Judged = Pick<
   | 'flakiness_ratio'
 >;
 
-/** What its health means. The shares are of the last 30 days; a test may have been judged by older executions. */
+/** Explains the health of a test. The shares are of the last 30 days; a test may have been judged by older executions. */
 export function inWords(test: Judged): string {
   const { health_status: health, failure_ratio: failed, flakiness_ratio: flaky, last_conclusion: last } = test;
   const share = `${formatShare(failed)} of its executions failed in the last 30 days.`;

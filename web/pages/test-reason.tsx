@@ -81,7 +81,7 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
   );
 }
 
-/** What makes a flaky test healthy. */
+/** Says how many passes make a flaky test healthy. */
 const passesOf = ({ clean_passes: passes, clean_passes_needed: needed }: Identity): string =>
   needed === null
     ? ''

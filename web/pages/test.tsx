@@ -22,7 +22,7 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Of the window, unless the address says otherwise. */
+/** Length of the window, unless the address says otherwise. */
 const DAYS = '30';
 
 export function Test() {

@@ -1,4 +1,4 @@
-/** What failed on a commit, by what it means for who made the commit. */
+/** Failed tests of a commit, by what they mean for its author. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -13,7 +13,7 @@ import { QuarantineDialog } from './quarantine-dialog.tsx';
 type Failure = CommitFailures['failures'][number];
 type Verdict = Failure['verdict'];
 
-/** What each verdict means; what needs attention comes first, as in the API. */
+/** Titles and meanings of verdicts; those that need attention come first, as in the API. */
 const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string }> = {
   new: {
     title: 'New',
@@ -47,7 +47,7 @@ interface VerdictListProps {
   commit: string;
   /** Only failures of some runs, as in `…/commits/{commit_sha}/failures`. */
   only?: Query;
-  /** What is shown while nothing of the commit has arrived. */
+  /** Shown while nothing of the commit has arrived. */
   nothing: ReactNode;
 }
 
@@ -58,7 +58,7 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
   const [asked, setAsked] = useState<Failure>();
   const mayQuarantine = session !== undefined && session?.scope !== 'view';
   if (found.isPending) return <Loading />;
-  // What was read before stays while a store is away.
+  // The last answer stays while a store is away.
   if (!found.data) return <Failed error={found.error} reset={() => void found.refetch()} />;
   const first = found.data.pages[0]?.body;
   if (!first || first.runs === 0) return nothing;

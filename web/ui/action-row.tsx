@@ -7,7 +7,7 @@ interface ActionRowProps {
   about: string;
   verb: string;
   act: () => Promise<unknown>;
-  /** Of the list. */
+  /** Query key of the list. */
   queryKey: readonly string[];
   children: ReactNode;
 }

@@ -2,13 +2,13 @@
 
 interface BarsProps {
   bars: readonly { count: number; title: string }[];
-  /** What the bars say together, for those who do not see them. */
+  /** Says what the bars show, for those who do not see them. */
   label: string;
   /** Their size and colour. */
   className: string;
 }
 
-/** Of the height: what is not nothing can be seen beside what is much. */
+/** Share of the height: what is not nothing can be seen beside what is much. */
 const HEIGHT_MIN = 0.06;
 const BASELINE = 0.03;
 

@@ -21,7 +21,7 @@ export interface ChartData {
 }
 
 interface ChartProps {
-  /** What a screen reader says of it. */
+  /** Read out by screen readers. */
   label: string;
   /** The same object as long as it says the same: another one is drawn again. */
   data: ChartData;
@@ -161,7 +161,7 @@ function optionsOf(
   };
 }
 
-/** What stands below a line of the grid. */
+/** The text below a line of the grid. */
 function momentOf(at: number, step: number): string {
   const moment = new Date(at * 1_000);
   const isMidnight = moment.getHours() === 0 && moment.getMinutes() === 0;

@@ -13,7 +13,7 @@ export function Choice<T extends string>({ label, value, options, onChoose }: Ch
   return (
     <select
       aria-label={label}
-      // Of one width, whatever its options are and whenever they come.
+      // One width, whatever its options are and whenever they come.
       className="field w-44 max-sm:w-[calc(50%-0.25rem)]"
       value={value ?? ''}
       onChange={(event) => onChoose(options.find(([one]) => (one ?? '') === event.target.value)?.[0])}

@@ -1,4 +1,4 @@
-/** What a quarantine has excused so far, in words. */
+/** Describes in words what a quarantine has excused so far. */
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import { formatCount, formatLocal } from './format.ts';
 

@@ -1,4 +1,4 @@
-/** What a quarantine excuses, in words; of a narrowed one also what it does not. */
+/** Describes in words what a quarantine excuses; for a narrowed one, also what it does not. */
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { formatCount } from './format.ts';
 

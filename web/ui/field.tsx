@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 interface FieldProps {
   label: string;
-  /** What the value means, below it. */
+  /** Explains the value, below it. */
   hint?: string;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** What surrounds every page: where one is, where one can go, and who is signed in. */
+/** The frame of every page: where one is, where one can go, and who is signed in. */
 import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-/** What a style sheet cannot decide alone: whether a media query matches now. */
+/** Tells whether a media query matches now, for what a style sheet cannot decide alone. */
 import { useSyncExternalStore } from 'react';
 
 /** From Tailwind's `md` on. */

@@ -18,7 +18,7 @@ type Found = Pick<
 interface PagedListProps<Row> {
   found: Found;
   rows: readonly Row[];
-  /** What older rows are called on their button. */
+  /** The name of older rows on their button. */
   older: string;
   /** Shown if there is no row. */
   empty: ReactNode;

@@ -1,4 +1,4 @@
-/** What a page shows while it loads, when it has nothing, and when something went wrong: always with what to do. */
+/** The states of a page beside its data: it loads, it has nothing, or something went wrong. Each says what to do. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Problem } from '../api/client.ts';

@@ -1,4 +1,4 @@
-/** What was agreed on a quarantine: whose it is, until when, and where its repair is tracked. */
+/** The terms of a quarantine: whose it is, until when, and where its repair is tracked. */
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ExternalLink } from './external.tsx';
 import { Time } from './time.tsx';

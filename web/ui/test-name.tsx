@@ -1,6 +1,6 @@
 /** The name of a test on one line. What does not fit is left out in the middle, because names differ at their end. */
 
-/** Of the end, what is always shown, from the next word on; it fits on a phone. */
+/** The tail that is never cut, from the next word on; it fits on a phone. */
 const END_CHARS = 28;
 const WORD_CHARS_MAX = 12;
 

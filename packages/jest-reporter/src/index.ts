@@ -23,7 +23,7 @@ interface AssertionResult {
   failureMessages: readonly string[];
   /** How often it ran, with `jest.retryTimes`. */
   invocations?: number | undefined;
-  /** Of the attempts before the last one, if `logErrorsBeforeRetry` is on. */
+  /** Errors of the attempts before the last one, if `logErrorsBeforeRetry` is on. */
   retryReasons?: readonly string[] | undefined;
 }
 interface TestResult {
@@ -62,7 +62,9 @@ const reportedOf = ({ ancestorTitles, title, status, duration, startAt, ...test 
   failures: [...reasonsOf({ status, ...test }), ...test.failureMessages].map(failureOf),
 });
 
-/** A test that failed has its last failure. One that passed must show that it failed before, even if Jest does not say why. */
+/**
+ * A test that failed has its last failure. One that passed must show that it failed before, even if Jest does not say why.
+ */
 const reasonsOf = ({ status, retryReasons = [], invocations = 1 }: Partial<AssertionResult>): readonly string[] =>
   retryReasons.length > 0 || status !== 'passed'
     ? retryReasons

@@ -100,7 +100,7 @@ export default class CiInsightsReporter {
 
   #fileOf = (test: TestCase): string => relative(this.#config.rootDir, test.location.file).split(sep).join('/');
 
-  /** As Playwright's JSON reporter has it. */
+  /** The report in the form of Playwright's JSON reporter. */
   #reportOf(suites: readonly object[], errors: readonly string[]): string {
     const { version } = this.#config;
     return JSON.stringify({ config: { version }, suites, errors: errors.map((message) => ({ message })) });
@@ -122,7 +122,7 @@ export default class CiInsightsReporter {
   }
 }
 
-/** As the service names it. */
+/** The service's name of the test. */
 function nameOf(test: TestCase): string {
   const [, project = '', ...rest] = test.titlePath();
   return [project && `[${project}]`, ...rest].filter((part) => part !== '').join(' › ');

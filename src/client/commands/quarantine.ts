@@ -38,7 +38,7 @@ const rowOf = (record: QuarantineRecord): string[] => [
   record.reason ?? '',
 ];
 
-/** What it is narrowed to. */
+/** Describes the narrowing of a quarantine. */
 function scopeOf({ branch, pipeline_name, job_name, failure_ids }: QuarantineRecord): string {
   const parts = [branch, pipeline_name, job_name, failure_ids && count(failure_ids.length, 'failure')];
   return parts.filter(Boolean).join(', ') || 'everything';

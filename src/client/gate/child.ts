@@ -9,7 +9,7 @@ export interface Ended {
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STANDARD_ERROR = 2;
-/** As shells answer. */
+/** The exit code of shells. */
 const CODE_NOT_FOUND = 127;
 const CODE_SIGNAL_BASE = 128;
 

@@ -107,7 +107,7 @@ async function gate(
   });
 }
 
-/** What needs attention comes first. */
+/** Judged tests, first those that need attention. */
 function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, policy: ReadonlySet<Excuse>): JudgedTest[] {
   const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath }) => {
     const { verdict = 'unknown', because = null, testId = null } = known.get(name) ?? {};

@@ -1,4 +1,4 @@
-/** What `gate` asks of the service: it sends the reports, keeps what cannot be sent, and asks about the failed tests. */
+/** Consults the service for `gate`: sends the reports, keeps what cannot be sent, and asks about the failed tests. */
 import { readFileSync } from 'node:fs';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { ReportFormat } from '../../formats/format.ts';
@@ -21,7 +21,7 @@ import { type Upload, type UploadResult, uploadFile, uploadOf } from '../upload.
 import type { FailedTest } from './reports.ts';
 import { type Answer, askAbout } from './verdicts.ts';
 
-/** Of the time that is left, for waiting until a report is stored: some must remain to ask about the failures. */
+/** Share of the time left that goes to waiting until a report is stored: some must remain to ask about the failures. */
 const WAIT_SHARE = 0.75;
 
 export interface Consulted extends Answer {
@@ -87,8 +87,8 @@ async function send(
     return result.outcome === 'failed' && upload ? [{ result, upload }] : [];
   });
   for (const problem of new Set(failed.map(({ result }) => result.problem))) {
-    const of = failed.filter(({ result }) => result.problem === problem).length;
-    notices.push(`${count(of, 'report')} cannot be sent: ${problem}.`);
+    const reports = failed.filter(({ result }) => result.problem === problem).length;
+    notices.push(`${count(reports, 'report')} cannot be sent: ${problem}.`);
   }
   const kept = failed.filter(({ result }) => result.isRetryable);
   for (const { upload } of kept) keep(flags.pendingFolder, name, upload);

@@ -13,7 +13,7 @@
 export const VERDICTS = ['new', 'unknown', 'broken', 'known_flaky', 'infrastructure', 'quarantined'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What a policy may excuse besides quarantined failures. */
+/** Failures that a policy may excuse, besides quarantined ones. */
 export const EXCUSES = { quarantined: 'quarantined', flaky: 'known_flaky', broken: 'broken' } as const;
 export type Excuse = keyof typeof EXCUSES;
 

@@ -9,7 +9,7 @@ export interface FailedTest {
   name: string;
   /** The report that holds it. */
   file: string;
-  /** Of the test's own source, as the report names it. */
+  /** Path of the test's own source, as the report names it. */
   sourcePath: string | null;
   exceptionType: string | null;
   exceptionMessage: string | null;
@@ -65,7 +65,7 @@ async function readReport(format: ReportFormat, file: string): Promise<ReadRepor
   return { tests: executions.length, failed, troubles };
 }
 
-/** What tells whether a file was written again. */
+/** Tells whether a file was written again. */
 export async function fingerprintsOf(files: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const file of files) {

@@ -1,4 +1,4 @@
-/** What `gate` has found, for every kind of output. */
+/** The result of `gate`, for every kind of output. */
 import type { UploadResult } from '../upload.ts';
 import type { Decision, Verdict } from './decision.ts';
 
@@ -19,7 +19,7 @@ export interface GateResult {
   decision: Decision;
   /** Tests in the reports. */
   tests: number;
-  /** What needs attention comes first. */
+  /** Begins with those that need attention. */
   failures: JudgedTest[];
   /** Sentences about reports that cannot be trusted. */
   troubles: string[];

@@ -1,4 +1,4 @@
-/** What the service says about the failed tests of a job. */
+/** Asks the service about the failed tests of a job. */
 import type { Repository } from '../repository.ts';
 import type { RunTarget } from '../target.ts';
 import type { Verdict } from './decision.ts';

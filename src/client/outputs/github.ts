@@ -20,6 +20,6 @@ function commandOf(level: 'error' | 'warning', test: JudgedTest): string {
   return `::${level} ${file}title=${property(`Failed test, ${VERDICT_WORDS[test.verdict]}`)}::${data(message.join('\n'))}`;
 }
 
-/** As the runner unescapes them. */
+/** Escapes what the runner unescapes. */
 const data = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
 const property = (text: string): string => data(text).replace(/:/g, '%3A').replace(/,/g, '%2C');

@@ -60,7 +60,7 @@ function annotate(result: GateResult): void {
   if (status !== 0) throw new Error(`buildkite-agent ended with ${status}`);
 }
 
-/** What cannot be shown there is in the log of the job. */
+/** An output that fails is not missed: the log of the job has everything. */
 function quietly(what: string, write: () => void): void {
   try {
     write();

@@ -18,7 +18,7 @@ export interface ReportedFile {
   /** Relative to the root of the project, with `/`. */
   path: string;
   tests: readonly ReportedTest[];
-  /** What went wrong outside of tests, such as a file that cannot be loaded. */
+  /** Errors outside of tests, such as a file that cannot be loaded. */
   errors: readonly string[];
 }
 

@@ -13,7 +13,7 @@ import { readClientEnvironment } from '../settings.ts';
 import { connectionOf, type RunFlags, type RunTarget, repositoryOf, runInfoOf, runTargetOf } from '../target.ts';
 import { failedUpload, type UploadResult, uploadBytes, uploadOf } from '../upload.ts';
 
-/** What the configuration of a runner may say; the environment of the CI provider says the rest. */
+/** Options in the configuration of a runner; the environment of the CI provider says the rest. */
 export type ReporterOptions = Pick<
   RunFlags,
   | 'url'

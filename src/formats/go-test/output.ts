@@ -64,7 +64,7 @@ export class Output {
     return names;
   }
 
-  /** What was printed, without Go's own lines and the indentation of sub-tests. */
+  /** The printed text, without Go's own lines and the indentation of sub-tests. */
   text(): string {
     const lines = this.#lines
       .join('')

@@ -24,7 +24,7 @@ interface Suite {
 }
 
 /**
- * What `status` and `result` say of a test without a child element that says so. GoogleTest has `notrun`, and
+ * Meaning of `status` and `result` for a test without a child element that says it. GoogleTest has `notrun`, and
  * `suppressed` for a disabled test.
  */
 const STATED: ReadonlyMap<string, Status> = new Map([
@@ -61,7 +61,7 @@ interface Attempt {
   text: LongText;
 }
 
-/** What each element within a test means. */
+/** Meaning of each element within a test. */
 const OUTCOMES: Readonly<Record<string, 'failed' | 'flaky' | 'rerun'>> = {
   failure: 'failed',
   error: 'failed',

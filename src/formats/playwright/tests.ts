@@ -17,7 +17,7 @@ export interface Place {
 /** The describe blocks around a test. */
 export interface Describes {
   path: NamePath;
-  /** As they stand in names; no longer than a name that is too long. */
+  /** Parts as they stand in names; no longer than a name that is too long. */
   text: string;
 }
 

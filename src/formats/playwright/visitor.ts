@@ -19,7 +19,7 @@ export class PlaywrightVisitor implements JsonVisitor {
   isPlaywright = false;
   /** The title of the outermost open suite, which is a file. */
   #file = '';
-  /** Of the suites within it, by depth. */
+  /** Suites of the file around the current test, by depth. */
   readonly #describes: Describes[] = [];
   #shard = '';
 

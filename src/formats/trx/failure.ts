@@ -3,7 +3,7 @@
 import { cutFailure } from '../report.ts';
 import type { ParsedFailure } from '../upload.ts';
 
-/** What MSTest writes before the type. */
+/** MSTest writes this before the type. */
 const THREW =
   /^(?:Test method \S+ threw exception|Initialization method \S+ threw exception[^:]*|Unable to create instance of class \S+\. Error):\s*/;
 /** `System.InvalidOperationException: …` and, by xUnit and NUnit, `System.InvalidOperationException : …` */

@@ -97,7 +97,7 @@ export class TrxHandler implements XmlHandler {
     this.#openResults.push({ attributes, message: new LongText(), stacktrace: new LongText(), hasInner: false });
   }
 
-  /** What a test wrote itself is in `<Message>` elements too, but not in `<ErrorInfo>`. */
+  /** The output of a test is in `<Message>` elements too, but not in `<ErrorInfo>`. */
   #openErrorText(element: 'Message' | 'StackTrace'): void {
     const result = this.#openResults.at(-1);
     if (result && this.#isInErrorInfo) this.#text = element === 'Message' ? result.message : result.stacktrace;

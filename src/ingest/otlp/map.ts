@@ -56,7 +56,7 @@ class TestSpans {
   #hasSpan = false;
   #hasTest = false;
   #group: SpanGroup | null = null;
-  /** Of the group: most spans say nothing about their run themselves, so it is put together once per trace. */
+  /** Runs of the group by trace: most spans say nothing about their run themselves, so it is put together once per trace. */
   readonly #runByTrace = new Map<string, ParsedRun>();
 
   constructor(collector: UploadCollector) {

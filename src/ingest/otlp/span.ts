@@ -8,7 +8,7 @@ import { cutText } from '../../domain/text.ts';
 import type { AttributeTexts } from './attributes.ts';
 import { RUN_ATTRIBUTES } from './run.ts';
 
-/** What the spans of a group share. */
+/** Shared by the spans of a group. */
 export interface SpanGroup {
   resource: AttributeTexts;
   scope: { name: string; version: string } | undefined;
@@ -54,10 +54,10 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'test.scope',
 ]);
 
-/** Of the longest of them. */
+/** Length of the longest one. */
 export const ATTRIBUTE_BYTES_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.length));
 
-/** What all spans of a resource share is cut once, and not for each of them. */
+/** Cuts once what all spans of a resource share, and not for each of them. */
 export function sharedTexts(attributes: ReadonlyMap<string, string>): AttributeTexts {
   return new Map(
     [...attributes].map(([key, value]) => [

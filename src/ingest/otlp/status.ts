@@ -24,7 +24,7 @@ import type { Span } from './span.ts';
 const CAUGHT_AS_PASSED: ReadonlySet<string> = new Set(['vitest']);
 
 /**
- * What `test.case.result.status` may say: our own words, those of OpenTelemetry's conventions (`pass`, `fail`, and those
+ * Values of `test.case.result.status`: our own words, those of OpenTelemetry's conventions (`pass`, `fail`, and those
  * of `test.suite.run.status`), and their usual variants.
  */
 const REPORTED: ReadonlyMap<string, Status> = new Map([

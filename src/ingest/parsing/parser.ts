@@ -82,7 +82,7 @@ export class Parser {
     await Promise.all([...pieces.map(async (piece) => stdin.write(piece)), flushed()]);
   }
 
-  /** What it takes between two tasks: looked at now and then, because most tasks are shorter than the look. */
+  /** Memory of the process between two tasks: looked at now and then, because most tasks are shorter than the look. */
   get restingBytes(): number {
     const now = performance.now();
     if (now - this.#restingAt > WATCH_MS) {
@@ -119,7 +119,7 @@ function cpuSecondsOf(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/** What Linux says about a process. Empty elsewhere, where only time limits apply. */
+/** Reads what Linux says about a process. Empty elsewhere, where only time limits apply. */
 function proc(pid: number, file: 'stat' | 'status'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

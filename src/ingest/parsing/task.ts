@@ -1,4 +1,4 @@
-/** What a parser is asked, and what it answers: plain values, so that they can cross to another process. */
+/** Questions to a parser, and its answers: plain values, so that they can cross to another process. */
 import { z } from 'zod';
 import { encodeFrame, type Frame } from '../../frames.ts';
 import { compressedSchema } from '../../queue/encoding.ts';
@@ -8,7 +8,7 @@ import type { ReportQuery } from '../reports/query.ts';
 
 const limitsSchema = z.object({ sentBytesMax: z.int(), unpackedBytesMax: z.int() });
 
-/** What crosses: every parameter, or it would be lost on the way. */
+/** Must name every parameter: one that is missing would be lost on the way. */
 const querySchema = z.object({
   pipeline_name: z.string().optional(),
   job_name: z.string().optional(),
@@ -24,7 +24,7 @@ const querySchema = z.object({
 } satisfies Record<keyof ReportQuery, z.ZodType>);
 
 export const parseTaskSchema = z.object({
-  /** What the body is. */
+  /** The kind of body. */
   input: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('otlp'), encoding: z.enum(['protobuf', 'json']) }),
     z.object({

@@ -6,7 +6,7 @@ import type { ReportFormat } from '../../formats/format.ts';
 import { type BodyLimits, gunzip } from '../body.ts';
 
 export interface ReportFile {
-  /** As the sender names it; null for a report that is the body itself. */
+  /** The sender's name of the file; null for a report that is the body itself. */
   name: string | null;
   body: Uint8Array;
 }

@@ -1,4 +1,4 @@
-/** What the query of an upload says about the run, whatever the format of its reports. */
+/** Reads the run from the query of an upload, whatever the format of its reports. */
 
 import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';

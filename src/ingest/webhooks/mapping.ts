@@ -20,7 +20,7 @@ import { queueCommandOf } from './queue-command.ts';
 import { retriedCheck, retriedWorkflowJob } from './retried-jobs.ts';
 import { fitMessage, fitName } from './texts.ts';
 
-/** What all payloads have in common: who did something, and where. */
+/** Common to all payloads: who did something, and where. */
 export interface Context {
   repository: NonNullable<Envelope['repository']>;
   sender: Envelope['sender'];

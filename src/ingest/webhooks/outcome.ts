@@ -1,4 +1,4 @@
-/** What follows from a delivery, in the terms of the event log: the result of the mapping, before it becomes a job. */
+/** The result of mapping a delivery, in the terms of the event log, before it becomes a job. */
 import type { NewEvent } from '../../domain/events.ts';
 import type { PullRequestVersion } from '../../queue/pr-events.ts';
 import type { Account } from './payloads.ts';
@@ -45,7 +45,7 @@ const GHOST = 'ghost';
 /** `@login` of the sender. */
 export const triggerOf = (sender: Account): string => fitName(`@${sender?.login ?? GHOST}`);
 
-/** What every event has besides its type and metadata. */
+/** Fields that every event has besides its type and metadata. */
 export interface EventBase {
   trigger: string;
   pullRequest: number | null;

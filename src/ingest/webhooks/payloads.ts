@@ -27,7 +27,7 @@ const repository = z.object({
   default_branch: z.string().nullish(),
 });
 
-/** What every delivery may contain. */
+/** Fields that every delivery may contain. */
 export const envelopeSchema = z.object({
   action: z.string().optional(),
   repository: repository.optional(),

@@ -1,4 +1,4 @@
-/** What the queue page shows of a job: its subject and size, not its rows, which would be megabytes per page. */
+/** A job on the queue page: its subject and size, not its rows, which would be megabytes per page. */
 import { unpack } from '../../queue/encoding.ts';
 
 /** Longer lists are shown as their length. */

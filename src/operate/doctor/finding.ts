@@ -1,13 +1,13 @@
-/** What one check of the doctor found. */
+/** The result of one check of the doctor. */
 import pTimeout from 'p-timeout';
 
 export interface Finding {
-  /** What was checked, in a few words. */
+  /** Name of the check, in a few words. */
   check: string;
   /** A problem keeps the service from working, or soon will; a warning is worth knowing. */
   level: 'ok' | 'warning' | 'problem';
   message: string;
-  /** What to do about it. Only for warnings and problems. */
+  /** The way to fix it. Only for warnings and problems. */
   remedy?: string;
 }
 

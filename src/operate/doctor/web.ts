@@ -19,7 +19,7 @@ export function localAddress({ host, port }: Config): string | undefined {
   return `http://${reachable}:${port}`;
 }
 
-/** What a running service reports about its stores: the only way to check its embedded ClickHouse. */
+/** Asks a running service about its stores: the only way to check its embedded ClickHouse. */
 export async function checkService(address: string): Promise<Finding[]> {
   try {
     const { stores } = readySchema.parse(await (await ask(`${address}/healthz/ready`)).json());
@@ -95,7 +95,7 @@ async function checkHostApi(address: string): Promise<Finding> {
   }
 }
 
-/** What a sign-in would find first. Whether it accepts the client, only a sign-in shows. */
+/** Checks the first steps of a sign-in. Whether the provider accepts the client, only a sign-in shows. */
 export async function checkIdentityProvider({ oidc }: Config): Promise<Finding[]> {
   if (!oidc) return [];
   const check = 'Identity provider';

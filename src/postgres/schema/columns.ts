@@ -1,4 +1,4 @@
-/** What the tables share: the schema that they are in, and their types of columns. */
+/** Shared by all tables: the schema that they are in, and their types of columns. */
 import { sql } from 'drizzle-orm';
 import { customType, type PgSequence, pgSchema, timestamp } from 'drizzle-orm/pg-core';
 

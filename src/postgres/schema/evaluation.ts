@@ -1,4 +1,4 @@
-/** What waits for the evaluation, and what it has left to be refreshed. */
+/** Work that waits for the evaluation, and work that it has left to be refreshed. */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, index, integer, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
 import { STALE_KINDS } from '../../domain/stale.ts';
@@ -19,8 +19,8 @@ export const partitions = schema.table('partitions', {
 });
 
 /**
- * The bodies of blocks, cut by repository: what is to be inserted into ClickHouse, and then the queue of the evaluation. A part is
- * deleted by the transaction that counts and judges it.
+ * The bodies of blocks, cut by repository: what is to be inserted into ClickHouse, and then the queue of the evaluation. A
+ * part is deleted by the transaction that counts and judges it.
  */
 export const blockParts = schema.table(
   'block_parts',
@@ -33,7 +33,7 @@ export const blockParts = schema.table(
     body: bytea().notNull(),
   },
   (table) => [
-    // What waits in a partition, in the order in which it came.
+    // Reads of a partition take the parts in the order in which they came.
     primaryKey({ columns: [table.partition, table.blockId, table.repositoryId] }),
     // The whole block, to insert it again; whether a receipt waits.
     index('block_parts_block').on(table.blockId),
@@ -47,7 +47,7 @@ export const postponedRepositories = schema.table('postponed_repositories', {
   retryAt: moment('retry_at').notNull(),
 });
 
-/** What a pass could not know or left to be done, of each repository one row for each kind (src/domain/stale.ts). */
+/** Work that a pass has left to be refreshed: one row for each repository and kind (src/domain/stale.ts). */
 export const stale = schema.table(
   'stale',
   {
@@ -67,7 +67,7 @@ export const stale = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.kind] }),
-    // What is to be refreshed, the oldest first.
+    // Finds the next repository to refresh, the oldest note first.
     index('stale_noted').on(table.notedAt).where(sql`${table.notedAt} is not null`),
   ],
 );

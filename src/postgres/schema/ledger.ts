@@ -1,4 +1,4 @@
-/** What makes ingestion exactly-once, and what is kept of each upload. */
+/** Records that make ingestion exactly-once, and the receipt of each upload. */
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { bytea, moment, schema } from './columns.ts';
@@ -76,7 +76,7 @@ export const uploadChunks = schema.table(
     index('upload_chunks_received').on(table.receivedAt),
     // The newest of a repository.
     index('upload_chunks_repository').on(table.repositoryId, table.receivedAt, table.uploadId),
-    // Those with rejected rows, which are rare.
+    // Finds chunks with rejected rows, which are rare.
     index('upload_chunks_rejected').on(table.receivedAt, table.uploadId).where(sql`${table.rejected} > 0`),
   ],
 );

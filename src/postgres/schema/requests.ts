@@ -45,7 +45,7 @@ export const backtests = schema.table(
   (table) => [
     // One at a time of each repository. The worker looks for the oldest.
     uniqueIndex('backtests_open').on(table.repositoryId).where(sql`${table.finishedAt} is null`),
-    // Those that are forgotten.
+    // Finds backtests that are due to be forgotten.
     index('backtests_finished').on(table.finishedAt),
   ],
 );

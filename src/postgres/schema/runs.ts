@@ -1,4 +1,4 @@
-/** What the evaluation knows about runs and commits. It can be derived again from the executions. */
+/** Runs and commits as the evaluation knows them. Can be derived again from the executions. */
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { schema } from './columns.ts';
@@ -24,10 +24,12 @@ export const judgedRuns = schema.table(
     startedMs: bigint('started_ms', { mode: 'number' }).notNull(),
     /** Passed and failed. */
     executions: integer().notNull(),
-    /** The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others. */
+    /**
+     * The tests that failed in it, or passed only after failed attempts: those that were healthy before it, and the others.
+     */
     unexpected: uuid().array().notNull(),
     expected: uuid().array().notNull(),
-    /** Of `unexpected`, for readers that do not need the tests. */
+    /** The length of `unexpected`, for readers that do not need the tests. */
     unexpectedCount: integer('unexpected_count').notNull(),
     /** Null if nothing went wrong in it; else six numbers as JSON (src/postgres/judged-runs.ts). */
     meaning: text(),
@@ -46,14 +48,14 @@ export const judgedRuns = schema.table(
     }),
     // The runs before and after a moment, in order.
     index('judged_runs_started').on(table.repositoryId, table.startedMs),
-    // Those of a commit that gets new runs; there are few.
+    // Finds the runs of a commit that gets new runs; there are few.
     index('judged_runs_commits').on(table.repositoryId, table.commitSha).where(sql`${table.commitSha} <> ''`),
   ],
 );
 
 /**
- * Commits off the default branch on which one identity both passed and failed (src/domain/contradictions.ts): evidence that it is
- * flaky. Written with the state of the tests, which takes them in; leaves with the month of its executions.
+ * Commits off the default branch on which one identity both passed and failed (src/domain/contradictions.ts): evidence that
+ * it is flaky. Written with the state of the tests, which takes them in; leaves with the month of its executions.
  */
 export const contradictions = schema.table(
   'contradictions',
@@ -68,7 +70,7 @@ export const contradictions = schema.table(
     runId: text('run_id').notNull(),
     runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
     executionId: text('execution_id').notNull(),
-    /** What failed, or passed after failed attempts: the same execution, or one before it. */
+    /** The failure, or the pass after failed attempts: the same execution, or one before it. */
     failedMs: bigint('failed_ms', { mode: 'number' }).notNull(),
     failedExecutionId: text('failed_execution_id').notNull(),
     /** The run of the failure: `pullRequestRunKeyOf` it. */
@@ -79,14 +81,14 @@ export const contradictions = schema.table(
     primaryKey({
       columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.commitSha, table.atMs],
     }),
-    // Those of a commit that gets new runs.
+    // Finds the contradictions of a commit that gets new runs.
     index('contradictions_commits').on(table.repositoryId, table.commitSha),
   ],
 );
 
 /**
- * Commits off the default branch on which something failed. Only these can be contradicted by a pass, so that the others cost
- * one look here and no statement in ClickHouse.
+ * Commits off the default branch on which something failed. Only these can be contradicted by a pass, so that the others
+ * cost one look here and no statement in ClickHouse.
  */
 export const failedCommits = schema.table(
   'failed_commits',
@@ -102,8 +104,8 @@ export const failedCommits = schema.table(
 /**
  * The runs of a commit on which a test failed, and the results of these tests, as one text (src/commits/commit-record.ts):
  * every CI job asks for them, and ClickHouse takes longer to plan the statements than PostgreSQL to find a row. Follows from
- * what ClickHouse has, so a row may be missing: then that is asked. A pass removes the records that it outdates, and a refresh
- * writes them again.
+ * what ClickHouse has, so a row may be missing: then that is asked. A pass removes the records that it outdates, and a
+ * refresh writes them again.
  */
 export const commitRecords = schema.table(
   'commit_records',

@@ -1,4 +1,4 @@
-/** What the evaluation knows about tests. It can be derived again from the executions. */
+/** The state of tests as the evaluation knows it. Can be derived again from the executions. */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, index, integer, numeric, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
 import { HEALTHS } from '../../domain/status.ts';
@@ -7,7 +7,7 @@ import { byteText, moment, schema } from './columns.ts';
 /** In characters, as PostgreSQL counts them. */
 export const NAME_START_LENGTH = 64;
 
-/** As `left(name, 64)`: characters, not halves of them. */
+/** Same as `left(name, 64)`: counts characters, not halves of them. */
 export const startOfName = (name: string): string =>
   name.length <= NAME_START_LENGTH
     ? name
@@ -24,7 +24,7 @@ export const tests = schema.table(
     testId: uuid('test_id').notNull(),
     name: text().notNull(),
     firstFailedAt: moment('first_failed_at'),
-    /** As text: ids go up to 2^64. */
+    /** Text, because ids go up to 2^64. */
     firstFailedExecution: text('first_failed_execution'),
     firstFailedCommit: text('first_failed_commit'),
   },
@@ -106,16 +106,16 @@ export const suspects = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
-    /** As it is shown; healthy while the identity has not run on the default branch. */
+    /** The shown health: healthy while the identity has not run on the default branch. */
     health: text({ enum: HEALTHS }).notNull(),
-    /** What lists are filtered and sorted by (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
+    /** Filters and orders of lists (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
     confidence: smallint().notNull(),
     impact: smallint().notNull(),
     failed: integer().notNull(),
     failedPpm: integer('failed_ppm').notNull(),
     /** Milliseconds since the epoch; 0 for never. */
     lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull(),
-    /** What is believed before the recent executions and after them (src/postgres/belief-text.ts); empty: nothing yet. */
+    /** Beliefs before the recent executions and after them (src/postgres/belief-text.ts); empty: nothing yet. */
     before: text().notNull(),
     after: text().notNull(),
     /** The executions of its last day (src/postgres/suspect-text.ts). */
@@ -131,7 +131,7 @@ export const suspects = schema.table(
 );
 
 /**
- * What was believed of each identity at the end of the newest month that has left: where a fold of its retained executions
+ * Beliefs about each identity at the end of the newest month that has left: where a fold of its retained executions
  * begins. Written by retention alone.
  */
 export const baselines = schema.table(
@@ -164,8 +164,8 @@ export const flakyExecutions = schema.table(
 );
 
 /**
- * What lists know of each test that has identities: what the order and the number of entries of a search by names follow
- * from, without reading the identities (src/postgres/test-listings.ts). Small rows, of which fifty fit on a page.
+ * One row for each test that has identities. The order and the number of entries of a search by names follow from it,
+ * without reading the identities (src/postgres/test-listings.ts). Small rows, of which fifty fit on a page.
  */
 export const testListings = schema.table(
   'test_listings',
@@ -176,7 +176,7 @@ export const testListings = schema.table(
     testId: uuid('test_id').notNull(),
     /** The most executions that one of its identities has; 0 if none is retained. */
     executions: bigint({ mode: 'number' }).notNull(),
-    /** Those with retained executions. */
+    /** Identities with retained executions. */
     identities: integer().notNull(),
   },
   // In the order of names: a search finds its tests by how they begin. Numbers are not in the key, so that a row whose
@@ -226,7 +226,7 @@ export const failureGroups = schema.table(
     repositoryId: uuid('repository_id').notNull(),
     testId: uuid('test_id').notNull(),
     failureId: uuid('failure_id').notNull(),
-    /** Of each retained month: YYYYMM, failures, the first of them in milliseconds since the epoch, YYYYMM, … */
+    /** For each retained month: YYYYMM, failures, the first of them in milliseconds since the epoch, YYYYMM, … */
     months: text().notNull(),
     /** The newest failure; of several at the same time, that of the greatest execution and attempt. */
     lastMs: bigint('last_ms', { mode: 'number' }).notNull(),
@@ -256,9 +256,9 @@ export const formerGroups = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.testId, table.failureId, table.movedTo] }),
-    // What is still to be done, by repository.
+    // Finds groups that are still to be regrouped, by repository.
     index('former_groups_pending').on(table.repositoryId, table.testId).where(sql`${table.isPending}`),
-    // What has left with its month.
+    // Finds groups that have left with their month.
     index('former_groups_last').on(table.lastMs),
   ],
 );

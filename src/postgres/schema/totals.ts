@@ -16,8 +16,8 @@ export const repositoryCounts = schema.table('repository_counts', {
 });
 
 /**
- * What a repository showed on each UTC day (src/domain/repository-stats.ts), and will show if nothing more runs: a test
- * counts on the day on which it ran and the 13 days after.
+ * Tests by health and failures of a repository on each UTC day (src/domain/repository-stats.ts), and on days to come if
+ * nothing more runs: a test counts on the day on which it ran and the 13 days after.
  */
 export const repositoryDays = schema.table(
   'repository_days',

@@ -6,7 +6,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { machine, type Ran, run } from './run.ts';
 import { sharedService } from './service.ts';
 
-/** What runs the file: any Node from 20 on, and the Bun of this project. */
+/** Runtimes of the file: any Node from 20 on, and the Bun of this project. */
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 

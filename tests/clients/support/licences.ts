@@ -1,6 +1,6 @@
 /**
- * Licences of the third-party clients that tests install, and of their dependencies. Only open source is run. Releases of the
- * `mergify` CLI and its plugins after 2026.10.3, for example, are licensed for use with Mergify's service only.
+ * Licences of the third-party clients that tests install, and of their dependencies. Only open source is run. Releases of
+ * the `mergify` CLI and its plugins after 2026.10.3, for example, are licensed for use with Mergify's service only.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -27,7 +27,7 @@ const OPEN_SOURCE = [
   'Zlib',
 ];
 
-/** Of data in packages, such as which browser knows what, or certificates: free to use and to share. */
+/** Licences of data in packages, such as which browser knows what, or certificates: free to use and to share. */
 const OPEN_DATA = ['CC-BY-4.0', 'CDLA-Permissive-2.0'];
 
 /** Classifiers of PyPI, of packages whose metadata are older than `License-Expression`. */
@@ -45,8 +45,8 @@ const CLASSIFIERS: Record<string, string> = {
 const NAMES: Record<string, string> = { '3-Clause BSD License': 'BSD-3-Clause', 'Apache License': 'Apache-2.0' };
 
 /**
- * Poetry gives a package this classifier if the name in its `License` is not an SPDX identifier. These were checked by hand: their
- * `License` and their licence file name the licence listed here.
+ * Poetry gives a package this classifier if the name in its `License` is not an SPDX identifier. These were checked by
+ * hand: their `License` and their licence file name the licence listed here.
  */
 const CLASSIFIED_WRONGLY: Record<string, string> = { 'mergify_cli 2025.10.17.1': 'Apache-2.0' };
 /** An old build of Node for npm names no licence. The LICENSE in it was checked by hand. */
@@ -71,7 +71,7 @@ const OPEN_SOURCE_TEXTS = [
 export interface LicensedPackage {
   name: string;
   version: string;
-  /** What its metadata say; all of them must be open source. */
+  /** Licences in its metadata; all of them must be open source. */
   licences: string[];
   /** The text of its licence files, if it has any. */
   texts: string[];

@@ -1,4 +1,4 @@
-/** What the producers of docs/producers.md put into the queue, in any language, and what is stored of it. */
+/** Jobs that the producers of docs/producers.md put into the queue, in any language, and what is stored of them. */
 import { expect } from 'bun:test';
 import { v7 as uuid7 } from 'uuid';
 import { recipe } from './recipes.ts';

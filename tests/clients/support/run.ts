@@ -18,7 +18,10 @@ export interface RunOptions {
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** What a program needs from this machine to start at all. One that asks another server (for a schema, a newer version) is refused. */
+/**
+ * Variables that a program needs to start on this machine at all. One that asks another server (for a schema, a newer
+ * version) is refused.
+ */
 export const machine = (): Record<string, string | undefined> => {
   const { PATH, HOME, TMPDIR, LANG = 'C.UTF-8' } = process.env;
   return { PATH, HOME, TMPDIR, LANG, HTTPS_PROXY: NOWHERE, NO_PROXY: '127.0.0.1,localhost' };

@@ -6,7 +6,7 @@ import { asOneShard, SHARD_CONFIG } from './one-shard.ts';
 
 export interface Statement {
   sql: string;
-  /** As text, as they arrived in the request. */
+  /** Texts, as they arrived in the request. */
   settings: Readonly<Record<string, string>>;
   /** Raw `param_<name>` values: escaped as the interface requires, and unescaped by the engine. */
   parameters: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export class Engine {
 
   constructor(
     folder: string,
-    /** As a cluster of one shard: `ON CLUSTER` and replicated tables work on this host. */
+    /** Acts as a cluster of one shard: `ON CLUSTER` and replicated tables work on this host. */
     private readonly isCluster: boolean,
   ) {
     mkdirSync(folder, { recursive: true });
@@ -98,7 +98,7 @@ const OF_THE_SERVER = new Set([
   'send_progress_in_http_headers',
   'http_headers_progress_interval_ms',
   'cancel_http_readonly_queries_on_client_close',
-  // As if every shard had as many replicas as it takes, all of them here.
+  // Every shard seems to have as many replicas as it takes, all of them here.
   'insert_quorum',
   'insert_quorum_timeout',
   'prefer_localhost_replica',

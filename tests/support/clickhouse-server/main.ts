@@ -3,8 +3,8 @@
  * data folder per process. `bun main.ts '<options as JSON>'` prints its port once it listens.
  *
  * It has Basic authentication, statements in the body, in `query` and as multipart, raw `param_x` values that
- * the engine unescapes, settings, formats, gzip both ways, ClickHouse's error numbers with their HTTP status, the summary header
- * and keep-alive with its timeout. It has no sessions, external tables or progress headers.
+ * the engine unescapes, settings, formats, gzip both ways, ClickHouse's error numbers with their HTTP status, the summary
+ * header and keep-alive with its timeout. It has no sessions, external tables or progress headers.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -24,7 +24,7 @@ export const optionsSchema = z.object({
 const KEEP_ALIVE_MS = 10_000;
 const VERSION = 'test-server';
 
-/** As in ClickHouse's `exceptionCodeToHTTPStatus`, for the numbers that matter here. */
+/** Same as in ClickHouse's `exceptionCodeToHTTPStatus`, for the numbers that matter here. */
 const STATUS_BY_CODE: Readonly<Record<number, number>> = {
   ...Object.fromEntries(
     [6, 25, 26, 27, 33, 38, 41, 47, 53, 62, 69, 72, 117, 130, 190, 376, 456, 457, 467, 691].map((code) => [code, 400]),
