@@ -94,6 +94,7 @@ CREATE TABLE "ci_insights"."event_outbox" (
 	"trigger" text NOT NULL,
 	"pull_request" integer,
 	"base_ref" text,
+	"outcome" text NOT NULL,
 	"metadata" text NOT NULL
 );
 --> statement-breakpoint

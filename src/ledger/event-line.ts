@@ -11,4 +11,5 @@ export const eventLine = (event: PendingEvent): string =>
     pull_request: event.pullRequest,
     base_ref: event.baseRef,
     metadata: event.metadata,
+    outcome: event.outcome,
   });

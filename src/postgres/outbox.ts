@@ -7,7 +7,7 @@
  * the log (docs/api.md).
  */
 import { eq, inArray, sql } from 'drizzle-orm';
-import type { NewEvent } from '../domain/events.ts';
+import { type NewEvent, outcomeOf } from '../domain/events.ts';
 import { eventKeyOf } from '../domain/identity.ts';
 import type { Executor } from './client.ts';
 import { eventBatches, eventKeys, eventOutbox, repositories } from './schema.ts';
@@ -15,7 +15,7 @@ import { eventBatches, eventKeys, eventOutbox, repositories } from './schema.ts'
 /** The relay listens here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
 
-/** Rows per statement: each row binds eight parameters, and a statement takes 65,535. */
+/** Rows per statement: each row binds nine parameters, and a statement takes 65,535. */
 const ROWS_MAX = 5_000;
 
 /** Writes events in order. Call it last in a transaction: it locks the repository's row until the commit. */
@@ -75,11 +75,12 @@ async function insertEvents(
 ): Promise<void> {
   for (let from = 0; from < events.length; from += ROWS_MAX)
     await tx.insert(eventOutbox).values(
-      events.slice(from, from + ROWS_MAX).map(({ metadata, ...event }) => ({
+      events.slice(from, from + ROWS_MAX).map((event) => ({
         ...event,
         repositoryId,
         receivedAt,
-        metadata: JSON.stringify(metadata),
+        outcome: outcomeOf(event),
+        metadata: JSON.stringify(event.metadata),
       })),
     );
   if (events.length > 0) await tx.execute(sql`select pg_notify(${EVENTS_CHANNEL}, '')`);

@@ -1,6 +1,7 @@
 /** Pull requests, and events on their way into the log. */
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import type { EventOutcome } from '../../domain/event-metadata.ts';
 import { moment, nextValueOf, schema } from './columns.ts';
 
 /** Pull requests, from host webhooks and `pr-events`. */
@@ -48,6 +49,8 @@ export const eventOutbox = schema.table('event_outbox', {
   trigger: text().notNull(),
   pullRequest: integer('pull_request'),
   baseRef: text('base_ref'),
+  /** As the rule of the type said when the event was written. */
+  outcome: text().$type<EventOutcome>().notNull(),
   /** JSON as text: jsonb cannot store every string that JSON allows. */
   metadata: text().notNull(),
 });
