@@ -1,6 +1,6 @@
 /**
- * Consumers of the outbox: who reads events after their commit. Each has a position of its own, and takes the events after
- * it in batches, in order, each at least once. An event leaves the outbox when every consumer has taken it, so one that is
+ * Consumers of the outbox: who reads events after their commit. Each has its own position, and takes the events after it in
+ * batches, in order, each at least once. An event leaves the outbox when every consumer has taken it, so one that is
  * slow or fails costs room and holds up no other.
  *
  * A position is a *place*, and not an id: ids are given while transactions are open. One that stays open may commit an id
@@ -87,7 +87,7 @@ export async function isAnythingWaiting(db: Executor, name: string): Promise<boo
 
 /**
  * Writes down the next batch of a consumer, unless it has one in hand. The transaction must commit before the batch is
- * handled: so whoever repeats it after a crash has the same events. False if nothing waits, or another process is at it.
+ * handled: so a repeat after a crash has the same events. False if nothing waits, or another process is at it.
  */
 export async function takeBatch(tx: Executor, name: string): Promise<boolean> {
   const consumer = await lockConsumer(tx, name);

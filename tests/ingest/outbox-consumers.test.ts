@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { fileURLToPath } from 'node:url';
 import { inArray } from 'drizzle-orm';
 import { newEvent } from '../../src/domain/events.ts';
+import { readBacklog } from '../../src/postgres/backlog.ts';
 import { recordEvents } from '../../src/postgres/outbox.ts';
 import {
   deleteTaken,
@@ -103,10 +104,14 @@ describe('two consumers', () => {
     await relay.drain();
     expect(await inLog(id)).toEqual(['a', 'b', 'c']);
     expect(await inOutbox(id)).toEqual(['a', 'b', 'c']);
+    expect(await readBacklog(db, stores.clock.now() + 1)).toMatchObject({
+      eventsWaiting: { [RELAY]: 0, [name]: 3 },
+      relayLagSeconds: 0,
+    });
 
-    const mended = consumerOf(name);
-    await mended.consumer.drain();
-    expect(mended.labels()).toEqual(['a', 'b', 'c']);
+    const working = consumerOf(name);
+    await working.consumer.drain();
+    expect(working.labels()).toEqual(['a', 'b', 'c']);
     expect(await inOutbox(id)).toEqual([]);
     expect(await inLog(id)).toEqual(['a', 'b', 'c']);
   });
@@ -260,7 +265,7 @@ test('more events than a batch holds are taken in several, in order', async () =
 describe('registration', () => {
   test('a new consumer begins after the newest event, and takes what commits later, whatever its id', async () => {
     const [id, elsewhere] = [await recordRepository(), await recordRepository()];
-    await write(id, 'before, nobody has looked at it');
+    await write(id, 'before, without a place yet');
     const commit = await writeHeldOpen(elsewhere, 'open meanwhile');
     const added = `${name}-added`;
     await registerConsumers(db, [RELAY, name, added]);
