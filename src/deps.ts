@@ -19,6 +19,7 @@ import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { KeyStore } from './postgres/keys.ts';
 import { migratePostgres } from './postgres/migrate.ts';
 import { Notifications } from './postgres/notifications.ts';
+import { OUTBOX_CONSUMERS, registerConsumers } from './postgres/outbox-consumers.ts';
 import { QuarantineStore } from './postgres/quarantines.ts';
 import { RepositoryStore } from './postgres/repositories.ts';
 import { SessionStore } from './postgres/sessions.ts';
@@ -95,6 +96,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     if (!shared && (!config.databaseUrl || !config.clickhouseUrl)) closers.add(await lockDataDir(config.dataDir));
     const base = await openPostgresParts(config, overrides, closers, false);
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reported an error');
+    if (!shared) await registerConsumers(base.postgres.db, OUTBOX_CONSUMERS);
     if (!shared) await migrateQueues(config, base.databaseUrl);
     const queues = await openQueues(config, base.databaseUrl, onQueueError);
     closers.add(() => queues.close());

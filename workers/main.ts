@@ -2,6 +2,7 @@
 import type { Deps } from '../src/deps.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
+import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
@@ -11,6 +12,7 @@ import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
+import type { OutboxConsumer } from './outbox-consumer.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Refresher } from './refresher.ts';
 import { Regrouper } from './regrouper.ts';
@@ -69,14 +71,17 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, log },
   });
   const relay = new Relay({ db, clickhouse, log });
+  const ofOutbox: Record<OutboxConsumerName, OutboxConsumer> = { relay };
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
-  notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
-  for (const { loop } of [relay, sweeper, evaluator, refresher, retention, expiry, regrouper, verifier, backtester])
-    loop.wake();
+  for (const { loop } of Object.values(ofOutbox))
+    notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
+  const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator];
+  const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
+  for (const loop of loops) loop.wake();
   return {
     evaluator,
     sweeper,
@@ -86,11 +91,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = 
     refresher,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
-      await Promise.all(
-        [relay, sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator].map(({ loop }) =>
-          loop.stop(),
-        ),
-      );
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
 }

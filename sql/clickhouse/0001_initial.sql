@@ -183,10 +183,9 @@ SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, 
 -- together with the executions of their month. The bloom filters serve filters by pull request and by branch in a log of
 -- millions.
 --
--- The last two columns say how what an event describes ended, and which pull requests of a batch it is about. Both follow from
--- type and metadata, so they are defaults of columns that no insert names. `success` and `failure` are said of what has ended,
--- `pending` of what another event will end, `neutral` of the rest. They are stored, because to work out the outcomes of 800,000
--- events takes 5 s of processor time, and to read them 0.5 s.
+-- `outcome` is stored as it was written with the event (src/domain/event-metadata.ts). `batch_pull_requests`, which pull requests
+-- of a batch an event is about, follows from type and metadata: so it is the default of a column that no insert names. It is
+-- stored, because to read the metadata of a long log takes seconds.
 CREATE TABLE IF NOT EXISTS ci.events
 (
   repository_id UUID,
@@ -197,32 +196,7 @@ CREATE TABLE IF NOT EXISTS ci.events
   pull_request Nullable(UInt32) CODEC(ZSTD(1)),
   base_ref Nullable(String) CODEC(ZSTD(1)),
   metadata String CODEC(ZSTD(3)),
-  outcome LowCardinality(String) DEFAULT multiIf(
-    type IN ('action.merge', 'action.queue.merged'), 'success',
-    type = 'action.queue.leave',
-      transform(JSONExtractRaw(metadata, 'merged'), ['true', 'false'], ['success', 'failure'], 'neutral'),
-    type IN ('action.backport', 'action.copy'), multiIf(
-      JSONExtractRaw(metadata, 'conflicts') = 'true', 'failure',
-      JSONExtractUInt(metadata, 'pull_request_number') > 0, 'success',
-      'neutral'),
-    type = 'action.queue.checks_end', multiIf(
-      JSONExtractString(metadata, 'speculative_check_pull_request', 'checks_conclusion') IN ('pending', 'success'),
-        JSONExtractString(metadata, 'speculative_check_pull_request', 'checks_conclusion'),
-      JSONExtractString(metadata, 'speculative_check_pull_request', 'checks_conclusion') IN ('', 'neutral', 'skipped'),
-        'neutral',
-      'failure'),
-    type = 'action.post_check',
-      transform(JSONExtractString(metadata, 'conclusion'),
-        ['', 'success', 'neutral', 'skipped'], ['pending', 'success', 'neutral', 'neutral'], 'failure'),
-    type = 'action.review',
-      transform(JSONExtractString(metadata, 'review_type'),
-        ['APPROVE', 'REQUEST_CHANGES'], ['success', 'failure'], 'neutral'),
-    type = 'ci_insights.job_retried',
-      if(JSONExtractString(metadata, 'outcome') = 'skipped_quota_exceeded', 'failure', 'pending'),
-    type IN ('action.queue.checks_not_started', 'ci_insights.auto_quarantine.limit_reached'), 'failure',
-    type IN ('action.queue.batch_bisection_start', 'action.queue.checks_start', 'action.queue.conflict_deferred',
-      'action.queue.enter', 'test.quarantine.expiring'), 'pending',
-    'neutral') CODEC(ZSTD(1)),
+  outcome LowCardinality(String) CODEC(ZSTD(1)),
   batch_pull_requests Array(UInt32) DEFAULT if(
     startsWith(type, 'action.queue.'),
     arraySort(arrayDistinct(arrayConcat(

@@ -6,6 +6,7 @@ CREATE EXTENSION IF NOT EXISTS btree_gin;--> statement-breakpoint
 CREATE SCHEMA "ci_insights";
 --> statement-breakpoint
 CREATE SEQUENCE "ci_insights"."event_ids" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
+CREATE SEQUENCE "ci_insights"."event_places" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "ci_insights"."application_keys" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -76,11 +77,6 @@ CREATE TABLE "ci_insights"."stale_commits" (
 	CONSTRAINT "stale_commits_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
 );
 --> statement-breakpoint
-CREATE TABLE "ci_insights"."event_batches" (
-	"batch_id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."event_batches_batch_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
-	"event_ids" bigint[] NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "ci_insights"."event_keys" (
 	"key" uuid PRIMARY KEY NOT NULL,
 	"taken_at" timestamp with time zone NOT NULL
@@ -94,7 +90,15 @@ CREATE TABLE "ci_insights"."event_outbox" (
 	"trigger" text NOT NULL,
 	"pull_request" integer,
 	"base_ref" text,
-	"metadata" text NOT NULL
+	"outcome" text NOT NULL,
+	"metadata" text NOT NULL,
+	"place" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."outbox_consumers" (
+	"name" text PRIMARY KEY NOT NULL,
+	"position" bigint DEFAULT 0 NOT NULL,
+	"batch_end" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."pull_requests" (
@@ -424,6 +428,8 @@ CREATE INDEX "sessions_expires" ON "ci_insights"."sessions" USING btree ("expire
 CREATE INDEX "block_parts_block" ON "ci_insights"."block_parts" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "stale_noted" ON "ci_insights"."stale" USING btree ("noted_at") WHERE "ci_insights"."stale"."noted_at" is not null;--> statement-breakpoint
 CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("taken_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "event_outbox_place" ON "ci_insights"."event_outbox" USING btree ("place");--> statement-breakpoint
+CREATE INDEX "event_outbox_unplaced" ON "ci_insights"."event_outbox" USING btree ("id") WHERE "ci_insights"."event_outbox"."place" is null;--> statement-breakpoint
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
 CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
@@ -455,6 +461,8 @@ CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree (
 CREATE INDEX "suspects_unhealthy" ON "ci_insights"."suspects" USING btree ("repository_id","health","test_id") WHERE "ci_insights"."suspects"."health" <> 'healthy';--> statement-breakpoint
 CREATE INDEX "tests_name" ON "ci_insights"."tests" USING gin ("repository_id","name" gin_trgm_ops) WITH (gin_pending_list_limit=512);--> statement-breakpoint
 CREATE INDEX "tests_start" ON "ci_insights"."tests" USING btree ("repository_id",left("name", 64) collate "C");--> statement-breakpoint
+-- The relay takes every event that is ever written; a consumer that comes later begins with the next one.
+INSERT INTO "ci_insights"."outbox_consumers" ("name") VALUES ('relay');--> statement-breakpoint
 -- Ids of events begin at the microsecond of the migration: above every id of an event log that outlived its PostgreSQL.
 SELECT setval('ci_insights.event_ids', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);--> statement-breakpoint
 -- The page has room beside a test for the next version of its row: then a new first failure does not touch the index of names.

@@ -1,18 +1,13 @@
 /** The types of events, and the making of events that are checked against them. */
 import type { z } from 'zod';
-import { EVENT_METADATA } from './event-metadata.ts';
+import { EVENT_METADATA, type EventOutcome } from './event-metadata.ts';
 
 export type EventType = keyof typeof EVENT_METADATA;
-/**
- * How what an event describes ended: `success` or `failure`; `pending`: another event will tell; `neutral`: it has no end.
- * It follows from type and metadata, by the default of a column (sql/clickhouse/0001_initial.sql).
- */
-export const EVENT_OUTCOMES = ['success', 'failure', 'pending', 'neutral'] as const;
 
 export const EVENT_TYPES = Object.keys(EVENT_METADATA) as [EventType, ...EventType[]];
 
 /** The metadata of a type as stored: complete, with null for what is unknown. */
-export type EventMetadata<T extends EventType> = z.output<(typeof EVENT_METADATA)[T]>;
+export type EventMetadata<T extends EventType> = z.output<(typeof EVENT_METADATA)[T]['schema']>;
 
 /** Older name of a type → the name that is stored and shown. */
 export const EVENT_TYPE_ALIASES: Readonly<Record<string, EventType>> = {
@@ -44,13 +39,20 @@ export interface NewEvent<T extends EventType = EventType> {
   metadata: EventMetadata<T>;
 }
 
+const rules: { [T in EventType]: { outcome(metadata: EventMetadata<T>): EventOutcome } } = EVENT_METADATA;
+
+export const outcomeOf = <T extends EventType>({
+  type,
+  metadata,
+}: Pick<NewEvent<T>, 'type' | 'metadata'>): EventOutcome => rules[type].outcome(metadata);
+
 /** Only the fields that a shape names, so that the compiler finds a misspelt one. */
 type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
 
 /** Makes an event, with its metadata checked against its type. */
 export const newEvent = <T extends EventType>(
   type: T,
-  metadata: Named<z.input<(typeof EVENT_METADATA)[T]>>,
+  metadata: Named<z.input<(typeof EVENT_METADATA)[T]['schema']>>,
   {
     trigger,
     pullRequest = null,
@@ -61,5 +63,5 @@ export const newEvent = <T extends EventType>(
   trigger,
   pullRequest,
   baseRef,
-  metadata: EVENT_METADATA[type].parse(metadata) as EventMetadata<T>,
+  metadata: EVENT_METADATA[type].schema.parse(metadata) as EventMetadata<T>,
 });

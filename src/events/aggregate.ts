@@ -2,7 +2,8 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
-import { EVENT_OUTCOMES, EVENT_TYPES } from '../domain/events.ts';
+import { EVENT_OUTCOMES } from '../domain/event-metadata.ts';
+import { EVENT_TYPES } from '../domain/events.ts';
 import { intervalOf } from '../domain/histogram.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { SECOND_MS } from '../domain/time.ts';

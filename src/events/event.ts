@@ -1,7 +1,7 @@
 /** An event as the API shows it: one shape per type. */
 import { z } from 'zod';
-import { EVENT_METADATA } from '../domain/event-metadata.ts';
-import { EVENT_OUTCOMES, EVENT_TYPES, type EventType } from '../domain/events.ts';
+import { EVENT_METADATA, EVENT_OUTCOMES } from '../domain/event-metadata.ts';
+import { EVENT_TYPES, type EventType } from '../domain/events.ts';
 
 const eventOf = (type: EventType) =>
   z
@@ -23,7 +23,7 @@ const eventOf = (type: EventType) =>
         description: 'How what the event describes ended; `pending`: another event will tell; `neutral`: it has no end',
         example: 'neutral',
       }),
-      metadata: EVENT_METADATA[type],
+      metadata: EVENT_METADATA[type].schema,
     })
     .meta({ id: `Event.${type}` });
 

@@ -1,5 +1,6 @@
 /** The filters and the window that both reads of the log take. */
-import { EVENT_OUTCOMES, EVENT_TYPE_ALIASES, EVENT_TYPES, eventTypeOf } from '../domain/events.ts';
+import { EVENT_OUTCOMES } from '../domain/event-metadata.ts';
+import { EVENT_TYPE_ALIASES, EVENT_TYPES, eventTypeOf } from '../domain/events.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { resolveWindow, type Window } from '../domain/window.ts';

@@ -1,4 +1,4 @@
-import type { PendingEvent } from '../postgres/outbox.ts';
+import type { PendingEvent } from '../postgres/outbox-consumers.ts';
 
 /** An event as a line of JSONEachRow for `ci.events`. */
 export const eventLine = (event: PendingEvent): string =>
@@ -11,4 +11,5 @@ export const eventLine = (event: PendingEvent): string =>
     pull_request: event.pullRequest,
     base_ref: event.baseRef,
     metadata: event.metadata,
+    outcome: event.outcome,
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { onPostgres } from '../postgres/client.ts';
-import { eventsOfBatch, finishBatch, type PendingEvent, unfinishedBatches } from '../postgres/outbox.ts';
+import { acknowledge, batchInHand, deleteTaken, type PendingEvent, RELAY } from '../postgres/outbox-consumers.ts';
 import { eventLine } from './event-line.ts';
 import type { RepairDeps } from './repair.ts';
 
@@ -14,23 +14,24 @@ const stored = defineQuery(
   z.object({ id: z.number() }),
 );
 
-/** In order, and all of a batch before anybody reads: no event becomes visible before an earlier one. */
+/** All of the batch before anybody reads: no event becomes visible before an earlier one. */
 export async function repairEvents({ clickhouse, db, log }: RepairDeps): Promise<void> {
-  for (const batchId of await onPostgres(() => unfinishedBatches(db)))
-    await onPostgres(() =>
-      db.transaction(async (tx) => {
-        const events = await eventsOfBatch(tx, batchId);
-        const isStored = await storedOf(clickhouse, events);
-        const missing = events.filter(({ id }) => !isStored.has(id));
-        if (missing.length > 0)
-          await clickhouse.insert('ci.events', missing.map(eventLine).join('\n'), `repair-${uuid7()}`);
-        await finishBatch(tx, batchId, events);
-        log.info(
-          { batch: batchId, missing: missing.length },
-          'completed a batch of events that was being stored when the service stopped',
-        );
-      }),
-    );
+  await onPostgres(() =>
+    db.transaction(async (tx) => {
+      const batch = await batchInHand(tx, RELAY);
+      if (!batch) return;
+      const isStored = await storedOf(clickhouse, batch.events);
+      const missing = batch.events.filter(({ id }) => !isStored.has(id));
+      if (missing.length > 0)
+        await clickhouse.insert('ci.events', missing.map(eventLine).join('\n'), `repair-${uuid7()}`);
+      await acknowledge(tx, RELAY, batch);
+      log.info(
+        { events: batch.events.length, missing: missing.length },
+        'completed a batch of events that was being stored when the service stopped',
+      );
+    }),
+  );
+  await onPostgres(() => deleteTaken(db));
 }
 
 async function storedOf(clickhouse: ClickHouse, events: readonly PendingEvent[]): Promise<ReadonlySet<number>> {

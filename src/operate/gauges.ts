@@ -44,8 +44,15 @@ const gauges = {
     ['state'],
   ),
   evaluationLag: gauge('ci_insights_evaluation_lag_seconds', 'Age of the oldest stored block that is not evaluated.'),
-  events: gauge('ci_insights_events_waiting', 'Events in the outbox, counted up to 10,000.'),
-  relayLag: gauge('ci_insights_relay_lag_seconds', 'Age of the oldest event in the outbox.'),
+  events: gauge(
+    'ci_insights_events_waiting',
+    'Events in the outbox that a consumer has yet to take, counted up to 10,000; relay is the event log.',
+    ['consumer'],
+  ),
+  relayLag: gauge(
+    'ci_insights_relay_lag_seconds',
+    'Age of the oldest event that is not in the event log; 0 if there is none.',
+  ),
   deadLetters: gauge('ci_insights_dead_letters_waiting', 'Dead letters that were not replayed, counted up to 10,000.'),
   groupsMoving: gauge(
     'ci_insights_failure_groups_moving',
@@ -141,14 +148,15 @@ function showQueue(queue: string, backlog: QueueReading | undefined): void {
 function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
-    const { evaluationLag, events, relayLag, deadLetters, groupsMoving } = gauges;
-    for (const alone of [evaluationLag, events, relayLag, deadLetters, groupsMoving]) alone.remove();
+    gauges.events.reset();
+    const { evaluationLag, relayLag, deadLetters, groupsMoving } = gauges;
+    for (const alone of [evaluationLag, relayLag, deadLetters, groupsMoving]) alone.remove();
     return;
   }
   gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
   gauges.blocks.set({ state: 'unevaluated' }, reading.blocksUnevaluated);
   gauges.evaluationLag.set(reading.evaluationLagSeconds);
-  gauges.events.set(reading.eventsWaiting);
+  for (const [consumer, events] of Object.entries(reading.eventsWaiting)) gauges.events.set({ consumer }, events);
   gauges.relayLag.set(reading.relayLagSeconds);
   gauges.deadLetters.set(reading.deadLettersWaiting);
   gauges.groupsMoving.set(reading.groupsMoving);

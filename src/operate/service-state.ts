@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
+import { RELAY } from '../postgres/outbox-consumers.ts';
 import { RATE_MINUTES, type StoredRate } from '../postgres/stored-rate.ts';
 import { prEvents } from '../queue/pr-events.ts';
 import { answerOf, type ServiceReading } from './gauges.ts';
@@ -62,7 +63,7 @@ const backlogSchema = z
     blocks_unstored: count('Blocks that are written down but not stored', 0),
     blocks_unevaluated: count('Blocks that are stored but not evaluated', 1),
     evaluation_lag_seconds: seconds('Age of the oldest of these', 0.8),
-    events_waiting: count('Events in the outbox, counted up to 10,000', 0),
+    events_waiting: count('Events that are not in the event log yet, counted up to 10,000', 0),
     relay_lag_seconds: seconds('Age of the oldest of these', 0),
     dead_letters: count('Dead letters that were not replayed, counted up to 10,000', 0),
   })
@@ -117,7 +118,7 @@ export function stateOf(reading: ServiceReading, stored: StoredRate | undefined)
           blocks_unstored: backlog.blocksUnstored,
           blocks_unevaluated: backlog.blocksUnevaluated,
           evaluation_lag_seconds: backlog.evaluationLagSeconds,
-          events_waiting: backlog.eventsWaiting,
+          events_waiting: backlog.eventsWaiting[RELAY] ?? 0,
           relay_lag_seconds: backlog.relayLagSeconds,
           dead_letters: backlog.deadLettersWaiting,
         }

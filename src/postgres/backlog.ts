@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
-import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks } from './schema.ts';
+import { RELAY } from './outbox-consumers.ts';
+import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks, outboxConsumers } from './schema.ts';
 
 export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
@@ -10,8 +11,9 @@ export interface Backlog {
   blocksUnevaluated: number;
   /** Age of the oldest block stored but not evaluated; 0 if there is none. */
   evaluationLagSeconds: number;
-  /** Events in the outbox, and the age of the oldest. */
-  eventsWaiting: number;
+  /** Events that each consumer of the outbox has yet to take. */
+  eventsWaiting: Readonly<Record<string, number>>;
+  /** Age of the oldest that the event log does not show yet; 0 if there is none. */
   relayLagSeconds: number;
   deadLettersWaiting: number;
   /** Former failure groups of tests whose state waits to be derived, after an upgrade of the fingerprint. */
@@ -25,7 +27,7 @@ const rowSchema = z.object({
   blocks_unstored: z.coerce.number(),
   blocks_unevaluated: z.coerce.number(),
   evaluation_lag: z.coerce.number(),
-  events_waiting: z.coerce.number(),
+  events_waiting: z.record(z.string(), z.number()),
   relay_lag: z.coerce.number(),
   dead_letters: z.coerce.number(),
   groups_moving: z.coerce.number(),
@@ -43,11 +45,18 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
         (select count(*) from blocks where stored_at is null) as blocks_unstored,
         (select count(stored_at) from blocks) as blocks_unevaluated,
         (select coalesce(extract(epoch from now() - min(stored_at)), 0) from blocks) as evaluation_lag,
-        (select count(*) from (select 1 from ${eventOutbox} limit ${COUNT_MAX}) as events) as events_waiting,
-        coalesce((
-          select extract(epoch from ${new Date(now).toISOString()}::timestamptz - received_at)
-          from ${eventOutbox} order by id limit 1
-        ), 0) as relay_lag,
+        (select coalesce(json_object_agg(name, least(${COUNT_MAX}, unplaced + (
+          select count(*) from (select from ${eventOutbox} where place > position limit ${COUNT_MAX}) as placed
+        ))), '{}') from ${outboxConsumers}, (
+          select count(*) as unplaced from (select from ${eventOutbox} where place is null limit ${COUNT_MAX}) as events
+        ) as newest) as events_waiting,
+        coalesce(extract(epoch from ${new Date(now).toISOString()}::timestamptz - least(
+          (select received_at from ${eventOutbox} where place is null order by id limit 1),
+          (
+            select received_at from ${eventOutbox}
+            where place > (select position from ${outboxConsumers} where name = ${RELAY}) order by place limit 1
+          )
+        )), 0) as relay_lag,
         (select count(*) from (
           select 1 from ${deadLetters} where replayed_at is null limit ${COUNT_MAX}
         ) as letters) as dead_letters,

@@ -11,8 +11,8 @@ export const LEDGER_LOCK = 0x6c656467;
 export const REBUILD_LOCK = 0x72656275;
 /** "totl", with the hash of a repository's id: one process at a time counts its tests. */
 export const TOTALS_LOCK = 0x746f746c;
-/** "evnt": one relay at a time sends events to ClickHouse. */
-export const RELAY_LOCK = 0x65766e74;
+/** "evnt": one process at a time gives events of the outbox their places. */
+export const PLACES_LOCK = 0x65766e74;
 /** "reti": one process at a time drops the months that have left. */
 export const RETENTION_LOCK = 0x72657469;
 /** "regr": one process at a time regroups failures. */

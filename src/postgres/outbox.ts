@@ -1,18 +1,18 @@
 /**
- * The event log's outbox: events are written in the transaction of the change that they describe, and the relay
- * (workers/relay.ts) sends them to ClickHouse.
+ * The outbox: events are written in the transaction of the change that they describe, and consumers take them from there
+ * (outbox-consumers.ts).
  *
  * Writing events locks the row of their repository until the commit, so only one transaction at a time writes events of
  * a repository. Ids and times therefore increase together and become visible in that order, which lets a poller follow
  * the log (docs/api.md).
  */
-import { eq, inArray, sql } from 'drizzle-orm';
-import type { NewEvent } from '../domain/events.ts';
+import { eq, sql } from 'drizzle-orm';
+import { type NewEvent, outcomeOf } from '../domain/events.ts';
 import { eventKeyOf } from '../domain/identity.ts';
 import type { Executor } from './client.ts';
-import { eventBatches, eventKeys, eventOutbox, repositories } from './schema.ts';
+import { eventKeys, eventOutbox, repositories } from './schema.ts';
 
-/** The relay listens here; the payload is empty. */
+/** Consumers listen here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
 
 /** Rows per statement: each row binds eight parameters, and a statement takes 65,535. */
@@ -75,68 +75,13 @@ async function insertEvents(
 ): Promise<void> {
   for (let from = 0; from < events.length; from += ROWS_MAX)
     await tx.insert(eventOutbox).values(
-      events.slice(from, from + ROWS_MAX).map(({ metadata, ...event }) => ({
+      events.slice(from, from + ROWS_MAX).map((event) => ({
         ...event,
         repositoryId,
         receivedAt,
-        metadata: JSON.stringify(metadata),
+        outcome: outcomeOf(event),
+        metadata: JSON.stringify(event.metadata),
       })),
     );
   if (events.length > 0) await tx.execute(sql`select pg_notify(${EVENTS_CHANNEL}, '')`);
-}
-
-export type PendingEvent = typeof eventOutbox.$inferSelect;
-
-/** What one insert may hold. */
-const BATCH_EVENTS_MAX = 5_000;
-const BATCH_METADATA_BYTES_MAX = 8 * 1024 * 1024;
-
-/**
- * The batch to insert next: an unfinished one if there is one, or else a new one with the oldest events. Undefined if
- * no event waits. The caller's transaction must commit before the batch is inserted.
- */
-export async function nextBatch(tx: Executor): Promise<number | undefined> {
-  const [unfinished] = await tx
-    .select({ batchId: eventBatches.batchId })
-    .from(eventBatches)
-    .orderBy(eventBatches.batchId)
-    .limit(1);
-  if (unfinished) return unfinished.batchId;
-  const made = await tx.execute<{ batch_id: string }>(sql`
-    insert into ${eventBatches} (event_ids)
-    select array_agg(id order by id) from (
-      select id, row_number() over (order by id) as place, sum(octet_length(metadata)) over (order by id) as bytes
-      from (select id, metadata from ${eventOutbox} order by id limit ${BATCH_EVENTS_MAX}) as oldest
-    ) as counted
-    where place = 1 or bytes <= ${BATCH_METADATA_BYTES_MAX}
-    having count(*) > 0
-    returning batch_id`);
-  const [row] = made.rows;
-  return row && Number(row.batch_id);
-}
-
-/** Batches that were written down and not finished, oldest first. */
-export async function unfinishedBatches(db: Executor): Promise<number[]> {
-  const rows = await db.select({ batchId: eventBatches.batchId }).from(eventBatches).orderBy(eventBatches.batchId);
-  return rows.map(({ batchId }) => batchId);
-}
-
-/** The events of a batch, in order; none if another process has finished it. */
-export async function eventsOfBatch(tx: Executor, batchId: number): Promise<PendingEvent[]> {
-  return tx
-    .select()
-    .from(eventOutbox)
-    .where(sql`${eventOutbox.id} = any((select event_ids from ${eventBatches} where batch_id = ${batchId})::bigint[])`)
-    .orderBy(eventOutbox.id);
-}
-
-/** ClickHouse has the batch: its events leave the outbox. */
-export async function finishBatch(tx: Executor, batchId: number, events: readonly PendingEvent[]): Promise<void> {
-  await tx.delete(eventOutbox).where(
-    inArray(
-      eventOutbox.id,
-      events.map(({ id }) => id),
-    ),
-  );
-  await tx.delete(eventBatches).where(eq(eventBatches.batchId, batchId));
 }

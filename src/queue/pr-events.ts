@@ -6,10 +6,11 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { EVENT_METADATA, metadataRejection } from '../domain/event-metadata.ts';
+import { EVENT_METADATA } from '../domain/event-metadata.ts';
 import { EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../domain/limits.ts';
+import { metadataRejection } from '../domain/metadata-limits.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { malformedReason } from '../domain/text.ts';
 import { defineJob, toJsonSchema } from './job-kind.ts';
@@ -109,7 +110,7 @@ export function readEvent(event: JobEvent): { event: NewEvent } | { reason: stri
   if (type === undefined) return { reason: `there is no event type ${JSON.stringify(event.type.slice(0, 100))}` };
   const rejection = metadataRejection(event.metadata);
   if (rejection !== null) return { reason: `metadata of ${type} ${rejection}` };
-  const metadata = EVENT_METADATA[type].safeParse(event.metadata);
+  const metadata = EVENT_METADATA[type].schema.safeParse(event.metadata);
   if (!metadata.success) return { reason: `metadata of ${type}: ${z.prettifyError(metadata.error)}` };
   return {
     event: {
@@ -125,7 +126,7 @@ export function readEvent(event: JobEvent): { event: NewEvent } | { reason: stri
 /** The same with every type and its metadata, as {@link readEvent} takes them. */
 function documentedSchema(): z.ZodType {
   const types = EVENT_TYPES.map((type) =>
-    toJsonSchema(z.object({ type: z.literal(type), metadata: EVENT_METADATA[type] })),
+    toJsonSchema(z.object({ type: z.literal(type), metadata: EVENT_METADATA[type].schema })),
   );
   return prEventsSchema.extend({
     events: z

@@ -64,7 +64,7 @@ describe('metrics', () => {
     await driver.settle();
     const after = await readMetrics(stores);
     expect(after.value('ci_insights_events_relayed_total') - before.value('ci_insights_events_relayed_total')).toBe(1);
-    expect(after.find('ci_insights_events_waiting')).toBe(0);
+    expect(after.find('ci_insights_events_waiting', { consumer: 'relay' })).toBe(0);
     expect(after.find('ci_insights_relay_lag_seconds')).toBe(0);
   });
 
@@ -151,7 +151,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
     blocksUnstored: 0,
     blocksUnevaluated: 0,
     evaluationLagSeconds: 0,
-    eventsWaiting: 4,
+    eventsWaiting: { relay: 4 },
     relayLagSeconds: 5,
     deadLettersWaiting: 6,
     groupsMoving: 7,
@@ -165,6 +165,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   const shown = new Samples(await renderMetrics());
   expect(shown.find('ci_insights_store_up', { store: 'tried' })).toBe(1);
   expect(shown.find('ci_insights_queue_jobs', { queue: 'tried', state: 'waiting' })).toBe(3);
+  expect(shown.find('ci_insights_events_waiting', { consumer: 'relay' })).toBe(4);
   expect(shown.find('ci_insights_dead_letters_waiting')).toBe(6);
   expect(shown.find('ci_insights_failure_groups_moving')).toBe(7);
   // One reading says nothing about how long the backlog will take.
@@ -179,6 +180,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   const gone = new Samples(await renderMetrics());
   expect(gone.find('ci_insights_store_up', { store: 'tried' })).toBe(0);
   expect(gone.find('ci_insights_queue_jobs', { queue: 'tried' })).toBeUndefined();
+  expect(gone.find('ci_insights_events_waiting', { consumer: 'relay' })).toBeUndefined();
   expect(gone.find('ci_insights_dead_letters_waiting')).toBeUndefined();
 });
 

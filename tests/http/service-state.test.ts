@@ -46,7 +46,7 @@ const reading = (changes: Partial<ServiceReading>): ServiceReading => ({
     blocksUnstored: 0,
     blocksUnevaluated: 0,
     evaluationLagSeconds: 2,
-    eventsWaiting: 0,
+    eventsWaiting: {},
     relayLagSeconds: 0,
     deadLettersWaiting: 0,
     groupsMoving: 0,

@@ -85,6 +85,7 @@ describe('a cluster of two shards', () => {
       type: 'action.label',
       trigger: '@a',
       metadata: '{}',
+      outcome: 'neutral',
     });
     for (let times = 0; times < 3; times++) await clickhouse.insert('ci.events', line, 'events-1');
     expect(

@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { eventLine } from '../../src/ledger/event-line.ts';
 import { repairEvents } from '../../src/ledger/repair-events.ts';
-import { eventsOfBatch, nextBatch, recordEvents } from '../../src/postgres/outbox.ts';
+import { recordEvents } from '../../src/postgres/outbox.ts';
+import { batchInHand, RELAY, takeBatch } from '../../src/postgres/outbox-consumers.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -32,10 +33,10 @@ test('whichever events of a batch are there, a repair has the log hold each once
             TEST_NOW - MONTH_MS + i * 10 * 86_400_000,
           ),
         );
-      const batchId = await db.transaction((tx) => nextBatch(tx));
-      const events = await db.transaction((tx) => eventsOfBatch(tx, batchId ?? -1));
+      await db.transaction((tx) => takeBatch(tx, RELAY));
+      const { events, end } = (await db.transaction((tx) => batchInHand(tx, RELAY))) ?? { events: [], end: 0 };
       const there = events.filter((_, i) => isThere[i]);
-      if (there.length > 0) await clickhouse.insert('ci.events', there.map(eventLine).join('\n'), `half-${batchId}`);
+      if (there.length > 0) await clickhouse.insert('ci.events', there.map(eventLine).join('\n'), `half-${end}`);
       await repairEvents({ clickhouse, db, log });
       expect(
         await clickhouse.rows(

@@ -4,6 +4,8 @@ import { rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { openPostgresDeps } from '../../src/deps.ts';
+import { OUTBOX_CONSUMERS } from '../../src/postgres/outbox-consumers.ts';
+import { outboxConsumers } from '../../src/postgres/schema.ts';
 import { makeFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
@@ -38,6 +40,25 @@ describe('on new stores', () => {
     expect(JSON.parse((await run('verify', '--json')).out)).toMatchObject({ is_consistent: true, executions: 0 });
     expect(await run('rebuild')).toMatchObject({ code: 0 });
     expect(await run('dead-letters', 'list')).toMatchObject({ code: 0, out: 'There are no dead letters.\n' });
+  });
+
+  test('opening them registers the consumers of the outbox, and forgets those that the code does not have', async () => {
+    const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
+    const consumers = async (changed?: string): Promise<string[]> => {
+      const deps = await openPostgresDeps(config);
+      try {
+        if (changed) await deps.postgres.pool.query(changed);
+        const rows = await deps.postgres.db.select().from(outboxConsumers);
+        return rows.map(({ name }) => name);
+      } finally {
+        await deps.close();
+      }
+    };
+    expect(await consumers("update ci_insights.outbox_consumers set name = 'of another version'")).toEqual([
+      'of another version',
+    ]);
+    await run('verify');
+    expect(await consumers()).toEqual([...OUTBOX_CONSUMERS]);
   });
 
   test('a dead letter is replayed once', async () => {

@@ -57,7 +57,7 @@ export async function closeTestStores(): Promise<void> {
 const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';
 
 /** These belong to the installation, not to a repository. */
-const KEPT_TABLES = ['installation', 'application_keys', 'partitions'];
+const KEPT_TABLES = ['installation', 'application_keys', 'partitions', 'outbox_consumers'];
 
 /**
  * Removes every repository with all that belongs to it. For tests of what works on everything at once, such as rebuild and

@@ -12,6 +12,7 @@ import type { Config } from '../../config.ts';
 import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
+import { RELAY } from '../../postgres/outbox-consumers.ts';
 import { lockDataDir, lockHolder } from '../../service-lock.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
@@ -78,7 +79,7 @@ async function checkBacklog(url: string): Promise<Finding[]> {
     const remedy = 'Check that a worker is running, and read its log. It needs both PostgreSQL and ClickHouse.';
     return [
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),
-      lagFinding('Event log', 'event', backlog.eventsWaiting, backlog.relayLagSeconds, remedy),
+      lagFinding('Event log', 'event', backlog.eventsWaiting[RELAY] ?? 0, backlog.relayLagSeconds, remedy),
       backlog.deadLettersWaiting === 0
         ? ok('Dead letters', 'There are none.')
         : warning(

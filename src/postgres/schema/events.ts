@@ -1,6 +1,7 @@
 /** Pull requests, and events on their way into the log. */
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { bigint, index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import type { EventOutcome } from '../../domain/event-metadata.ts';
 import { moment, nextValueOf, schema } from './columns.ts';
 
 /** Pull requests, from host webhooks and `pr-events`. */
@@ -38,24 +39,42 @@ export const pullRequests = schema.table(
  */
 export const eventIds = schema.sequence('event_ids');
 
-/** Events on their way to ClickHouse, written in the transaction of the change that they describe. */
-export const eventOutbox = schema.table('event_outbox', {
-  /** Increases with `receivedAt` within a repository. The relay sends events in this order. */
-  id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
-  repositoryId: uuid('repository_id').notNull(),
-  receivedAt: moment('received_at').notNull(),
-  type: text().notNull(),
-  trigger: text().notNull(),
-  pullRequest: integer('pull_request'),
-  baseRef: text('base_ref'),
-  /** JSON as text: jsonb cannot store every string that JSON allows. */
-  metadata: text().notNull(),
-});
+/** Places of events in the outbox: see outbox-consumers.ts. */
+export const eventPlaces = schema.sequence('event_places');
 
-/** The events of one insert into ClickHouse, written down before it is sent so that a repeat has the same bytes. */
-export const eventBatches = schema.table('event_batches', {
-  batchId: bigint('batch_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-  eventIds: bigint('event_ids', { mode: 'number' }).array().notNull(),
+/** Events that some consumer has yet to take, written in the transaction of the change that they describe. */
+export const eventOutbox = schema.table(
+  'event_outbox',
+  {
+    /** Increases with `receivedAt` within a repository. */
+    id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
+    repositoryId: uuid('repository_id').notNull(),
+    receivedAt: moment('received_at').notNull(),
+    type: text().notNull(),
+    trigger: text().notNull(),
+    pullRequest: integer('pull_request'),
+    baseRef: text('base_ref'),
+    /** As the rule of the type said when the event was written. */
+    outcome: text().$type<EventOutcome>().notNull(),
+    /** JSON as text: jsonb cannot store every string that JSON allows. */
+    metadata: text().notNull(),
+    /** Consumers take events in this order. Null until the first of them looks, after the commit. */
+    place: bigint({ mode: 'number' }),
+  },
+  (table) => [
+    uniqueIndex('event_outbox_place').on(table.place),
+    // "The next events without a place".
+    index('event_outbox_unplaced').on(table.id).where(sql`${table.place} is null`),
+  ],
+);
+
+/** Who takes events from the outbox, and how far each has come. */
+export const outboxConsumers = schema.table('outbox_consumers', {
+  name: text().primaryKey(),
+  /** It has taken every event up to this place. */
+  position: bigint({ mode: 'number' }).notNull().default(0),
+  /** The place of the last event of the batch in hand, written down before it is handled; null if there is none. */
+  batchEnd: bigint('batch_end', { mode: 'number' }),
 });
 
 /** Keys of the events already received from producers: an event that is resent counts once. */
