@@ -169,8 +169,7 @@ const searchQuery = {
   ...testNames,
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
-    description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first.',
+    description: 'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first.',
     default: 'executions_count',
   }),
   direction: directionParameter(),

@@ -2,12 +2,12 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { delivery, payloadOf } from '../support/webhooks.ts';
 import { FAILING, PASSING, reportFolder } from '../clients/support/cart-report.ts';
 import { jobEnvironment } from '../clients/support/job.ts';
 import { pythonEnvironment } from '../clients/support/python.ts';
 import { type Ran, run } from '../clients/support/run.ts';
 import { freshRepository, sharedService } from '../clients/support/service.ts';
+import { delivery, payloadOf } from '../support/webhooks.ts';
 
 const folder = reportFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,14 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { FAILING, FAILING_SECONDS, PASSING, QUARANTINED, reportFolder, SKIPPED } from '../clients/support/cart-report.ts';
+import {
+  FAILING,
+  FAILING_SECONDS,
+  PASSING,
+  QUARANTINED,
+  reportFolder,
+  SKIPPED,
+} from '../clients/support/cart-report.ts';
 import { type JobOptions, jobEnvironment } from '../clients/support/job.ts';
 import { pythonEnvironment } from '../clients/support/python.ts';
 import { run } from '../clients/support/run.ts';

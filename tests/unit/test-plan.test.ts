@@ -3,9 +3,12 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ALONE, planTests, secondsIn } from '../../scripts/test-plan.ts';
 
-const timed = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.double({ min: 0, max: 200, noNaN: true })), {
-  selector: ([name]) => name,
-});
+const timed = fc.uniqueArray(
+  fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.double({ min: 0, max: 200, noNaN: true })),
+  {
+    selector: ([name]) => name,
+  },
+);
 
 test('every file runs once, whether it has been timed or not', () => {
   fc.assert(
