@@ -10,7 +10,7 @@
  * locked until the commit. (Numbers of transactions, `xid8`, would not do: they tell which events are complete, but do not
  * keep that order, and one long transaction of any database on the server would hold up all events.)
  */
-import { and, asc, eq, gt, lte, notInArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Executor, Transactor } from './client.ts';
 import { PLACES_LOCK } from './locks.ts';
 import { nextValueOf } from './schema/columns.ts';
@@ -37,12 +37,12 @@ export interface EventBatch {
 }
 
 /**
- * Called at start with the consumers that the code has. A new one begins after the newest event; one that the code no
- * longer has is forgotten, so that no event waits for it.
+ * Called at start with the consumers that the code has; a new one begins after the newest event. The migration of a version that
+ * no longer has one deletes its row, so that no event waits for it. Not the start: during an update, an older version that
+ * starts again would delete a newer one's.
  */
 export async function registerConsumers(db: Transactor, names: readonly string[]): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.delete(outboxConsumers).where(notInArray(outboxConsumers.name, [...names]));
     const known = await tx.select({ name: outboxConsumers.name }).from(outboxConsumers);
     const added = names.filter((name) => !known.some((one) => one.name === name));
     if (added.length === 0) return;

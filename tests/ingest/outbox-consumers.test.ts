@@ -1,7 +1,7 @@
 /** Consumers of the outbox: none waits for another, and each takes every event in order, whatever commits when. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { fileURLToPath } from 'node:url';
-import { inArray } from 'drizzle-orm';
+import { inArray, ne } from 'drizzle-orm';
 import { newEvent } from '../../src/domain/events.ts';
 import { readBacklog } from '../../src/postgres/backlog.ts';
 import { recordEvents } from '../../src/postgres/outbox.ts';
@@ -87,8 +87,14 @@ beforeEach(async () => {
   await registerConsumers(db, [RELAY, name]);
 });
 
+/** As the migration of a version does that no longer has them. */
+const removeOthers = () => db.delete(outboxConsumers).where(ne(outboxConsumers.name, RELAY));
+
+afterEach(async () => {
+  await removeOthers();
+});
+
 afterAll(async () => {
-  await registerConsumers(db, OUTBOX_CONSUMERS);
   await relay.drain();
 });
 
@@ -287,12 +293,22 @@ describe('registration', () => {
     expect(labels()).toEqual(['a']);
   });
 
-  test('a consumer that the code no longer has holds back nothing, and one of an older version says why it stands', async () => {
+  test('a consumer that an older version does not know keeps its position when that starts', async () => {
+    const id = await recordRepository();
+    await registerConsumers(db, OUTBOX_CONSUMERS);
+    await write(id, 'a');
+    await relay.drain();
+    const { consumer, labels } = consumerOf(name);
+    await consumer.drain();
+    expect(labels()).toEqual(['a']);
+  });
+
+  test('a consumer that is removed holds back nothing, and one of an older version says why it stands', async () => {
     const id = await recordRepository();
     await write(id, 'a');
     await relay.drain();
     expect(await inOutbox(id)).toEqual(['a']);
-    await registerConsumers(db, OUTBOX_CONSUMERS);
+    await removeOthers();
     await relay.drain();
     expect(await inOutbox(id)).toEqual([]);
     expect(consumerOf(name).consumer.drain()).rejects.toThrow(`the outbox has no consumer ${name}`);
