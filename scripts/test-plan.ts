@@ -32,7 +32,7 @@ export function planTests(files: readonly string[], seconds: Readonly<Record<str
     .filter((file) => !ALONE.has(file))
     .toSorted((one, other) => secondsOf(other) - secondsOf(one) || (one < other ? -1 : 1));
   const total = shared.reduce((sum, file) => sum + secondsOf(file), 0);
-  const batches = Array.from({ length: Math.ceil(total / BATCH_SECONDS) }, () => ({
+  const batches = Array.from({ length: Math.max(1, Math.ceil(total / BATCH_SECONDS)) }, () => ({
     files: [] as string[],
     seconds: 0,
   }));

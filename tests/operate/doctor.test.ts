@@ -10,14 +10,17 @@ import type { Finding } from '../../src/operate/doctor/finding.ts';
 import { isRemedied } from '../support/findings.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { openTestStores } from '../support/stores.ts';
+import { emptyStores, openTestStores } from '../support/stores.ts';
 
 const levelOf = (findings: readonly Finding[], check: string) =>
   findings.find((finding) => finding.check === check)?.level;
 
 describe('doctor', () => {
   test('beside a process that uses the embedded stores it finds no problem, and leaves them running', async () => {
-    const { config, postgres } = await openTestStores();
+    const stores = await openTestStores();
+    const { config, postgres } = stores;
+    // Events that another file of tests left behind would be a problem.
+    await emptyStores(stores);
     const findings = await examine(config);
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
     for (const check of [
