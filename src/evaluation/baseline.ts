@@ -127,7 +127,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
 /** What is believed of an identity at the end of the month. */
 interface EndOfMonth extends Identity {
   belief: BeliefAt;
-  flakyBySource: ReadonlySet<string>;
+  flakyForGood: ReadonlySet<string>;
 }
 
 async function endsOfMonth(
@@ -154,13 +154,13 @@ async function endsOfMonth(
         runs,
       );
       const belief = { at: course.at, belief: course.belief };
-      return [key, { ...identity, belief, flakyBySource: course.flakyBySource }];
+      return [key, { ...identity, belief, flakyForGood: course.flakyForGood }];
     }),
   );
 }
 
 /** Nothing may start from before the baseline: the executions of that time have left. */
-function movedTo({ belief: end, flakyBySource }: EndOfMonth, suspect: Suspect): Suspect {
+function movedTo({ belief: end, flakyForGood }: EndOfMonth, suspect: Suspect): Suspect {
   const { at } = end;
   if (at === null || (suspect.before.at !== null && comparePositions(suspect.before.at, at) >= 0)) return suspect;
   const moved = {
@@ -173,6 +173,6 @@ function movedTo({ belief: end, flakyBySource }: EndOfMonth, suspect: Suspect): 
   return {
     ...moved,
     flaky: open.intersection(suspect.flaky),
-    flakyBySource: undecidedIds.intersection(flakyBySource),
+    flakyForGood: undecidedIds.intersection(flakyForGood),
   };
 }

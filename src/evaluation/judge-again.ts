@@ -124,7 +124,7 @@ async function suspectsBefore(
     const suspect = {
       ...start,
       flaky: new Set([...openExecutions(start).keys()].filter((id) => counted.has(id))),
-      flakyBySource: undecidedIds.intersection(course.flakyBySource),
+      flakyForGood: undecidedIds.intersection(course.flakyForGood),
     };
     return { ...identityOf(identity), suspect };
   });
