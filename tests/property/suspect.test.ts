@@ -159,7 +159,7 @@ test('executions in any order, in any number of passes, leave what all that are 
       expect(atOnce.tooLate.size).toBe(0);
       expect(stateOf(inPasses)).toEqual(stateOf(atOnce));
     }),
-    { numRuns: 300, examples: [[longBreak]] },
+    { numRuns: 100, examples: [[longBreak]] },
   );
 });
 
@@ -169,6 +169,6 @@ test('what belongs before the executions that are kept is too late, but for a pa
       const history = historyOf(scenario);
       expect(evaluated(history, history.passes).tooLate).toEqual(tooLateIn(history));
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
