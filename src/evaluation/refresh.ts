@@ -41,6 +41,8 @@ export interface RefreshDeps {
   db: Database;
   clickhouse: ClickHouse;
   quarantines: QuarantineStore;
+  /** That are judged again; tests want few. */
+  executionsAtOnce?: number | undefined;
 }
 
 /** Totals are read by people; to count a large repository takes seconds. */
@@ -115,7 +117,7 @@ export class Refresh {
 
   /** Evidence, judgements and beginnings are one step: each changes what the next begins with. */
   async #judgements(repositoryId: string): Promise<void> {
-    const { clickhouse } = this.deps;
+    const { clickhouse, executionsAtOnce } = this.deps;
     await this.#locked(repositoryId, async (tx) => {
       const startedAt = performance.now();
       const due = await this.#due(tx, repositoryId);
@@ -132,8 +134,9 @@ export class Refresh {
             identities: moved.identities,
             pullRuns: moved.runs,
           };
-          const { isEnabled } = await this.#settings(tx, repositoryId);
-          const { begun, unhealthy } = await judgeAgain({ tx, clickhouse, repositoryId }, again, isEnabled);
+          const { isEnabled: isFlakyDetectionEnabled } = await this.#settings(tx, repositoryId);
+          const options = { isFlakyDetectionEnabled, executionsAtOnce };
+          const { begun, unhealthy } = await judgeAgain({ tx, clickhouse, repositoryId }, again, options);
           const blockId = Math.min(
             evidence?.firstBlock ?? Number.MAX_SAFE_INTEGER,
             judgements?.firstBlock ?? Number.MAX_SAFE_INTEGER,
