@@ -38,14 +38,16 @@ export interface RunningWorkers {
 export interface WorkerOptions {
   /** Milliseconds between two evaluations; tests want none. */
   evaluationPauseMs?: number;
+  /** See `RefreshDeps`. */
+  executionsAtOnce?: number | undefined;
 }
 
-export function startWorkers(deps: Deps, { evaluationPauseMs }: WorkerOptions = {}): RunningWorkers {
+export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }: WorkerOptions = {}): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
   const isHasty = evaluationPauseMs === 0;
-  const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty });
+  const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
     db,
     log,

@@ -1,5 +1,5 @@
 /** The belief about one identity as it changes: what each failure was put down to, and when its health changed. */
-import { type Belief, type BeliefAt, EVIDENCE_KEPT, evidenceInRow, type WeighedPlace } from './belief.ts';
+import { type Belief, type BeliefAt, evidenceInRow, type WeighedPlace } from './belief.ts';
 import { breakerOf, type Cause, causeOf, foldBelief, foldContradiction, type WeighedExecution } from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
 import { isTrouble, type JudgedExecution, type Position } from './execution.ts';
@@ -31,26 +31,26 @@ export class BeliefCourse {
    * {@link undecided} executions from before its start; verdicts on others from before stand.
    */
   readonly flaky = new Set<string>();
-  readonly #flakyBySource = new Set<string>();
+  readonly #flakyForGood = new Set<string>();
   /** The cause of the break, if the failures since the last pass are one. */
   #breaker: Cause = 'commit';
 
-  /** @param start `flakyBySource`: ids of executions from before it that count as flaky because their source says so */
-  constructor(start: BeliefAt & { flakyBySource?: ReadonlySet<string> }) {
+  /** @param start `flakyForGood`: of the course that led there, at least those that are {@link undecided} */
+  constructor(start: BeliefAt & { flakyForGood?: ReadonlySet<string> }) {
     this.belief = start.belief;
     this.at = start.at;
-    for (const executionId of start.flakyBySource ?? []) this.#addFlakyBySource(executionId);
+    for (const executionId of start.flakyForGood ?? []) this.#addForGood(executionId);
     this.#noteFlaky();
   }
 
-  /** Executions that count as flaky because their source says so: no break explains them. */
-  get flakyBySource(): ReadonlySet<string> {
-    return this.#flakyBySource;
+  /** Ids of executions that count as flaky whatever follows: their source says so, or newer evidence has taken their place. */
+  get flakyForGood(): ReadonlySet<string> {
+    return this.#flakyForGood;
   }
 
-  #addFlakyBySource(executionId: string): void {
+  #addForGood(executionId: string): void {
     this.flaky.add(executionId);
-    this.#flakyBySource.add(executionId);
+    this.#flakyForGood.add(executionId);
   }
 
   /** @param trouble of its run; needed if it failed, or passed after failed attempts. */
@@ -62,7 +62,7 @@ export class BeliefCourse {
     const weighed = { executionId, result, finishedAt, commit } as const;
     if (isTrouble(execution)) this.#note(weighed, causeOf(this.belief, weighed, trouble ?? RARE_TROUBLE));
     this.#moveTo(foldBelief(this.belief, weighed, trouble), execution, isTrouble(execution) ? weighed : undefined);
-    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') this.#addFlakyBySource(executionId);
+    if (execution.isFlakyWithinRun && this.causes.get(executionId) !== 'run') this.#addForGood(executionId);
   }
 
   #note(execution: WeighedExecution, cause: Cause): void {
@@ -84,6 +84,7 @@ export class BeliefCourse {
     if (isChange || next.evidence !== before.evidence) {
       for (const { executionId } of next.evidence) this.causes.set(executionId, 'test');
       this.#withdrawFlaky(before, next);
+      this.#keepReplaced(before, next);
       this.#noteFlaky();
     }
     // Failures that were in doubt began the break.
@@ -99,7 +100,14 @@ export class BeliefCourse {
   #withdrawFlaky({ evidence }: Belief, next: Belief): void {
     if (evidenceInRow(next).length > 0) return;
     for (const { executionId } of evidenceInRow({ evidence, streak: next.streak }))
-      if (!this.#flakyBySource.has(executionId)) this.flaky.delete(executionId);
+      if (!this.#flakyForGood.has(executionId)) this.flaky.delete(executionId);
+  }
+
+  /** The last failures of a long row are kept as evidence: verdicts on the others stand. */
+  #keepReplaced({ evidence }: Belief, next: Belief): void {
+    const kept = new Set(next.evidence.map(({ executionId }) => executionId));
+    for (const { executionId } of evidence)
+      if (!kept.has(executionId) && this.flaky.has(executionId)) this.#flakyForGood.add(executionId);
   }
 
   #noteFlaky(): void {
@@ -127,15 +135,10 @@ function beginningOf(
 }
 
 /** Executions on the default branch that may yet be evidence, or be called flaky, or cease to be. */
-export function undecided({ evidence, streak }: Belief): WeighedPlace[] {
-  // In a long row, the first failures may have been evidence, and are kept no longer: that stands.
-  const oldest = evidence.find(({ isContradicted }) => !isContradicted)?.finishedAt ?? Number.POSITIVE_INFINITY;
-  const from = evidence.length === EVIDENCE_KEPT ? oldest : 0;
-  return [
-    ...evidence.filter(({ isContradicted }) => !isContradicted),
-    ...streak.filter(({ finishedAt }) => finishedAt >= from),
-  ];
-}
+export const undecided = ({ evidence, streak }: Belief): WeighedPlace[] => [
+  ...evidence.filter(({ isContradicted }) => !isContradicted),
+  ...streak,
+];
 
 /** Where flaky tests are not looked for, none is called flaky. */
 export const shownHealth = (status: Health, isFlakyDetectionEnabled: boolean): Health =>

@@ -57,8 +57,8 @@ export interface IdentityToJudge {
   /** On the default branch, in any order; those up to `at` are left out. */
   executions: readonly JudgedExecution[];
   contradictions: readonly Contradiction[];
-  /** Ids of executions up to `at` that count as flaky because their source says so. */
-  flakyBySource?: ReadonlySet<string>;
+  /** Ids of executions up to `at`: see `BeliefCourse`. */
+  flakyForGood?: ReadonlySet<string>;
 }
 
 export interface Judging {

@@ -28,8 +28,8 @@ export interface Suspect {
   after: BeliefAt;
   /** Ids of executions that count as flaky, of those of which that may still change: {@link openExecutions}. */
   flaky: ReadonlySet<string>;
-  /** Ids of executions from before `recent` that count as flaky because their source says so, of those that may still change. */
-  flakyBySource: ReadonlySet<string>;
+  /** Ids of executions from before `recent`, of those of which that may still change: see `BeliefCourse`. */
+  flakyForGood: ReadonlySet<string>;
 }
 
 /** An identity with nothing but passes behind it. */
@@ -51,7 +51,7 @@ export const newSuspect = (before: BeliefAt, recent: readonly JudgedExecution[] 
   recent: recent.toSorted(comparePositions),
   after: before,
   flaky: new Set(),
-  flakyBySource: new Set(),
+  flakyForGood: new Set(),
 });
 
 /**
@@ -106,7 +106,7 @@ export interface SuspectContext {
  * @param course from `before` to the end
  */
 export function afterCourse(
-  { before, recent, flakyBySource }: Suspect,
+  { before, recent, flakyForGood }: Suspect,
   course: BeliefCourse,
   { job, contradictions, runs }: SuspectContext,
 ): Suspect {
@@ -115,14 +115,14 @@ export function afterCourse(
   let cut = Math.max(0, recent.length - RECENT_MAX);
   while (cut < recent.length && (recent[cut]?.finishedAt ?? 0) < oldest) cut++;
   const last = recent[cut - 1];
-  if (!last) return { before, recent, after, flaky: openIn({ before, recent }, course.flaky), flakyBySource };
+  if (!last) return { before, recent, after, flaky: openIn({ before, recent }, course.flaky), flakyForGood };
   const moved = followCourse(
     {
       ...before,
       place: job,
       executions: recent.slice(0, cut),
       contradictions: contradictions.filter(({ at }) => comparePositions(at, last) <= 0),
-      flakyBySource,
+      flakyForGood,
     },
     runs,
   );
@@ -132,7 +132,7 @@ export function afterCourse(
     ...kept,
     after,
     flaky: openIn(kept, course.flaky),
-    flakyBySource: undecidedIds.intersection(moved.flakyBySource),
+    flakyForGood: undecidedIds.intersection(moved.flakyForGood),
   };
 }
 

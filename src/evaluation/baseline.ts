@@ -129,7 +129,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
 /** The belief about an identity at the end of the month. */
 interface EndOfMonth extends Identity {
   belief: BeliefAt;
-  flakyBySource: ReadonlySet<string>;
+  flakyForGood: ReadonlySet<string>;
 }
 
 async function endsOfMonth(
@@ -156,13 +156,13 @@ async function endsOfMonth(
         runs,
       );
       const belief = { at: course.at, belief: course.belief };
-      return [key, { ...identity, belief, flakyBySource: course.flakyBySource }];
+      return [key, { ...identity, belief, flakyForGood: course.flakyForGood }];
     }),
   );
 }
 
 /** Nothing may start from before the baseline: the executions of that time have left. */
-function movedTo({ belief: end, flakyBySource }: EndOfMonth, suspect: Suspect): Suspect {
+function movedTo({ belief: end, flakyForGood }: EndOfMonth, suspect: Suspect): Suspect {
   const { at } = end;
   if (at === null || (suspect.before.at !== null && comparePositions(suspect.before.at, at) >= 0)) return suspect;
   const moved = {
@@ -175,6 +175,6 @@ function movedTo({ belief: end, flakyBySource }: EndOfMonth, suspect: Suspect): 
   return {
     ...moved,
     flaky: open.intersection(suspect.flaky),
-    flakyBySource: undecidedIds.intersection(flakyBySource),
+    flakyForGood: undecidedIds.intersection(flakyForGood),
   };
 }

@@ -26,7 +26,7 @@ import {
   type StoredRun,
 } from '../postgres/judged-runs.ts';
 import { type PullEvidence, placeOfRow } from './evidence.ts';
-import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
+import { executionColumns, executionOf, type IdentifiedExecution, type Span, TESTS_MAX } from './executions.ts';
 import { runNameOfExecution } from './run-under-judgement.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
@@ -127,6 +127,29 @@ export async function* judgeAllRuns(
   }
 }
 
+/**
+ * Spans since a moment in which some tests have no more executions together than may be read at once.
+ *
+ * @param executionsAtOnce unless one hour has more
+ */
+export async function windowsOfTests(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  { since, testIds, executionsAtOnce }: { since: number; testIds: readonly string[]; executionsAtOnce: number },
+): Promise<Span[]> {
+  const of = { repository_id: repositoryId, since_ms: Math.max(0, since) };
+  const counts: { hour_ms: number; executions: number }[] = [];
+  for (const test_ids of chunksOf(testIds))
+    appendAll(counts, await clickhouse.select(hoursOfTests, { ...of, test_ids }));
+  return [
+    ...windowsOf(
+      since,
+      counts.sort((one, other) => one.hour_ms - other.hour_ms),
+      executionsAtOnce,
+    ),
+  ];
+}
+
 /** Tests whose passes count, though they may have failed nowhere but on pull requests. */
 async function contradictedTests(
   tx: Executor,
@@ -149,7 +172,7 @@ function* windowsOf(
   edge: number,
   counts: readonly { hour_ms: number; executions: number }[],
   executionsAtOnce: number,
-): Generator<{ from: number; to: number }> {
+): Generator<Span> {
   const total = counts.reduce((sum, { executions }) => sum + executions, 0);
   const executionsMax = Math.max(executionsAtOnce, total / WINDOWS_MAX);
   let from = Math.max(0, edge);

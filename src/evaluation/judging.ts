@@ -195,7 +195,7 @@ export class Judging {
           place: jobKey(identity),
           executions: suspect.recent.filter(({ finishedAt }) => finishedAt < this.span.to),
           contradictions: (this.#contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
-          flakyBySource: suspect.flakyBySource,
+          flakyForGood: suspect.flakyForGood,
         },
       ]),
     );

@@ -41,6 +41,8 @@ export interface RefreshDeps {
   db: Database;
   clickhouse: ClickHouse;
   quarantines: QuarantineStore;
+  /** That are judged again; tests want few. */
+  executionsAtOnce?: number | undefined;
 }
 
 /** Totals are read by people; to count a large repository takes seconds. */
@@ -131,7 +133,7 @@ export class Refresh {
    * @returns whether evidence of more commits is left
    */
   #judgements(repositoryId: string): Promise<boolean> {
-    const { clickhouse } = this.deps;
+    const { clickhouse, executionsAtOnce } = this.deps;
     return this.#locked(repositoryId, async (tx) => {
       let isMoreLeft = false;
       const startedAt = performance.now();
@@ -150,8 +152,9 @@ export class Refresh {
             identities: moved.identities,
             pullRuns: moved.runs,
           };
-          const { isEnabled } = await this.#settings(tx, repositoryId);
-          const { begun, unhealthy } = await judgeAgain({ tx, clickhouse, repositoryId }, again, isEnabled);
+          const { isEnabled: isFlakyDetectionEnabled } = await this.#settings(tx, repositoryId);
+          const options = { isFlakyDetectionEnabled, executionsAtOnce };
+          const { begun, unhealthy } = await judgeAgain({ tx, clickhouse, repositoryId }, again, options);
           const blockId = Math.min(
             evidence?.firstBlock ?? Number.MAX_SAFE_INTEGER,
             judgements?.firstBlock ?? Number.MAX_SAFE_INTEGER,

@@ -4,6 +4,7 @@ import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
 import { NOTHING_RAN } from '../domain/test-state.ts';
+import { END_OF_TIME } from '../domain/time.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { changeFlakyExecutions, type IdentifiedFlakyChange } from '../postgres/flaky-executions.ts';
@@ -24,6 +25,8 @@ export interface WriteOptions {
   isFlakyDetectionEnabled: boolean;
   /** By `identityKey`: suspects with new executions, which are written though their belief may be the same. */
   renewed: ReadonlySet<string>;
+  /** Everything before was judged; milliseconds since the epoch. */
+  until?: number;
 }
 
 /** Tests that a refresh has to look at. */
@@ -66,7 +69,7 @@ export async function writeJudgements(
     repositoryId,
     [...after.values()].flatMap(({ flaky }) => flaky),
   );
-  const begun = await replaceChanges(tx, repositoryId, after, new Set(stored.keys()));
+  const begun = await replaceChanges(tx, repositoryId, after, { seen: new Set(stored.keys()), ...options });
   return {
     begun,
     unhealthy: new Set([...after.values()].flatMap(({ testId, mayBeUnhealthy }) => (mayBeUnhealthy ? [testId] : []))),
@@ -120,17 +123,20 @@ export function recordOf(
  * Changes since the place from which each suspect was folded are those that were found now.
  *
  * @param seen by `identityKey`: identities that have run on the default branch. Of others, nothing is shown yet
+ * @param until changes from then on are left as they are
  * @returns tests with a new beginning
  */
 async function replaceChanges(
   tx: Executor,
   repositoryId: string,
   settledOnes: ReadonlyMap<string, Settled>,
-  seen: ReadonlySet<string>,
+  { seen, until = END_OF_TIME }: { seen: ReadonlySet<string>; until?: number },
 ): Promise<ReadonlySet<string>> {
   const testIds = [...new Set([...settledOnes.values()].map(({ testId }) => testId))];
   const starts = new Map([...settledOnes].map(([key, { before }]) => [key, before.at]));
-  const known = changesAfter(await readHealthChanges(tx, repositoryId, testIds), starts);
+  const known = changesAfter(await readHealthChanges(tx, repositoryId, testIds), starts).filter(
+    ({ at }) => at.finishedAt < until,
+  );
   const found = recordsOf(
     [...settledOnes].flatMap(([key, { changes }]) => (seen.has(key) ? changes : [])),
     known,

@@ -13,7 +13,7 @@ import { passedOnly } from '../domain/only-passed.ts';
 import { endOfMonth, monthOf, startOfMonth } from '../domain/retention.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { beliefOfPasses, type CountedPasses } from '../domain/suspect.ts';
-import { type Identity, identityOf as keyOf } from '../domain/test-identity.ts';
+import { type Identity, identityKey, identityOf as keyOf } from '../domain/test-identity.ts';
 import { levelRank } from '../domain/test-metrics.ts';
 import { type IdentitySummary, RATIO_DAYS } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
@@ -313,6 +313,27 @@ function firstsOf(row: IdentityRow): number[] {
 function forEachTriple(flat: readonly number[], visit: (a: number, b: number, c: number) => void): void {
   for (let i = 0; i + 2 < flat.length; i += 3) visit(flat[i] ?? 0, flat[i + 1] ?? 0, flat[i + 2] ?? 0);
 }
+
+/** How many executions are retained of each identity of some tests, skipped ones included; by `identityKey`. */
+export async function countExecutions(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, executions::float8 as executions from ${identities}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
+  return new Map(
+    rows.map((row) => {
+      const { test_id: testId, pipeline_name: pipelineName, job_name: jobName, executions } = countRow.parse(row);
+      return [identityKey({ testId, pipelineName, jobName }), executions];
+    }),
+  );
+}
+
+const countRow = identityRow
+  .pick({ test_id: true, pipeline_name: true, job_name: true })
+  .extend({ executions: z.number() });
 
 /** Every identity of some tests. */
 export async function readIdentities(

@@ -8,7 +8,7 @@ import type { Suspect } from '../domain/suspect.ts';
 type StoredRun = [runId: string, runAttempt: number, commit: string];
 /** Four values for each execution: milliseconds since the one before, its run, {@link FAILED} and {@link FLAKY}, and its id. */
 type StoredExecutions = (number | string)[];
-type Stored = [runs: StoredRun[], executions: StoredExecutions, flaky: string[], flakyBySource: string[]];
+type Stored = [runs: StoredRun[], executions: StoredExecutions, flaky: string[], flakyForGood: string[]];
 
 const FAILED = 1;
 const FLAKY = 2;
@@ -17,8 +17,8 @@ const RADIX = 36;
 export function writeRecent({
   recent,
   flaky,
-  flakyBySource,
-}: Pick<Suspect, 'recent' | 'flaky' | 'flakyBySource'>): string {
+  flakyForGood,
+}: Pick<Suspect, 'recent' | 'flaky' | 'flakyForGood'>): string {
   const runs: StoredRun[] = [];
   const places = new Map<string, number>();
   const executions: StoredExecutions = [];
@@ -32,15 +32,15 @@ export function writeRecent({
     executions.push(execution.finishedAt - before, place, result, execution.executionId.toString(RADIX));
     before = execution.finishedAt;
   }
-  return JSON.stringify([runs, executions, [...flaky], [...flakyBySource]] satisfies Stored);
+  return JSON.stringify([runs, executions, [...flaky], [...flakyForGood]] satisfies Stored);
 }
 
 /** Reads what {@link writeRecent} writes. Only this file writes it, so its parts are checked, and not every value. */
-export function readRecent(text: string): Pick<Suspect, 'recent' | 'flaky' | 'flakyBySource'> {
+export function readRecent(text: string): Pick<Suspect, 'recent' | 'flaky' | 'flakyForGood'> {
   const value: unknown = JSON.parse(text);
   if (!isStored(value))
     throw new TypeError('the recent executions of a suspect have other parts than they are written with');
-  const [runs, executions, flaky, flakyBySource] = value;
+  const [runs, executions, flaky, flakyForGood] = value;
   const recent: JudgedExecution[] = [];
   let finishedAt = 0;
   for (let i = 0; i + 3 < executions.length; i += 4) {
@@ -55,7 +55,7 @@ export function readRecent(text: string): Pick<Suspect, 'recent' | 'flaky' | 'fl
       isRetried: false,
     });
   }
-  return { recent, flaky: new Set(flaky), flakyBySource: new Set(flakyBySource) };
+  return { recent, flaky: new Set(flaky), flakyForGood: new Set(flakyForGood) };
 }
 
 const isStored = (value: unknown): value is Stored =>

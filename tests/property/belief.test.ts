@@ -183,15 +183,15 @@ describe('the fold', () => {
         const follow = (
           some: readonly JudgedExecution[],
           belief = after(PASSES),
-          flakyBySource: ReadonlySet<string> = new Set(),
+          flakyForGood: ReadonlySet<string> = new Set(),
         ) => {
-          const course = new BeliefCourse({ belief, at: null, flakyBySource });
+          const course = new BeliefCourse({ belief, at: null, flakyForGood });
           for (const execution of some) course.add(execution, troubles.get(execution.executionId));
           return course;
         };
         const first = follow(executions.slice(0, at));
         const open = new Set(undecided(first.belief).map(({ executionId }) => executionId));
-        const second = follow(executions.slice(at), first.belief, open.intersection(first.flakyBySource));
+        const second = follow(executions.slice(at), first.belief, open.intersection(first.flakyForGood));
         const whole = sorted(follow(executions).flaky);
         // Where it continues, what was undecided is decided again.
         expect(sorted(first.flaky.difference(open).union(second.flaky))).toEqual(whole);

@@ -85,7 +85,7 @@ class Evaluation {
   readonly reported = new Map<bigint, Reported>();
   readonly runs = new Map<string, JudgedRun>();
   readonly tests = new Map<string, Test>();
-  readonly #starts = new Map<string, { belief: Belief; at: Position }[]>();
+  readonly #starts = new Map<string, { belief: Belief; at: Position; flakyForGood: ReadonlySet<string> }[]>();
 
   /** Judges like an evaluation: from the first run on in which something is new. */
   take(arrived: readonly Reported[]): void {
@@ -131,10 +131,10 @@ class Evaluation {
       const start = inHand.get(testId) ?? { belief: newBelief(), at: null };
       const known = this.tests.get(testId);
       const isBefore = (at: Position): boolean => start.at !== null && comparePositions(at, start.at) <= 0;
-      const open = new Set(undecided(start.belief).map(({ executionId }) => executionId));
+      const open = idsOf(start.belief);
       const stands = [...(known?.flaky ?? [])].filter((id) => {
         const execution = this.reported.get(BigInt(id));
-        return execution && isBefore(execution) && (execution.isFlakyWithinRun || !open.has(id));
+        return execution && isBefore(execution) && !open.has(id);
       });
       this.tests.set(testId, {
         belief: course.belief,
@@ -142,7 +142,8 @@ class Evaluation {
         changes: [...(known?.changes ?? []).filter(({ at }) => isBefore(at)), ...course.changes],
         flaky: new Set([...stands, ...course.flaky].filter((id) => this.reported.get(BigInt(id))?.isOnDefaultBranch)),
       });
-      if (course.at) this.#starts.get(testId)?.push({ belief: course.belief, at: course.at });
+      const { belief, at, flakyForGood } = course;
+      if (at) this.#starts.get(testId)?.push({ belief, at, flakyForGood: flakyForGood.intersection(idsOf(belief)) });
     }
   }
 
@@ -195,6 +196,9 @@ class Evaluation {
     };
   }
 }
+
+/** Of executions about which a course that begins with a belief decides again. */
+const idsOf = (belief: Belief) => new Set(undecided(belief).map(({ executionId }) => executionId));
 
 /** Contradictions that are in only one of the two lists. */
 function differences<C extends Contradiction & { testId: string }>(some: readonly C[], others: readonly C[]): C[] {

@@ -5,7 +5,7 @@ import { eventOutbox } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { uploadBundles } from '../../src/queue/upload-bundles.ts';
-import { type RunningWorkers, startWorkers } from '../../workers/main.ts';
+import { type RunningWorkers, startWorkers, type WorkerOptions } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
 import { TEST_NOW } from './clock.ts';
 import { openTestApp, type TestApp } from './http.ts';
@@ -24,13 +24,16 @@ type RepositoryPath = Pick<TestRunsJob['repository'], 'owner' | 'name'>;
 export class IngestDriver {
   #workers: RunningWorkers;
 
-  constructor(readonly stores: TestStores) {
-    this.#workers = startWorkers(stores, { evaluationPauseMs: 0 });
+  constructor(
+    readonly stores: TestStores,
+    private readonly options: WorkerOptions = {},
+  ) {
+    this.#workers = startWorkers(stores, { evaluationPauseMs: 0, ...options });
   }
 
   /** Starts the worker again after {@link stop}. */
   start(): void {
-    this.#workers = startWorkers(this.stores, { evaluationPauseMs: 0 });
+    this.#workers = startWorkers(this.stores, { evaluationPauseMs: 0, ...this.options });
   }
 
   /** Repositories in which something was stored, by path; those not yet verified are in {@link #unverified}. */
@@ -116,7 +119,7 @@ export interface IngestSetUp {
  *
  * @param isAlone without the repositories of other test files: see {@link emptyStores}.
  */
-export function setUpIngest({ isAlone = false } = {}): IngestSetUp {
+export function setUpIngest({ isAlone = false, ...options }: { isAlone?: boolean } & WorkerOptions = {}): IngestSetUp {
   let opened: IngestSetUp | undefined;
   const get = (): IngestSetUp => {
     if (!opened) throw new Error('the stores are opened just before the first test of the file');
@@ -126,7 +129,7 @@ export function setUpIngest({ isAlone = false } = {}): IngestSetUp {
     const stores = await openTestStores();
     if (isAlone) await emptyStores(stores);
     stores.clock.set(TEST_NOW);
-    opened = { stores, driver: new IngestDriver(stores) };
+    opened = { stores, driver: new IngestDriver(stores, options) };
   });
   afterAll(async () => {
     await opened?.driver.stop();

@@ -11,7 +11,7 @@ import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { makeJob } from './jobs.ts';
-import { asUploads, TESTS } from './random-histories.ts';
+import { asUploads, type Disturb, TESTS } from './random-histories.ts';
 import { uniqueRepository } from './stores.ts';
 import { PASSING, runOf } from './verdicts.ts';
 
@@ -61,13 +61,15 @@ function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: re
 }
 
 /** Executions that belong before the last passes of a test are judged right, however many runs overlap there. */
-export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
     fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), fc.nat(6), async (parts, passes, cuts) => {
-      const { passed, overlapping } = jobsOf(uniqueRepository(), passes, parts);
+      const repository = uniqueRepository();
+      const { passed, overlapping } = jobsOf(repository, passes, parts);
       await driver.ingest(...passed);
       const size = Math.ceil(overlapping.length / (cuts + 1));
       for (let at = 0; at < overlapping.length; at += size) await driver.ingest(...overlapping.slice(at, at + size));
+      await disturb?.(repository);
       await driver.verify();
     }),
     { numRuns },

@@ -61,12 +61,15 @@ const pullRuns = fc.array(
   { minLength: 4, maxLength: 24 },
 );
 
+/** What happens to a repository before it is verified. */
+export type Disturb = (repository: TestRunsJob['repository']) => Promise<void>;
+
 /** Makes each run a separate upload, even if two have the same attempt. */
 export const asUploads = (jobs: readonly TestRunsJob[]): TestRunsJob[] =>
   jobs.map((job, i) => ({ ...job, sources: [`upload ${i}`] }));
 
 /** In any order, alone or together, what is derived from mixed runs agrees with the executions. */
-export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
     fc.asyncProperty(mixedRuns, fc.boolean(), async (runs, isOneByOne) => {
       const repository = uniqueRepository();
@@ -80,6 +83,7 @@ export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number): 
       );
       if (isOneByOne) for (const one of jobs) await driver.ingest(one);
       else await driver.ingest(...jobs);
+      await disturb?.(repository);
       await driver.verify();
     }),
     { numRuns },
@@ -87,7 +91,7 @@ export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number): 
 }
 
 /** In any order and any split, verdicts on troubled runs agree with the executions. */
-export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
     fc.asyncProperty(troubledRuns, fc.nat(3), async (runs, cuts) => {
       const repository = uniqueRepository();
@@ -103,6 +107,7 @@ export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number
       );
       const size = Math.ceil(jobs.length / (cuts + 1));
       for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
+      await disturb?.(repository);
       await driver.verify();
     }),
     { numRuns },
@@ -113,7 +118,7 @@ export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number
  * In any order and any split, what commits of pull requests contradict, and what follows from it, agrees with the executions.
  * Among many tests, so that a failure tells something about its test.
  */
-export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number): Promise<void> {
+export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
     fc.asyncProperty(pullRuns, fc.nat(6), async (runs, cuts) => {
       const repository = uniqueRepository();
@@ -139,6 +144,7 @@ export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number): P
       );
       const size = Math.ceil(jobs.length / (cuts + 1));
       for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
+      await disturb?.(repository);
       await driver.verify();
     }),
     { numRuns },
