@@ -2,6 +2,7 @@
 import type { Deps } from '../src/deps.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
+import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
@@ -36,11 +37,16 @@ export interface RunningWorkers {
 export interface WorkerOptions {
   /** Milliseconds between two evaluations; tests want none. */
   evaluationPauseMs?: number;
+  /** See `EvaluatorDeps`. */
+  evaluationEveryMs?: number;
   /** See `RefreshDeps`. */
   executionsAtOnce?: number | undefined;
 }
 
-export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }: WorkerOptions = {}): RunningWorkers {
+export function startWorkers(
+  deps: Deps,
+  { evaluationPauseMs, evaluationEveryMs, executionsAtOnce }: WorkerOptions = {},
+): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
@@ -50,6 +56,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }
     db,
     log,
     onEvaluated: refresher.loop.wake,
+    everyMs: evaluationEveryMs,
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
@@ -77,6 +84,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   clockAgreement.onChange(retention.loop.wake);
   notifications.listen(EVENTS_CHANNEL, { onNotify: relay.loop.wake, onConnect: relay.loop.wake });
+  notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
   for (const { loop } of [relay, sweeper, evaluator, refresher, retention, expiry, regrouper, verifier, backtester])
     loop.wake();
   return {
