@@ -10,7 +10,7 @@ import { isPartWaiting } from '../src/postgres/partitions.ts';
 import { Loop } from './loop.ts';
 
 const RETRY_MS = 1_000;
-/** Finds, without being woken, what other workers left, and repositories that were postponed. */
+/** Finds what other workers left, and repositories that were postponed, where no notification arrives. */
 const EVERY_MS = 5_000;
 /**
  * Between two passes of a partition, parts collect and are evaluated together: a test that ran in ten of them is written
@@ -25,6 +25,8 @@ export interface EvaluatorDeps extends PassDeps {
   onEvaluated?: () => void;
   /** Milliseconds between two passes of a partition; tests want none. */
   paceMs?: number;
+  /** Milliseconds after which it looks without being woken. */
+  everyMs?: number | undefined;
 }
 
 export class Evaluator {
@@ -36,7 +38,7 @@ export class Evaluator {
       log: deps.log,
       run: () => this.#run(),
       pauseMs: () => Math.min(PAUSE_MS, deps.paceMs ?? PAUSE_MS),
-      everyMs: EVERY_MS,
+      everyMs: deps.everyMs ?? EVERY_MS,
       retryMs: RETRY_MS,
     });
   }

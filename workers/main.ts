@@ -3,6 +3,7 @@ import type { Deps } from '../src/deps.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
+import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
@@ -38,11 +39,16 @@ export interface RunningWorkers {
 export interface WorkerOptions {
   /** Milliseconds between two evaluations; tests want none. */
   evaluationPauseMs?: number;
+  /** See `EvaluatorDeps`. */
+  evaluationEveryMs?: number;
   /** See `RefreshDeps`. */
   executionsAtOnce?: number | undefined;
 }
 
-export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }: WorkerOptions = {}): RunningWorkers {
+export function startWorkers(
+  deps: Deps,
+  { evaluationPauseMs, evaluationEveryMs, executionsAtOnce }: WorkerOptions = {},
+): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays } = deps.config;
@@ -52,6 +58,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }
     db,
     log,
     onEvaluated: refresher.loop.wake,
+    everyMs: evaluationEveryMs,
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
@@ -81,6 +88,7 @@ export function startWorkers(deps: Deps, { evaluationPauseMs, executionsAtOnce }
   clockAgreement.onChange(retention.loop.wake);
   for (const { loop } of Object.values(ofOutbox))
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
+  notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
   const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();

@@ -23,6 +23,7 @@ import {
 import { type Database, type Executor, isRefusedData, onPostgres, sqlState } from '../postgres/client.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
+import { notifyStored } from '../postgres/partitions.ts';
 import { blockParts, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { valuesOf } from './block.ts';
 import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
@@ -150,6 +151,7 @@ export class Ledger {
           await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
           blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
+          await notifyStored(tx);
           return { executions: block.executions, bytes: Buffer.byteLength(lines) };
         }),
       );

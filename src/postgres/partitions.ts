@@ -11,6 +11,14 @@ import { blockParts, ingestBlocks, PARTITIONS, partitions, postponedRepositories
 /** The partition of a repository: ids are hashes, so their beginning spreads them evenly. */
 export const partitionOf = (repositoryId: string): number => Number.parseInt(repositoryId.slice(0, 8), 16) % PARTITIONS;
 
+/** Notified when a block is stored: its parts may be evaluated. */
+export const STORED_CHANNEL = 'ci_insights_stored';
+
+/** Takes effect when the transaction commits. */
+export async function notifyStored(tx: Executor): Promise<void> {
+  await tx.execute(sql`select pg_notify(${STORED_CHANNEL}, '')`);
+}
+
 /** Waits for the partitions of some repositories, and holds them until the end of the transaction. All lock in one order. */
 export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly string[]): Promise<void> {
   const ids = [...new Set(repositoryIds.map(partitionOf))];
