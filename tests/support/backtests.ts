@@ -8,6 +8,7 @@ import type { AutoQuarantineMode } from '../../src/domain/quarantine-rules.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { backtest } from '../../src/explain/backtest.ts';
+import { inBudget } from './budget.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { uniqueRepository } from './stores.ts';
@@ -111,7 +112,7 @@ export async function backtestsAgree(
     fc.asyncProperty(
       fc.constantFrom<AutoQuarantineMode>('flaky', 'flaky+broken'),
       fc.array(step, { minLength: stepsMax - 2, maxLength: stepsMax }),
-      async (mode, steps) => {
+      inBudget(async (mode, steps) => {
         const course = await Course.start(ingest, mode);
         await course.ingest(...course.flaky('a', 5));
         for (const { what, passes } of steps)
@@ -127,7 +128,7 @@ export async function backtestsAgree(
           quarantines.map(({ testName, reason }) => ({ test_name: testName, reason })),
         );
         all += quarantines.length;
-      },
+      }),
     ),
     { numRuns, examples: [QUARANTINED] },
   );

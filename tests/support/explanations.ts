@@ -5,6 +5,7 @@ import { describeTest } from '../../src/cli/explain.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { explain } from '../../src/explain/explanation.ts';
+import { inBudget } from './budget.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { TESTS } from './random-histories.ts';
@@ -43,24 +44,32 @@ export async function explanationsAgree(
 ): Promise<void> {
   const [name = ''] = TESTS;
   await fc.assert(
-    fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: runsMax }), async (history) => {
-      const repository = uniqueRepository();
-      const seen: { at: number; health: string[] }[] = [];
-      for (const [i, { attempt, commit, failing, branch }] of history.entries()) {
-        const at = TEST_NOW - (history.length - i) * 5 * HOUR_MS;
-        const results = Object.fromEntries(
-          TESTS.map((test, k) => [test, k < failing ? ('failed' as const) : ('passed' as const)]),
-        );
-        const named = { repository, runId: `${commit}${i}`, attempt, run: { commit, branch, default_branch: 'main' } };
-        await driver.ingest(runOf({ ...named, at, receivedAt: at, results }));
-        seen.push({ at, health: await healthOf(stores, repository, name) });
-      }
-      for (const { at, health } of seen) {
-        const { identities } = await explained(stores, repository, name, at);
-        expect(identities.map((one) => one.health_status as string)).toEqual(health);
-      }
-      await driver.verify();
-    }),
+    fc.asyncProperty(
+      fc.array(run, { minLength: 1, maxLength: runsMax }),
+      inBudget(async (history) => {
+        const repository = uniqueRepository();
+        const seen: { at: number; health: string[] }[] = [];
+        for (const [i, { attempt, commit, failing, branch }] of history.entries()) {
+          const at = TEST_NOW - (history.length - i) * 5 * HOUR_MS;
+          const results = Object.fromEntries(
+            TESTS.map((test, k) => [test, k < failing ? ('failed' as const) : ('passed' as const)]),
+          );
+          const named = {
+            repository,
+            runId: `${commit}${i}`,
+            attempt,
+            run: { commit, branch, default_branch: 'main' },
+          };
+          await driver.ingest(runOf({ ...named, at, receivedAt: at, results }));
+          seen.push({ at, health: await healthOf(stores, repository, name) });
+        }
+        for (const { at, health } of seen) {
+          const { identities } = await explained(stores, repository, name, at);
+          expect(identities.map((one) => one.health_status as string)).toEqual(health);
+        }
+        await driver.verify();
+      }),
+    ),
     { numRuns },
   );
 }

@@ -8,6 +8,7 @@ import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { inBudget } from './budget.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { makeJob } from './jobs.ts';
@@ -63,15 +64,20 @@ function jobsOf(repository: TestRunsJob['repository'], passes: number, parts: re
 /** Executions that belong before the last passes of a test are judged right, however many runs overlap there. */
 export async function overlappingRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), fc.nat(6), async (parts, passes, cuts) => {
-      const repository = uniqueRepository();
-      const { passed, overlapping } = jobsOf(repository, passes, parts);
-      await driver.ingest(...passed);
-      const size = Math.ceil(overlapping.length / (cuts + 1));
-      for (let at = 0; at < overlapping.length; at += size) await driver.ingest(...overlapping.slice(at, at + size));
-      await disturb?.(repository);
-      await driver.verify();
-    }),
+    fc.asyncProperty(
+      overlappingRuns,
+      fc.integer({ min: 2, max: 9 }),
+      fc.nat(6),
+      inBudget(async (parts, passes, cuts) => {
+        const repository = uniqueRepository();
+        const { passed, overlapping } = jobsOf(repository, passes, parts);
+        await driver.ingest(...passed);
+        const size = Math.ceil(overlapping.length / (cuts + 1));
+        for (let at = 0; at < overlapping.length; at += size) await driver.ingest(...overlapping.slice(at, at + size));
+        await disturb?.(repository);
+        await driver.verify();
+      }),
+    ),
     { numRuns },
   );
 }
@@ -89,26 +95,31 @@ export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number
     maxLength: 18,
   });
   await fc.assert(
-    fc.asyncProperty(overlappingRuns, fc.integer({ min: 2, max: 9 }), turns, async (parts, passes, inTurn) => {
-      const repository = uniqueRepository();
-      const recorded = await stores.repositories.record(repository);
-      const { id, defaultBranch } = await stores.repositories.learnDefaultBranch(recorded, 'main', 'payload');
-      const options = { repositoryId: id, defaultBranch, now: clock.now(), retentionDays: 90 };
-      const { passed, overlapping } = jobsOf(repository, passes, parts);
-      const store = (...jobs: readonly TestRunsJob[]) => ledger.write(jobs.map((job) => prepareChunk(job, options)));
-      await store(...passed);
-      await evaluateRepository(db, id);
-      for (const [i, job] of overlapping.entries()) {
-        await store(job);
-        if (inTurn[i]?.isEvaluated) await evaluateRepository(db, id);
-        if (inTurn[i]?.isRefreshed) await refresh.refresh(id);
-      }
-      await evaluateRepository(db, id);
-      await refresh.refresh(id);
-      const report = await verify(stores, id);
-      expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
-      expect(report.pendingBlocks).toBe(0);
-    }),
+    fc.asyncProperty(
+      overlappingRuns,
+      fc.integer({ min: 2, max: 9 }),
+      turns,
+      inBudget(async (parts, passes, inTurn) => {
+        const repository = uniqueRepository();
+        const recorded = await stores.repositories.record(repository);
+        const { id, defaultBranch } = await stores.repositories.learnDefaultBranch(recorded, 'main', 'payload');
+        const options = { repositoryId: id, defaultBranch, now: clock.now(), retentionDays: 90 };
+        const { passed, overlapping } = jobsOf(repository, passes, parts);
+        const store = (...jobs: readonly TestRunsJob[]) => ledger.write(jobs.map((job) => prepareChunk(job, options)));
+        await store(...passed);
+        await evaluateRepository(db, id);
+        for (const [i, job] of overlapping.entries()) {
+          await store(job);
+          if (inTurn[i]?.isEvaluated) await evaluateRepository(db, id);
+          if (inTurn[i]?.isRefreshed) await refresh.refresh(id);
+        }
+        await evaluateRepository(db, id);
+        await refresh.refresh(id);
+        const report = await verify(stores, id);
+        expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
+        expect(report.pendingBlocks).toBe(0);
+      }),
+    ),
     { numRuns },
   );
 }

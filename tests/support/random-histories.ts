@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { inBudget } from './budget.ts';
 import { TEST_NOW } from './clock.ts';
 import type { IngestSetUp } from './ingest.ts';
 import { makeJob } from './jobs.ts';
@@ -71,21 +72,25 @@ export const asUploads = (jobs: readonly TestRunsJob[]): TestRunsJob[] =>
 /** In any order, alone or together, what is derived from mixed runs agrees with the executions. */
 export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(mixedRuns, fc.boolean(), async (runs, isOneByOne) => {
-      const repository = uniqueRepository();
-      const jobs = asUploads(
-        runs.map(({ runId, attempt, hours, results, job, branch }) =>
-          runOf({
-            ...{ repository, runId, attempt, results, at: TEST_NOW - hours * HOUR_MS, receivedAt: TEST_NOW },
-            run: { job_name: job, branch, default_branch: 'main' },
-          }),
-        ),
-      );
-      if (isOneByOne) for (const one of jobs) await driver.ingest(one);
-      else await driver.ingest(...jobs);
-      await disturb?.(repository);
-      await driver.verify();
-    }),
+    fc.asyncProperty(
+      mixedRuns,
+      fc.boolean(),
+      inBudget(async (runs, isOneByOne) => {
+        const repository = uniqueRepository();
+        const jobs = asUploads(
+          runs.map(({ runId, attempt, hours, results, job, branch }) =>
+            runOf({
+              ...{ repository, runId, attempt, results, at: TEST_NOW - hours * HOUR_MS, receivedAt: TEST_NOW },
+              run: { job_name: job, branch, default_branch: 'main' },
+            }),
+          ),
+        );
+        if (isOneByOne) for (const one of jobs) await driver.ingest(one);
+        else await driver.ingest(...jobs);
+        await disturb?.(repository);
+        await driver.verify();
+      }),
+    ),
     { numRuns },
   );
 }
@@ -93,23 +98,27 @@ export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number, d
 /** In any order and any split, verdicts on troubled runs agree with the executions. */
 export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(troubledRuns, fc.nat(3), async (runs, cuts) => {
-      const repository = uniqueRepository();
-      const jobs = asUploads(
-        runs.map(({ runId, attempt, hours, failing, from, message }) => {
-          const failed = new Set(Array.from({ length: failing }, (_, i) => TESTS[(from + i) % TESTS.length]));
-          const results = Object.fromEntries(
-            TESTS.map((name) => [name, failed.has(name) ? ('failed' as const) : ('passed' as const)]),
-          );
-          const at = TEST_NOW - hours * HOUR_MS;
-          return runOf({ repository, runId, attempt, at, results, message, receivedAt: TEST_NOW });
-        }),
-      );
-      const size = Math.ceil(jobs.length / (cuts + 1));
-      for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
-      await disturb?.(repository);
-      await driver.verify();
-    }),
+    fc.asyncProperty(
+      troubledRuns,
+      fc.nat(3),
+      inBudget(async (runs, cuts) => {
+        const repository = uniqueRepository();
+        const jobs = asUploads(
+          runs.map(({ runId, attempt, hours, failing, from, message }) => {
+            const failed = new Set(Array.from({ length: failing }, (_, i) => TESTS[(from + i) % TESTS.length]));
+            const results = Object.fromEntries(
+              TESTS.map((name) => [name, failed.has(name) ? ('failed' as const) : ('passed' as const)]),
+            );
+            const at = TEST_NOW - hours * HOUR_MS;
+            return runOf({ repository, runId, attempt, at, results, message, receivedAt: TEST_NOW });
+          }),
+        );
+        const size = Math.ceil(jobs.length / (cuts + 1));
+        for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
+        await disturb?.(repository);
+        await driver.verify();
+      }),
+    ),
     { numRuns },
   );
 }
@@ -120,33 +129,37 @@ export async function troubledRunsAgree({ driver }: IngestSetUp, numRuns: number
  */
 export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number, disturb?: Disturb): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(pullRuns, fc.nat(6), async (runs, cuts) => {
-      const repository = uniqueRepository();
-      const jobs = asUploads(
-        runs.map(({ runId, attempt, hours, job, branch, commit, failing, from, retried }) => {
-          const troubled = (offset: number, many: number) =>
-            new Set(Array.from({ length: many }, (_, i) => TESTS[(from + offset + i) % TESTS.length]));
-          const [failed, passedLate] = [troubled(0, failing), troubled(1, retried)];
-          return makeJob({
-            repository,
-            receivedAt: TEST_NOW,
-            run: { run_id: runId, run_attempt: attempt, commit, branch, default_branch: 'main', job_name: job },
-            executions: [...TESTS, ...Object.keys(PASSING)].map((name) => ({
-              name,
-              key: name,
-              at: TEST_NOW - hours * HOUR_MS,
-              ...(failed.has(name)
-                ? { status: 'failed' as const, failures: [{ type: 'Error', message: 'no' }] }
-                : { isFlaky: passedLate.has(name), isRetried: passedLate.has(name) }),
-            })),
-          });
-        }),
-      );
-      const size = Math.ceil(jobs.length / (cuts + 1));
-      for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
-      await disturb?.(repository);
-      await driver.verify();
-    }),
+    fc.asyncProperty(
+      pullRuns,
+      fc.nat(6),
+      inBudget(async (runs, cuts) => {
+        const repository = uniqueRepository();
+        const jobs = asUploads(
+          runs.map(({ runId, attempt, hours, job, branch, commit, failing, from, retried }) => {
+            const troubled = (offset: number, many: number) =>
+              new Set(Array.from({ length: many }, (_, i) => TESTS[(from + offset + i) % TESTS.length]));
+            const [failed, passedLate] = [troubled(0, failing), troubled(1, retried)];
+            return makeJob({
+              repository,
+              receivedAt: TEST_NOW,
+              run: { run_id: runId, run_attempt: attempt, commit, branch, default_branch: 'main', job_name: job },
+              executions: [...TESTS, ...Object.keys(PASSING)].map((name) => ({
+                name,
+                key: name,
+                at: TEST_NOW - hours * HOUR_MS,
+                ...(failed.has(name)
+                  ? { status: 'failed' as const, failures: [{ type: 'Error', message: 'no' }] }
+                  : { isFlaky: passedLate.has(name), isRetried: passedLate.has(name) }),
+              })),
+            });
+          }),
+        );
+        const size = Math.ceil(jobs.length / (cuts + 1));
+        for (let at = 0; at < jobs.length; at += size) await driver.ingest(...jobs.slice(at, at + size));
+        await disturb?.(repository);
+        await driver.verify();
+      }),
+    ),
     { numRuns },
   );
 }
