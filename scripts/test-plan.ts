@@ -1,6 +1,6 @@
 /**
  * In which order and company the files of tests run. Files of a batch share a process and its stores; batches run beside each
- * other, the longest first, so that none is left over at the end. Pure.
+ * other, the longest first, so that none is left over at the end.
  */
 
 /** Files that measure how others are held up: each runs alone, once everything else is done. */
@@ -46,6 +46,30 @@ export function planTests(files: readonly string[], seconds: Readonly<Record<str
     batches: batches.flatMap(({ files: of }) => (of.length > 0 ? [of] : [])),
     alone: files.filter((file) => ALONE.has(file)).toSorted(),
   };
+}
+
+/**
+ * Runs batches beside each other, so many at once.
+ *
+ * @param run returns the exit code of a batch
+ * @returns the worst exit code
+ */
+export async function runBatches<Batch>(
+  batches: readonly Batch[],
+  atOnce: number,
+  run: (batch: Batch) => Promise<number>,
+): Promise<number> {
+  const waiting = batches.values();
+  let worst = 0;
+  const work = async (): Promise<void> => {
+    for (const batch of waiting) {
+      // Not within the call of `max`: that would compare with what was worst before the batch ran.
+      const status = await run(batch);
+      worst = Math.max(worst, status);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return worst;
 }
 
 /** How long the tests of each file took, by the report of `bun test`. */

@@ -7,7 +7,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Glob } from 'bun';
-import { planTests, secondsIn } from './test-plan.ts';
+import { planTests, runBatches, secondsIn } from './test-plan.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
@@ -38,31 +38,33 @@ async function runAll(): Promise<number> {
   );
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-reports-'));
   let reports = 0;
-  let worst = 0;
   const failed = new Set<string>();
-  const run = async (batch: readonly string[]): Promise<void> => {
+  const run = async (batch: readonly string[]): Promise<number> => {
     const path = join(folder, String(reports++));
     // A file and not a pipe: a process that outlives its test would hold that open.
     const output = openSync(path, 'w');
     const tests = Bun.spawn(testsOf(batch.map((file) => `./${file}`)), { cwd: ROOT, stdout: output, stderr: output });
-    worst = Math.max(worst, await tests.exited);
+    const status = await tests.exited;
     const report = readFileSync(path, 'utf8');
     Object.assign(timings, secondsIn(report));
     for (const [line] of report.matchAll(/^\(fail\) .*/gm)) failed.add(line);
     // All of it before the process ends. `Bun.write` would begin at the start of a file.
     await new Promise((done) => process.stderr.write(report, done));
+    return status;
   };
-  const waiting = batches.values();
-  const work = async (): Promise<void> => {
-    for (const batch of waiting) await run(batch);
-  };
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
-  for (const file of alone) await run([file]);
+  const statuses = [
+    await runBatches(batches, Math.max(2, availableParallelism()), run),
+    await runBatches(
+      alone.map((file) => [file]),
+      1,
+      run,
+    ),
+  ];
   rmSync(folder, { recursive: true, force: true });
   if (failed.size > 0) console.error(`\nTests that failed; their reports are above:\n  ${[...failed].join('\n  ')}`);
   if (isRecording) {
     const known = Object.entries(timings).filter(([file]) => files.includes(file));
     await Bun.write(TIMINGS, `${JSON.stringify(Object.fromEntries(known.toSorted()), null, 2)}\n`);
   }
-  return worst;
+  return Math.max(...statuses);
 }

@@ -1,7 +1,7 @@
 /** The plan of a run of the tests: every file once, and none left over at the end. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ALONE, planTests, secondsIn } from '../../scripts/test-plan.ts';
+import { ALONE, planTests, runBatches, secondsIn } from '../../scripts/test-plan.ts';
 
 const timed = fc.uniqueArray(
   fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.double({ min: 0, max: 200, noNaN: true })),
@@ -49,4 +49,19 @@ tests/unit/two.test.ts:
 (fail) d [600.00ms]
 `;
   expect(secondsIn(report)).toEqual({ 'tests/unit/one.test.ts': 2.1, 'tests/unit/two.test.ts': 0 });
+});
+
+test('a batch that fails fails the run, though one that began before it passes later', async () => {
+  const { promise: failed, resolve } = Promise.withResolvers<void>();
+  const run = async (batch: string): Promise<number> => {
+    if (batch === 'fails') {
+      resolve();
+      return 1;
+    }
+    await failed;
+    await Bun.sleep(1);
+    return 0;
+  };
+  expect(await runBatches(['passes', 'fails'], 2, run)).toBe(1);
+  expect(await runBatches(['passes', 'passes'], 2, async () => 0)).toBe(0);
 });
