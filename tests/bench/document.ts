@@ -24,8 +24,8 @@ const READ_COLUMNS = {
   alone: 'PostgreSQL alone',
   median: 'one client: median',
   p99: '99th percentile',
-  during_ingest_times: 'during ingest, times',
-  during_ingest_p99: 'during ingest, 99th',
+  during_ingest_times: 'in ingest, times',
+  during_ingest_p99: 'in ingest, 99th',
 };
 /** Not of a read, though their names end like one. */
 const isOther = ({ name }: Figure): boolean =>
@@ -35,15 +35,19 @@ const aloneOf = ({ name, postgres, unit }: Figure): Figure[] =>
   postgres !== null && name.endsWith('.64_connections')
     ? [figure(name.replace(/\.64_connections$/, '.alone'), postgres, unit)]
     : [];
-const isShown = ({ name }: Figure): boolean => !/^memory\.(growth_|tenth_)/.test(name);
+const isShown = ({ name }: Figure): boolean =>
+  !/^(machine|start|identities|memory\.(growth_|tenth_)|disk\.(clickhouse|postgres)_)/.test(name);
 
 function between(text: string, name: string, table: string): string {
   const [begin, end] = [`<!-- ${name} -->\n`, '\n<!-- end -->'];
   const from = text.indexOf(begin);
   const to = text.indexOf(end, from);
   if (from === -1 || to === -1) throw new Error(`docs/performance.md has no place for ${name}`);
-  return text.slice(0, from + begin.length) + table + text.slice(to);
+  return text.slice(0, from + begin.length) + narrow(table) + text.slice(to);
 }
+
+/** Columns as wide as each cell: the lines of a document have a limit. */
+const narrow = (table: string): string => table.replace(/ {2,}\|/g, ' |').replace(/-{4,}/g, '---');
 
 const [path = ''] = process.argv.slice(2);
 const lines = (await Bun.file(path).text()).split('\n').filter((line) => line.startsWith('{'));

@@ -195,7 +195,7 @@ async function storedIn(service: BenchService, executions: number): Promise<Stor
   const [row] = await service.rows<{ identities: string; bytes: string }>(
     `select (select count(*) from ci_insights.identities) as identities,
        (select sum(pg_total_relation_size('ci_insights.' || name))
-        from unnest(array['tests', 'test_listings', 'identities', 'health_checkpoints', 'failure_groups']) as name) as bytes`,
+        from unnest(array['tests', 'test_listings', 'identities', 'suspects', 'failure_groups']) as name) as bytes`,
   );
   const { clickhouse, postgres } = service.diskBytes();
   return {
