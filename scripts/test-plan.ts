@@ -43,7 +43,7 @@ export function planTests(files: readonly string[], seconds: Readonly<Record<str
   }
   batches.sort((one, other) => other.seconds - one.seconds);
   return {
-    batches: batches.flatMap(({ files: of }) => (of.length > 0 ? [of] : [])),
+    batches: batches.map((batch) => batch.files).filter(({ length }) => length > 0),
     alone: files.filter((file) => ALONE.has(file)).toSorted(),
   };
 }

@@ -3,7 +3,7 @@
  * The report of a batch is printed when it ends. Paths on the command line go to a single `bun test`:
  * `npm test tests/http`. `--record` writes down how long each file took, for the next plan.
  */
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Glob } from 'bun';
@@ -45,6 +45,7 @@ async function runAll(): Promise<number> {
     const output = openSync(path, 'w');
     const tests = Bun.spawn(testsOf(batch.map((file) => `./${file}`)), { cwd: ROOT, stdout: output, stderr: output });
     const status = await tests.exited;
+    closeSync(output);
     const report = readFileSync(path, 'utf8');
     Object.assign(timings, secondsIn(report));
     for (const [line] of report.matchAll(/^\(fail\) .*/gm)) failed.add(line);

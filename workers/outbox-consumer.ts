@@ -25,7 +25,7 @@ const RETRY_MS_MAX = 10_000;
 export interface OutboxConsumerOptions {
   db: Database;
   log: Logger;
-  /** As it is registered. */
+  /** The name under which it is registered. */
   name: string;
   /** Takes a batch, or throws to be given the same batch again. */
   take(batch: EventBatch): Promise<void>;

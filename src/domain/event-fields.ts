@@ -111,7 +111,7 @@ export const command = open({
   trigger_comment_url: maybeText,
 });
 
-/** What a quarantine is narrowed to, and until when and whose it is. */
+/** The scope of a quarantine, when it ends, and who owns it. */
 export const quarantineTerms = {
   pipeline_name: maybeName,
   job_name: maybeName,

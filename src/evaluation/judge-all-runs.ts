@@ -137,10 +137,10 @@ export async function windowsOfTests(
   repositoryId: string,
   { since, testIds, executionsAtOnce }: { since: number; testIds: readonly string[]; executionsAtOnce: number },
 ): Promise<Span[]> {
-  const of = { repository_id: repositoryId, since_ms: Math.max(0, since) };
+  const params = { repository_id: repositoryId, since_ms: Math.max(0, since) };
   const counts: { hour_ms: number; executions: number }[] = [];
   for (const test_ids of chunksOf(testIds))
-    appendAll(counts, await clickhouse.select(hoursOfTests, { ...of, test_ids }));
+    appendAll(counts, await clickhouse.select(hoursOfTests, { ...params, test_ids }));
   return [
     ...windowsOf(
       since,

@@ -142,7 +142,7 @@ export class Refresh {
       const judgements = due.get('judgements');
       if (evidence || judgements) {
         if ((await countWaiting(tx, repositoryId)) > WAITING_MAX) return false;
-        const moved = evidence ? await this.#evidence(tx, repositoryId) : NOTHING_MOVED;
+        const moved = evidence ? await this.#evidence(tx, repositoryId, evidence) : NOTHING_MOVED;
         isMoreLeft = moved.isMoreLeft;
         const since = Math.min(moved.since, judgements?.since ?? Number.POSITIVE_INFINITY);
         if (since < Number.POSITIVE_INFINITY) {
@@ -180,7 +180,11 @@ export class Refresh {
     });
   }
 
-  async #evidence(tx: Executor, repositoryId: string): Promise<MovedEvidence & { isMoreLeft: boolean }> {
+  async #evidence(
+    tx: Executor,
+    repositoryId: string,
+    { firstBlock }: Noted,
+  ): Promise<MovedEvidence & { isMoreLeft: boolean }> {
     const { clickhouse } = this.deps;
     const commits = await readStaleCommits(tx, repositoryId, { isEvidence: true, limit: EVIDENCE_AT_ONCE });
     const moved = await refreshEvidence({ tx, clickhouse, repositoryId }, commits);
@@ -189,6 +193,8 @@ export class Refresh {
       repositoryId,
       commits.map(({ commit }) => commit),
     );
+    // A commit is recorded once its evidence is no longer stale.
+    await noteStale(tx, [{ repositoryId, kind: 'records', blockId: firstBlock }]);
     return { ...moved, isMoreLeft: commits.length === EVIDENCE_AT_ONCE };
   }
 

@@ -22,7 +22,7 @@ export const RELAY = 'relay';
 export const OUTBOX_CONSUMERS = [RELAY] as const;
 export type OutboxConsumerName = (typeof OUTBOX_CONSUMERS)[number];
 
-/** What one batch may hold. */
+/** Limits of one batch. */
 const BATCH_EVENTS_MAX = 5_000;
 const BATCH_METADATA_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -170,7 +170,7 @@ const commitRow = z
     }),
   );
 
-/** Commits of which the evidence is stale, or all; in the order in which something last ran on them. */
+/** Commits whose evidence is stale, or all others; in the order in which something last ran on them. */
 export async function readStaleCommits(
   tx: Executor,
   repositoryId: string,
@@ -178,7 +178,7 @@ export async function readStaleCommits(
 ): Promise<StaleCommit[]> {
   const { rows } = await tx.execute(sql`
     select commit_sha, is_evidence_stale, retried_tests from ${staleCommits}
-    where repository_id = ${repositoryId} and ${isEvidence ? sql`is_evidence_stale` : sql`true`}
+    where repository_id = ${repositoryId} and is_evidence_stale = ${isEvidence}
     order by touched_at, commit_sha limit ${limit}`);
   return rows.map((row) => commitRow.parse(row));
 }
@@ -194,7 +194,7 @@ export async function settleEvidence(tx: Executor, repositoryId: string, commits
 export async function settleRecords(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<void> {
   await tx.execute(sql`
     delete from ${staleCommits}
-    where repository_id = ${repositoryId} and commit_sha = any(${textColumn(commits)}) and not is_evidence_stale`);
+    where repository_id = ${repositoryId} and commit_sha = any(${textColumn(commits)})`);
 }
 
 /** Nothing of the evidence of a repository is stale any more: it was derived from scratch. */

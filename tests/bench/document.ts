@@ -18,7 +18,7 @@ const figureSchema: z.ZodType<Figure> = z.object({
   reached: z.boolean().nullable(),
 });
 
-/** Of one read, in its row. */
+/** The figures of a read that stand in its row. */
 const READ_COLUMNS = {
   '64_connections': '64 connections',
   alone: 'PostgreSQL alone',

@@ -1,12 +1,12 @@
 /** What a pass leaves stale is refreshed, however much it is. */
 import { beforeAll, expect, test } from 'bun:test';
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { prepareChunk } from '../../src/ledger/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
-import { commitRecords, staleCommits } from '../../src/postgres/schema.ts';
+import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
@@ -20,8 +20,9 @@ beforeAll(async () => {
 /** More than twice as many as one step records. */
 const COMMITS = 85;
 
-test('every commit that failed has its record after one refresh, though a step writes few', async () => {
-  const { postgres, clickhouse, clock, quarantines, repositories } = stores;
+/** Evaluates a failure on each of many commits of a branch. Returns the id of their repository. */
+async function failOnCommits(branch: string): Promise<string> {
+  const { postgres, clickhouse, clock, repositories } = stores;
   const { db } = postgres;
   const repository = uniqueRepository();
   const { id } = await repositories.learnDefaultBranch(await repositories.record(repository), 'main', 'payload');
@@ -29,13 +30,39 @@ test('every commit that failed has its record after one refresh, though a step w
     makeJob({
       repository,
       receivedAt: TEST_NOW,
-      run: { run_id: `run ${i}`, commit: `commit ${i}`, branch: 'main', default_branch: 'main' },
+      run: { run_id: `run ${i}`, commit: `commit ${i}`, branch, default_branch: 'main' },
       executions: [{ name: 'sums', key: 'sums', status: 'failed', at: TEST_NOW - i * 60_000 }],
     }),
   );
   const options = { repositoryId: id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 };
   await new Ledger({ db, clickhouse, clock }).write(jobs.map((job) => prepareChunk(job, options)));
   await evaluateRepository(db, id);
+  return id;
+}
+
+test('every commit that failed has its record after one refresh, though a step writes few', async () => {
+  const { postgres, clickhouse, quarantines } = stores;
+  const { db } = postgres;
+  const id = await failOnCommits('main');
+  expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(COMMITS);
+
+  await new Refresh({ db, clickhouse, quarantines }, true).all();
+  expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(0);
+  expect(await db.$count(commitRecords, eq(commitRecords.repositoryId, id))).toBe(COMMITS);
+  expect((await verify(stores, id)).isConsistent).toBe(true);
+});
+
+test('while evidence rests, a refresh ends; its commits are recorded after it', async () => {
+  const { postgres, clickhouse, quarantines } = stores;
+  const { db } = postgres;
+  const id = await failOnCommits('feature');
+  const ofRepository = eq(stale.repositoryId, id);
+  await db.update(stale).set({ notedAt: sql`now() - interval '1 minute'` }).where(ofRepository);
+  await db
+    .update(stale)
+    .set({ restsUntil: sql`now() + interval '1 hour'` })
+    .where(sql`${ofRepository} and kind = 'evidence'`);
+  await new Refresh({ db, clickhouse, quarantines }).all();
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(COMMITS);
 
   await new Refresh({ db, clickhouse, quarantines }, true).all();

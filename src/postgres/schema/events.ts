@@ -54,7 +54,7 @@ export const eventOutbox = schema.table(
     trigger: text().notNull(),
     pullRequest: integer('pull_request'),
     baseRef: text('base_ref'),
-    /** As the rule of the type said when the event was written. */
+    /** By the rule of its type, when the event was written. */
     outcome: text().$type<EventOutcome>().notNull(),
     /** JSON as text: jsonb cannot store every string that JSON allows. */
     metadata: text().notNull(),
