@@ -7,19 +7,12 @@ import { type SQL, sql } from 'drizzle-orm';
 /** Values without quotes, commas, braces, spaces or backslashes, none of them empty: ids, numbers, words of ours. */
 export const plainColumn = (values: readonly (string | number)[]): SQL => sql`${`{${values.join(',')}}`}`;
 
-/** Any texts. Equal ones are escaped once. */
-export function textColumn(texts: readonly string[]): SQL {
-  const escaped = new Map<string, string>();
-  const quoted = texts.map((text) => {
-    let known = escaped.get(text);
-    if (known === undefined) {
-      known = `"${text.replace(/["\\]/g, '\\$&')}"`;
-      escaped.set(text, known);
-    }
-    return known;
-  });
-  return sql`${`{${quoted.join(',')}}`}::text[]`;
-}
+/** Any texts. */
+export const textColumn = (texts: readonly string[]): SQL =>
+  sql`${`{${texts.map((text) => `"${isPlain(text) ? text : text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`}::text[]`;
+
+/** Twice as fast as to replace nothing. */
+const isPlain = (text: string): boolean => !text.includes('"') && !text.includes('\\');
 
 /** Texts without a line break, such as JSON. */
 export const lineColumn = (lines: readonly string[]): SQL =>

@@ -86,20 +86,16 @@ const ID_DIGITS = 20;
 const placeText = ({ at, commit }: CountedPasses): string =>
   at === null
     ? ''
-    : [
-        at.runId,
-        String(at.runAttempt).padStart(ATTEMPT_DIGITS, '0'),
-        String(at.executionId).padStart(ID_DIGITS, '0'),
-        commit,
-      ].join(SEPARATOR);
+    : `${at.runId}${SEPARATOR}${String(at.runAttempt).padStart(ATTEMPT_DIGITS, '0')}${SEPARATOR}${String(at.executionId).padStart(ID_DIGITS, '0')}${SEPARATOR}${commit}`;
 
 function placeOf(passMs: number, text: string): { at: Position; commit: string } {
   const [runId = '', attempt = '0', executionId = '0', commit = ''] = text.split(SEPARATOR);
   return { at: { finishedAt: passMs, runId, runAttempt: Number(attempt), executionId: BigInt(executionId) }, commit };
 }
 
-/** A column of lists of numbers, as texts of arrays. */
-const listColumn = (lists: readonly (readonly number[])[]): SQL => textColumn(lists.map((list) => `{${list.join()}}`));
+/** What lists of numbers hold after the first three, as texts of arrays: mostly nothing. */
+const restColumn = (lists: readonly (readonly number[])[]): SQL =>
+  textColumn(lists.map((list) => (list.length <= 3 ? '{}' : `{${list.slice(3).join()}}`)));
 
 const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
   const numbers = (pick: (row: RepositoryIdentityCounts) => number): SQL => plainColumn(added.map(pick));
@@ -116,9 +112,9 @@ const additionOf = (added: readonly RepositoryIdentityCounts[]): SQL => {
         ${texts(({ testName }) => testName)},
         ${numbers(({ executions }) => executions)}::bigint[],
         ${numbers(({ days }) => days[0] ?? 0)}::int[], ${numbers(({ days }) => days[1] ?? 0)}::int[],
-        ${numbers(({ days }) => days[2] ?? 0)}::int[], ${listColumn(added.map(({ days }) => days.slice(3)))},
+        ${numbers(({ days }) => days[2] ?? 0)}::int[], ${restColumn(added.map(({ days }) => days))},
         ${numbers(({ months }) => months[0] ?? 0)}::int[], ${numbers(({ months }) => months[1] ?? 0)}::bigint[],
-        ${numbers(({ months }) => months[2] ?? 0)}::bigint[], ${listColumn(added.map(({ months }) => months.slice(3)))},
+        ${numbers(({ months }) => months[2] ?? 0)}::bigint[], ${restColumn(added.map(({ months }) => months))},
         ${numbers(({ lastSuccessAt }) => lastSuccessAt)}::bigint[],
         ${numbers(({ lastFailureAt }) => lastFailureAt)}::bigint[],
         ${numbers(({ newest }) => newest?.finishedAt ?? 0)}::bigint[],

@@ -13,7 +13,8 @@ const stored = z
 /** Begins with the id, in as many digits as the longest has: of those that finished together, the greater text is the newer. */
 export function newestText(newest: SummarisedExecution | null): string {
   if (newest === null) return '';
-  const facts = Object.fromEntries(NEWEST_FACTS.flatMap((fact) => (newest[fact] === '' ? [] : [[fact, newest[fact]]])));
+  const facts: Partial<NewestFacts> = {};
+  for (const fact of NEWEST_FACTS) if (newest[fact] !== '') facts[fact] = newest[fact];
   return JSON.stringify([String(newest.executionId).padStart(ID_DIGITS, '0'), newest.status, facts]);
 }
 

@@ -21,6 +21,9 @@ export const sourceSchema = z.object({
   isEachTest: z.boolean(),
   /** How much more often the first tests are drawn: with a probability of 1 / rank ^ skew. */
   skew: z.number().default(1),
+  /** The share of tests that fail now and then, and how often each does. */
+  unreliable: z.number().default(0.02),
+  failing: z.number().default(0.05),
 });
 export type DataOptions = z.input<typeof sourceSchema>;
 
@@ -44,7 +47,8 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
     const isPullRequest = random() < 0.2;
     const count = Math.min(options.chunk, options.executions - index * options.chunk);
     const picked = Array.from({ length: count }, options.isEachTest ? (_, row) => row % options.tests : pickTest);
-    const failed = picked.map((test) => random() < (test % 50 === 0 ? 0.05 : 0.002));
+    const isUnreliable = (test: number): boolean => test % 50 < 50 * (options.unreliable ?? 0.02);
+    const failed = picked.map((test) => random() < (isUnreliable(test) ? (options.failing ?? 0.05) : 0.002));
     const rows = failed.flatMap((isFailed, row) => (isFailed ? [row] : []));
     yield {
       v: 1,

@@ -2,7 +2,8 @@
  * The cost of evaluations: processor seconds per million executions, by part. The first pass, in which most names are new,
  * does not count. Jobs arrive in nearly the order in which they finished.
  *
- * `bun tests/bench/evaluation.ts [executions] [executions of a pass]`. It imports little, and nothing new, so a copy of
+ * `bun tests/bench/evaluation.ts [executions] [executions of a pass] [suspects]`: with the last, three of ten tests fail three
+ * times in ten, and all are drawn alike. It imports little, and nothing new, so a copy of
  * this file measures an older checkout as well.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +35,9 @@ interface Cost {
   postgresCpu: number;
 }
 
-const [executions = 400_000, ofPass = 100_000] = process.argv.slice(2).map(Number);
+const [executions = 400_000, ofPass = 100_000] = process.argv.slice(2, 4).map(Number);
+const world =
+  process.argv[4] === 'suspects' ? { tests: 2_000, skew: 0, unreliable: 0.3, failing: 0.3 } : { tests: 20_000 };
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-evaluation-'));
 const deps = await openDeps(readConfig({ DATA_DIR: folder }), { log: createLogger('error') });
 const { clickhouse, clock, quarantines, repositories } = deps;
@@ -45,7 +48,7 @@ const now = clock.now();
 
 function* arriving(): Generator<TestRunsJob> {
   const random = randomFrom(1);
-  const source = { seed: 1, tests: 20_000, repositories: 5, chunk: CHUNK, days: 36, isEachTest: false };
+  const source = { seed: 1, ...world, repositories: 5, chunk: CHUNK, days: 36, isEachTest: false };
   const next: TestRunsJob[] = [];
   for (const job of makeJobs({ ...source, executions, now })) {
     next.push(job);

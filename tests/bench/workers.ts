@@ -2,9 +2,8 @@
  * What more workers bring: executions evaluated a second, and processor seconds per million, of 1, 2 and 4 worker processes on
  * one PostgreSQL, one ClickHouse and one Redis, whose queue is full before they start.
  *
- * `bun tests/bench/workers.ts [--workers 1,2,4] [--executions N] [--repositories N] [--tests N] [--chunk N]
- * [--skew N]`. It imports little, so a
- * copy of this file measures another checkout as well.
+ * `bun tests/bench/workers.ts [--workers 1,2,4] [--executions N] [--repositories N] [--tests N] [--chunk N] [--skew N]
+ * [--unreliable N] [--pause N]`. It imports little, so a copy of this file measures another checkout as well.
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -27,6 +26,10 @@ const { values } = parseArgs({
     chunk: { type: 'string', default: '1000' },
     /** How often a test is drawn: 0 for all alike. */
     skew: { type: 'string', default: '1' },
+    /** The share of tests that fail now and then. */
+    /** Seconds for which the evaluation is held up, while all is stored. */
+    pause: { type: 'string', default: '0' },
+    unreliable: { type: 'string', default: '0.02' },
   },
 });
 const executions = Number(values.executions);
@@ -69,6 +72,19 @@ async function untilEvaluated(pool: pg.Pool): Promise<{ stored: number; evaluate
   throw new Error('not evaluated in fifteen minutes');
 }
 
+/** Locks all partitions, as a pass does, until the pause is over. */
+async function holdEvaluation(pool: pg.Pool): Promise<() => Promise<void>> {
+  if (values.pause === '0') return async () => {};
+  const holder = await pool.connect();
+  await holder.query('begin');
+  await holder.query('select from ci_insights.partitions for update');
+  return async () => {
+    await Bun.sleep(Number(values.pause) * 1_000);
+    await holder.query('rollback');
+    holder.release();
+  };
+}
+
 async function measure(workers: number): Promise<object> {
   const postgres = await startEmbeddedPostgres(makeFolder('workers'));
   const clickhouse = await startClickHouseServer();
@@ -87,6 +103,7 @@ async function measure(workers: number): Promise<object> {
     const source = {
       ...{ seed: 1, executions, tests: Number(values.tests), repositories: Number(values.repositories), chunk },
       ...{ now: Date.now(), days: 89, isEachTest: false, skew: Number(values.skew) },
+      ...{ unreliable: Number(values.unreliable) },
     };
     const jobs = Math.ceil(executions / chunk);
     const feed = startFeed({
@@ -97,7 +114,9 @@ async function measure(workers: number): Promise<object> {
     await feed.ended;
     const before = spent();
     const startedAt = performance.now();
+    const held = await holdEvaluation(pool);
     await Promise.all(running.map((one) => one.start()));
+    await held();
     const { stored, evaluated } = await untilEvaluated(pool);
     const after = spent();
     const cpu = {
