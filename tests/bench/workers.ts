@@ -26,9 +26,9 @@ const { values } = parseArgs({
     chunk: { type: 'string', default: '1000' },
     /** How often a test is drawn: 0 for all alike. */
     skew: { type: 'string', default: '1' },
-    /** The share of tests that fail now and then. */
     /** Seconds for which the evaluation is held up, while all is stored. */
     pause: { type: 'string', default: '0' },
+    /** The share of tests that fail now and then. */
     unreliable: { type: 'string', default: '0.02' },
   },
 });
