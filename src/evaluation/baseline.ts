@@ -115,7 +115,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
   const suspects = (await readSuspects(tx, repositoryId, testIds)).map(({ suspect, ...identity }) => {
     const key = identityKey(identity);
     const end = ends.get(key);
-    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, after.get(key), leaving);
+    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, after.get(key)?.summary, leaving);
   });
   await writeSuspects(tx, repositoryId, suspects);
   const groups = (await readFailureGroups(tx, repositoryId, testIds)).flatMap((group) => {

@@ -129,7 +129,7 @@ async function replaceStates(
     tx,
     repositoryId,
     identities.flatMap(({ suspect, summary, ...identity }) =>
-      suspect ? [recordOf({ ...identity, suspect }, { summary }, { isFlakyDetectionEnabled })] : [],
+      suspect ? [recordOf({ ...identity, suspect }, summary, { isFlakyDetectionEnabled })] : [],
     ),
   );
   await forgetFlakyExecutionsOf(tx, repositoryId, testIds);

@@ -3,7 +3,7 @@ import { shownChanges, shownHealth } from '../domain/belief-course.ts';
 import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
-import { NOTHING_RAN } from '../domain/test-state.ts';
+import { type IdentitySummary, NOTHING_RAN } from '../domain/test-state.ts';
 import { END_OF_TIME } from '../domain/time.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -15,7 +15,7 @@ import {
   readHealthChanges,
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
-import { readIdentities, type StoredIdentity } from '../postgres/identities.ts';
+import { readResults } from '../postgres/identities.ts';
 import { writeMeanings } from '../postgres/judged-runs.ts';
 import { type SuspectRecord, writeSuspects } from '../postgres/suspects.ts';
 import { type IdentifiedChange, recordsOf } from './beginnings.ts';
@@ -57,19 +57,18 @@ export async function writeJudgements(
         : [[key, settled(judged, suspect, options)]];
     }),
   );
-  const testIds = [...new Set([...after.values()].map(({ testId }) => testId))];
-  const stored = new Map((await readIdentities(tx, repositoryId, testIds)).map((one) => [identityKey(one), one]));
+  const results = await readResults(tx, repositoryId, [...after.values()]);
   await writeSuspects(
     tx,
     repositoryId,
-    [...after].map(([key, one]) => recordOf(one, stored.get(key), options)),
+    [...after].map(([key, one]) => recordOf(one, results.get(key), options)),
   );
   await changeFlakyExecutions(
     tx,
     repositoryId,
     [...after.values()].flatMap(({ flaky }) => flaky),
   );
-  const begun = await replaceChanges(tx, repositoryId, after, { seen: new Set(stored.keys()), ...options });
+  const begun = await replaceChanges(tx, repositoryId, after, { seen: new Set(results.keys()), ...options });
   return {
     begun,
     unhealthy: new Set([...after.values()].flatMap(({ testId, mayBeUnhealthy }) => (mayBeUnhealthy ? [testId] : []))),
@@ -108,14 +107,14 @@ function settled(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** @param stored undefined of one that has never run on the default branch: then nothing is shown of it */
+/** @param results undefined of one that has never run on the default branch: then nothing is shown of it */
 export function recordOf(
   { suspect, ...identity }: Identity & { suspect: Suspect },
-  stored: Pick<StoredIdentity, 'summary'> | undefined,
+  results: Pick<IdentitySummary, 'days' | 'lastFailureAt'> | undefined,
   { isFlakyDetectionEnabled }: Pick<WriteOptions, 'isFlakyDetectionEnabled'>,
 ): SuspectRecord {
-  const health = stored ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
-  const metrics = metricsOf(stored?.summary ?? NOTHING_RAN, { health, belief: suspect.after });
+  const health = results ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
+  const metrics = metricsOf(results ?? NOTHING_RAN, { health, belief: suspect.after });
   return { ...identityOf(identity), suspect, health, metrics };
 }
 

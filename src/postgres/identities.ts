@@ -331,6 +331,32 @@ const countRow = identityRow
   .pick({ test_id: true, pipeline_name: true, job_name: true })
   .extend({ executions: z.number() });
 
+const resultsRow = identityRow.pick({
+  ...{ test_id: true, pipeline_name: true, job_name: true, last_failure_ms: true },
+  ...{ day: true, day_passed: true, day_failed: true, days: true },
+});
+
+/** How often some identities passed and failed of late, and when last, by `identityKey`; without those that never ran. */
+export async function readResults(
+  tx: Executor,
+  repositoryId: string,
+  asked: readonly Identity[],
+): Promise<Map<string, Pick<IdentitySummary, 'days' | 'lastFailureAt'>>> {
+  if (asked.length === 0) return new Map();
+  const { rows } = await tx.execute(sql`
+    select test_id, pipeline_name, job_name, day, day_passed, day_failed, days, last_failure_ms::float8 as last_failure_ms
+    from unnest(${identityKeys(asked)}) as asked (test_id, pipeline_name, job_name)
+      join ${identities} using (test_id, pipeline_name, job_name)
+    where repository_id = ${repositoryId}`);
+  return new Map(
+    rows.map((found) => {
+      const row = resultsRow.parse(found);
+      const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name };
+      return [identityKey(identity), { days: daysOf(row), lastFailureAt: row.last_failure_ms || null }];
+    }),
+  );
+}
+
 /** Every identity of some tests. */
 export async function readIdentities(
   tx: Executor,
