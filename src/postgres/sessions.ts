@@ -7,6 +7,7 @@ import { and, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
+import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres } from './client.ts';
@@ -24,6 +25,8 @@ export interface NewSession {
   owner: string | null;
   /** Null: all repositories of the owner. */
   repositories: string[] | null;
+  /** Those of its key. Null or absent: its reports may say anything. */
+  bounds?: ReportBounds | null;
 }
 
 const TOKEN_PREFIX = 'cis_';
@@ -148,8 +151,8 @@ export class SessionStore {
         .where(and(eq(sessions.tokenHash, tokenHash), this.#isOpen())),
     );
     if (!row) return undefined;
-    const { tokenHash: _, ...session } = row.session;
-    return session;
+    const { tokenHash: _, bounds, ...session } = row.session;
+    return { ...session, bounds: bounds && reportBoundsSchema.parse(bounds) };
   }
 
   /** Neither it nor its key has ended. */

@@ -1,0 +1,158 @@
+/** `POST /v1/auth/ci`: an identity token of a CI job for a short key, whose rights follow from its claims. */
+import type { AnyElysia } from 'elysia';
+import { z } from 'zod';
+import { type CiIssuer, ciJobOf } from '../domain/ci-claims.ts';
+import { type CiRule, grantOfJob } from '../domain/ci-rules.ts';
+import { KEY_SCOPES } from '../domain/key-scope.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { formatMoment } from '../domain/moment.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts';
+import { joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
+import { type Http, mount } from '../http/operation.ts';
+import { forbidden, HttpProblem, notFound, payloadTooLarge, unprocessableBody } from '../http/problems.ts';
+import type { KeyStore } from '../postgres/keys.ts';
+import { Budget } from './budget.ts';
+import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
+
+/** Tokens take 1 to 3 KiB. */
+const BODY_BYTES_MAX = 16 * 1024;
+const KEY_MS = HOUR_MS;
+/** Signatures that one process checks in a second, of anyone: a tenth of a millisecond each. */
+const CHECKS_PER_SECOND = 100;
+/** Keys of a repository in a minute: each is a row. */
+const KEYS_PER_MINUTE = 300;
+
+const madeSchema = z
+  .object({
+    token: z.string().meta({ description: 'The key: what requests send', example: 'cii_0b0sH2l9mEXAMPLE' }),
+    expires_at: z.iso.datetime().meta({ example: '2026-11-21T10:30:00.000Z' }),
+    scope: z.enum(KEY_SCOPES).meta({ example: 'upload' }),
+    owner: z.string().meta({ example: 'acme' }),
+    repository: z.string().meta({ example: 'shop' }),
+    pull_requests_only: z
+      .boolean()
+      .meta({ description: "What it sends is never the default branch's", example: false }),
+  })
+  .meta({ id: 'CiKey' });
+
+const bodySchema = z.object({ token: z.string().min(1) });
+const EXAMPLE = { token: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2NpIn0.c2lnbmF0dXJl' };
+
+interface CiExchangeDeps {
+  keys: KeyStore;
+  /** Undefined: CI jobs need keys. */
+  config: { issuers: readonly CiIssuer[]; audiences: readonly string[]; rules: readonly CiRule[] } | undefined;
+}
+
+export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: CiExchangeDeps): void {
+  const tokens = config && new CiTokens(config.issuers, config.audiences, http.clock);
+  const checks = new Budget(CHECKS_PER_SECOND, SECOND_MS);
+  const made = new Budget(KEYS_PER_MINUTE, MINUTE_MS);
+
+  mount(app, http, 'POST', '/v1/auth/ci', {
+    operationId: 'exchangeCiToken',
+    tag: 'Service',
+    summary: 'Exchange an identity token of a CI job for a key',
+    description:
+      "For jobs without a key: takes the identity token that GitHub Actions, GitLab, Buildkite or CircleCI gives to a job, made for this service, and gives a key of an hour for the job's repository. The rules of `CI_TOKEN_ACCESS` and the claims of the token decide what it may do. 404 if no issuer is configured.",
+    access: 'public',
+    rawBody: {
+      description: 'The token, in at most 16 KiB of JSON.',
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['token'], properties: { token: { type: 'string', minLength: 1 } } },
+          example: EXAMPLE,
+        },
+      },
+    },
+    responses: {
+      201: { description: 'The key.', schema: madeSchema },
+      403: { description: 'The token is not accepted, was used before, or no rule fits its job.' },
+      404: { description: 'This service takes no identity tokens.' },
+      413: { description: 'The body is larger than any token.' },
+      422: { description: 'The body is not JSON with a token.' },
+      429: { description: 'The repository asks for too many keys.' },
+      503: { description: 'The issuer or a store is unavailable right now, or too many tokens arrive.' },
+    },
+    handle: async ({ request, requestId }) => {
+      if (!config || !tokens)
+        throw notFound('This service takes no identity tokens of CI jobs. Use an application key.');
+      const token = await tokenIn(request);
+      try {
+        const issuer = await tokens.glance(token);
+        refuseBeyond(checks.take('', http.clock.now()), 503, 'More tokens arrive than can be checked right now.');
+        const { claims, subject } = await tokens.check(issuer, token);
+        const job = ciJobOf(issuer.kind, claims);
+        if (!job) throw new TokenRefused(`The token lacks a claim that tokens of ${issuer.kind} have.`);
+        const grant = grantOfJob(config.rules, issuer.name, job, claims);
+        if (!grant)
+          throw new TokenRefused(
+            `${issuer.name} knows this job as one of ${job.path}, but no rule of this service fits it. Ask an operator to add one to CI_TOKEN_ACCESS.`,
+          );
+        const { scope, repository, bounds } = grant;
+        const name = `${issuer.name}:${job.path}`;
+        refuseBeyond(made.take(name, http.clock.now()), 429, `${job.path} asks for too many keys.`);
+        const exchanged = await keys.createForCi({
+          name: name.slice(0, NAME_LENGTH_MAX),
+          owner: repository.owner,
+          scope,
+          repositories: [repository.name],
+          bounds,
+          expiresAt: new Date(http.clock.now() + KEY_MS),
+          ciSubject: `${issuer.url} ${subject}`,
+          onceOnly: job.onceOnly === undefined ? undefined : `${issuer.url} ${job.onceOnly}`,
+        });
+        if (!exchanged) throw new TokenRefused('The token was used before. Ask the CI for a new one.');
+        http.log.info(
+          { request_id: requestId, key_id: exchanged.key.id, name, scope },
+          'a CI job got a key for its token',
+        );
+        return {
+          status: 201,
+          headers: { 'cache-control': 'no-store' },
+          body: {
+            token: exchanged.token,
+            expires_at: formatMoment(http.clock.now() + KEY_MS),
+            scope,
+            owner: repository.owner,
+            repository: repository.name,
+            pull_requests_only: bounds.pull_requests_only,
+          },
+        };
+      } catch (error) {
+        if (error instanceof TokenRefused) {
+          http.log.info({ request_id: requestId, reason: error.message }, 'an identity token was refused');
+          throw forbidden(error.message);
+        }
+        if (!(error instanceof IssuerUnavailable)) throw error;
+        http.log.warn({ err: error, request_id: requestId }, 'the issuer of an identity token is of no use');
+        throw refusal(503, error.message, 5);
+      }
+    },
+  });
+}
+
+/** The token in a body, whose size is limited before it is parsed. */
+async function tokenIn(request: Request): Promise<string> {
+  const bytes = await joinedBytes(sentBytes(request, BODY_BYTES_MAX, tooLarge));
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw unprocessableBody('is not well-formed JSON in UTF-8', 'invalid_json');
+  }
+  const parsed = bodySchema.safeParse(body);
+  if (!parsed.success) throw unprocessableBody('must be an object with the text "token"');
+  return parsed.data.token;
+}
+
+const tooLarge = () => payloadTooLarge(`The body is larger than any identity token: ${BODY_BYTES_MAX} bytes.`);
+
+function refuseBeyond(seconds: number | undefined, status: 429 | 503, sentence: string): void {
+  if (seconds !== undefined) throw refusal(status, `${sentence} Try again in ${seconds} seconds.`, seconds);
+}
+
+const refusal = (status: 429 | 503, sentence: string, seconds: number): HttpProblem =>
+  new HttpProblem(status, status === 429 ? 'Too many requests' : 'Service unavailable', sentence, {
+    'retry-after': String(seconds),
+  });
