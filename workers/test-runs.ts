@@ -1,8 +1,8 @@
 /** Handles `test-runs` jobs: records the repository, prepares the chunk, and adds it to the next block. */
 import type { Clock } from '../src/clock.ts';
-import { defaultBranchWarning, guessDefaultBranch, shortBranch } from '../src/domain/default-branch.ts';
+import { defaultBranchWarning, guessDefaultBranch, originOf, shortBranch } from '../src/domain/default-branch.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
-import { originOf, type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
+import { type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';

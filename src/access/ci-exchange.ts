@@ -9,7 +9,14 @@ import { formatMoment } from '../domain/moment.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts';
 import { joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { forbidden, HttpProblem, notFound, payloadTooLarge, unprocessableBody } from '../http/problems.ts';
+import {
+  forbidden,
+  HttpProblem,
+  notFound,
+  PROBLEM_MEDIA_TYPE,
+  payloadTooLarge,
+  unprocessableBody,
+} from '../http/problems.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 import { Budget } from './budget.ts';
 import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
@@ -37,6 +44,12 @@ const madeSchema = z
 
 const bodySchema = z.object({ token: z.string().min(1) });
 const EXAMPLE = { token: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2NpIn0.c2lnbmF0dXJl' };
+
+const problem = (status: number, title: string, description: string) => ({
+  description,
+  mediaType: PROBLEM_MEDIA_TYPE,
+  example: { type: 'about:blank', title, status, detail: description },
+});
 
 interface CiExchangeDeps {
   keys: KeyStore;
@@ -67,12 +80,16 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
     },
     responses: {
       201: { description: 'The key.', schema: madeSchema },
-      403: { description: 'The token is not accepted, was used before, or no rule fits its job.' },
-      404: { description: 'This service takes no identity tokens.' },
-      413: { description: 'The body is larger than any token.' },
-      422: { description: 'The body is not JSON with a token.' },
-      429: { description: 'The repository asks for too many keys.' },
-      503: { description: 'The issuer or a store is unavailable right now, or too many tokens arrive.' },
+      403: problem(403, 'Forbidden', 'The token is not accepted, was used before, or no rule fits its job.'),
+      404: problem(404, 'Not found', 'This service takes no identity tokens.'),
+      413: problem(413, 'Payload too large', 'The body is larger than any token.'),
+      422: problem(422, 'Unprocessable entity', 'The body is not JSON with a token.'),
+      429: problem(429, 'Too many requests', 'The repository asks for too many keys; `Retry-After` says when to try again.'),
+      503: problem(
+        503,
+        'Service unavailable',
+        'The issuer or a store is unavailable right now, or too many tokens arrive; `Retry-After` says when to try again.',
+      ),
     },
     handle: async ({ request, requestId }) => {
       if (!config || !tokens)

@@ -64,12 +64,15 @@ const descriptionSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
 export class CiTokens {
   readonly #keys = new Map<string, IssuerKeys>();
+  /** When issuers last gave no usable answer. */
   readonly #failures = new Map<string, number>();
 
   constructor(
     private readonly issuers: readonly CiIssuer[],
     private readonly audiences: readonly string[],
     private readonly clock: Clock,
+    /** Between two requests for keys because of a key that is unknown. */
+    private readonly cooldownMs = 30 * SECOND_MS,
   ) {}
 
   /** What costs nothing to see: whether it is for us, and not over. Throws {@link TokenRefused}. */
@@ -125,33 +128,35 @@ export class CiTokens {
       ].some((kind) => error instanceof kind);
       if (isOfToken || error instanceof z.ZodError)
         throw new TokenRefused('The token is not signed by its issuer, or in a way that is not accepted.');
-      throw this.#failed(issuer, error);
+      throw unavailable(issuer, error);
     }
   }
 
   /** Keys are fetched with the first token and when one has an unknown key, at most every 30 s. */
   async #keysOf(issuer: CiIssuer): Promise<JWTVerifyGetKey> {
     const now = this.clock.now();
-    const failedAt = this.#failures.get(issuer.name);
-    if (failedAt !== undefined && now >= failedAt && now - failedAt < FAILURE_MS) throw unavailable(issuer);
     const known = this.#keys.get(issuer.name);
     if (known && now >= known.askedAt && now - known.askedAt < KEPT_MS) return known.keys;
+    const failedAt = this.#failures.get(issuer.name);
+    if (failedAt !== undefined && now >= failedAt && now - failedAt < FAILURE_MS) {
+      if (known) return known.keys;
+      throw unavailable(issuer);
+    }
     try {
       const { createRemoteJWKSet } = await import('jose');
       const address = await addressOfKeys(issuer);
-      const keys = createRemoteJWKSet(address, { timeoutDuration: REQUEST_MS_MAX });
+      const keys = createRemoteJWKSet(address, {
+        timeoutDuration: REQUEST_MS_MAX,
+        cooldownDuration: this.cooldownMs,
+      });
       this.#keys.set(issuer.name, { keys, askedAt: now });
       this.#failures.delete(issuer.name);
       return keys;
     } catch (error) {
+      this.#failures.set(issuer.name, now);
       if (known) return known.keys;
-      throw this.#failed(issuer, error);
+      throw unavailable(issuer, error);
     }
-  }
-
-  #failed(issuer: CiIssuer, cause: unknown): IssuerUnavailable {
-    this.#failures.set(issuer.name, this.clock.now());
-    return unavailable(issuer, cause);
   }
 }
 

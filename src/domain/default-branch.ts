@@ -1,5 +1,7 @@
 /** Whether a run counts for the default branch: insights read nothing else. */
 
+import type { Run } from './columns.ts';
+
 /** Branches created by a merge queue: they test what may land, not what has landed. */
 const MERGE_QUEUE = /^(gh-readonly-queue|mergify\/merge-queue)\//;
 /** Names taken for the default branch while no one has said which it is. */
@@ -39,6 +41,13 @@ export interface RunOrigin {
   /** 0 outside a pull request. */
   pullRequest: number;
 }
+
+/** Where a reported run belongs, as it is stored. */
+export const originOf = (run: Pick<Run, 'branch' | 'base_ref' | 'pull_request'>): RunOrigin => ({
+  branch: shortBranch(run.branch ?? ''),
+  baseRef: shortBranch(run.base_ref ?? ''),
+  pullRequest: run.pull_request ?? 0,
+});
 
 /** Runs for a pull request, from a merge queue or without a branch never count for the default branch. */
 export function isOnBranchItself(run: RunOrigin): boolean {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { matchesBranch } from './branch-pattern.ts';
 import type { Run } from './columns.ts';
-import { isOnBranchItself, shortBranch } from './default-branch.ts';
+import { isOnBranchItself, originOf, shortBranch } from './default-branch.ts';
 import type { KeyScope } from './key-scope.ts';
 
 /** The parts of a run that say what ran. Null: there is none; absent: the job's word counts. */
@@ -70,10 +70,10 @@ export function boundRun(reported: Run, bounds: ReportBounds): Bound {
     default_branch: null,
     ...(bounds.is_confined && { is_confined: true }),
   };
-  const branch = shortBranch(run.branch ?? '');
+  const origin = originOf(run);
+  const { branch } = origin;
   if (bounds.branches && !bounds.branches.some((pattern) => matchesBranch(pattern, branch)))
     return { refusal: branchRefusal(bounds.branches, branch) };
-  const origin = { branch, baseRef: run.base_ref ?? '', pullRequest: run.pull_request ?? 0 };
   if (!bounds.pull_requests_only || !isOnBranchItself(origin)) return { run };
   return {
     run: { ...run, branch: null },
