@@ -84,7 +84,11 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
       404: problem(404, 'Not found', 'This service takes no identity tokens.'),
       413: problem(413, 'Payload too large', 'The body is larger than any token.'),
       422: problem(422, 'Unprocessable entity', 'The body is not JSON with a token.'),
-      429: problem(429, 'Too many requests', 'The repository asks for too many keys; `Retry-After` says when to try again.'),
+      429: problem(
+        429,
+        'Too many requests',
+        'The repository asks for too many keys; `Retry-After` says when to try again.',
+      ),
       503: problem(
         503,
         'Service unavailable',

@@ -2,27 +2,28 @@
  * Without a key: the identity token that a CI gives to its job, and the short key that the service gives for it. Neither is
  * printed, and both stay in memory.
  */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
-import type { Environment } from './run-info.ts';
 import { type KeySource, refusalOf } from './service.ts';
 import { ServiceError } from './service-error.ts';
+import type { ClientEnvironment } from './settings.ts';
 
 /** Gets an identity token of the job. Throws {@link ServiceError}. */
 export type IdentityTokenSource = (timeoutMs: number) => Promise<string>;
 
 /**
- * The way to an identity token that the environment offers; undefined: none. CI_INSIGHTS_ID_TOKEN comes first: the name under
- * which a job of GitLab, or of any other CI, is given one.
+ * The way to an identity token that the environment offers; undefined: none. A token that is given comes first: jobs of GitLab
+ * have it under the name that their file says.
  *
- * @param url the address of the service, for which tokens are made unless CI_INSIGHTS_AUDIENCE says otherwise
+ * @param url the address of the service
  */
-export function identityTokenSource(env: Environment, url: string): IdentityTokenSource | undefined {
-  const audience = env.CI_INSIGHTS_AUDIENCE || url;
-  const { CI_INSIGHTS_ID_TOKEN: given, CIRCLE_OIDC_TOKEN_V2: circle } = env;
-  if (given) return async () => given;
+export function identityTokenSource(
+  { identityToken, audience: given, variables: env }: ClientEnvironment,
+  url: string,
+): IdentityTokenSource | undefined {
+  const audience = given ?? url;
+  if (identityToken !== undefined) return async () => identityToken;
+  const { CIRCLE_OIDC_TOKEN_V2: circle } = env;
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = env;
   if (address && secret) return (timeoutMs) => fromGithub(address, secret, audience, timeoutMs);
   if (env.BUILDKITE && env.BUILDKITE_AGENT_ACCESS_TOKEN) return (timeoutMs) => fromBuildkite(audience, timeoutMs);
@@ -54,12 +55,15 @@ async function fromGithub(address: string, secret: string, audience: string, tim
 }
 
 async function fromBuildkite(audience: string, timeoutMs: number): Promise<string> {
+  // Node takes a while to load what starts programs, which other jobs do not need.
+  const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   try {
     const args = ['oidc', 'request-token', '--audience', audience];
-    const { stdout } = await promisify(execFile)('buildkite-agent', args, { timeout: timeoutMs });
+    const { stdout } = await promisify(execFile)('buildkite-agent', args, { timeout: Math.ceil(timeoutMs) });
     return stdout.trim();
   } catch (error) {
-    throw new ServiceError('buildkite-agent gave the job no identity token', false, undefined, error);
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new ServiceError('buildkite-agent gave the job no identity token', isMissing, undefined, error);
   }
 }
 

@@ -46,10 +46,11 @@ export interface RunTarget {
 const URL_DEFAULT = 'http://127.0.0.1:3000';
 
 /** With the key of the environment, else with one for the identity token of the CI. Throws a {@link UserError} without both. */
-export function connectionOf(flags: TargetFlags, { url: given, token, variables }: ClientEnvironment): Connection {
+export function connectionOf(flags: TargetFlags, environment: ClientEnvironment): Connection {
+  const { url: given, token } = environment;
   const url = (flags.url ?? given ?? URL_DEFAULT).replace(/\/+$/, '');
   if (token) return { url, token };
-  const identity = identityTokenSource(variables, url);
+  const identity = identityTokenSource(environment, url);
   if (identity) return { url, token: keySourceOf(url, identity) };
   throw new UserError(
     'A token is required: set CI_INSIGHTS_TOKEN, or CI_INSIGHTS_TOKEN_FILE to a file that holds it. `ci-insights keys create` creates one. Without a key, let the CI give the job an identity token (docs/producers.md).',

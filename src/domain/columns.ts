@@ -84,7 +84,7 @@ export const runColumns = new ColumnSet({
     schema: z
       .boolean()
       .optional()
-      .describe('Off the default branch, it is no evidence about tests: its sender is not trusted to speak for them'),
+      .describe('Its sender may not speak for tests: off the default branch, its contradictions prove nothing'),
     line: 'is_confined',
     empty: false,
   },

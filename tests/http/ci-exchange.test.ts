@@ -130,7 +130,10 @@ describe('a token', () => {
 
   test('of GitLab, which steps of a job share, works until it expires, for an hour each time', async () => {
     const job = { project_path: REPOSITORY, pipeline_source: 'push', ref: 'main', ref_type: 'branch', aud: AUDIENCE };
-    const token = await gitlab.sign({ ...job, jti: 'one of the job' }, { now: now() - 2 * HOUR_MS, lifetimeSeconds: 3 * 3_600 });
+    const token = await gitlab.sign(
+      { ...job, jti: 'one of the job' },
+      { now: now() - 2 * HOUR_MS, lifetimeSeconds: 3 * 3_600 },
+    );
     for (let i = 0; i < 2; i++) expect(Date.parse((await made(token)).expires_at)).toBe(now() + HOUR_MS);
   });
 
@@ -139,7 +142,9 @@ describe('a token', () => {
     expect((await exchange(await at(50_000))).status).toBe(201);
     expect((await exchange(await at(-300_000 - 50_000))).status).toBe(201);
     expect(await refusalOf(await at(2 * MINUTE_MS))).toStartWith('403 The claim');
-    expect(await refusalOf(await at(-300_000 - 2 * MINUTE_MS))).toBe('403 The token has expired. Ask the CI for a new one.');
+    expect(await refusalOf(await at(-300_000 - 2 * MINUTE_MS))).toBe(
+      '403 The token has expired. Ask the CI for a new one.',
+    );
     // However long its issuer lets it be valid.
     const old = await github.sign(claimsOf(), { now: now() - 2 * DAY_MS, lifetimeSeconds: 30 * 86_400 });
     expect((await exchange(old)).status).toBe(403);
@@ -240,8 +245,7 @@ describe('the keys of an issuer', () => {
     });
     try {
       const token = await away.sign(claimsOf(), { now: now() });
-      const ask = () =>
-        fresh.request('/v1/auth/ci', { method: 'POST', token: null, body: JSON.stringify({ token }) });
+      const ask = () => fresh.request('/v1/auth/ci', { method: 'POST', token: null, body: JSON.stringify({ token }) });
       const refused = await ask();
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
       away.isAway = false;

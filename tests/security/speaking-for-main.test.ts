@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import { boundsOfKey } from '../../src/domain/report-bounds.ts';
-import { FORMATS } from '../../src/formats/formats.ts';
 import { gatewayOf } from '../../src/features.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { githubClaims, PULL_CLAIMS, startCi, type TestCi } from '../support/ci-issuer.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -73,7 +73,7 @@ function upload(
   format = 'junit',
 ): Promise<Response> {
   const run = { pipeline_name: 'CI', job_name: 'unit', run_id: 1, commit: 'c0ffee', report: 'unit', ...query };
-  const search = new URLSearchParams(Object.entries(run).map(([key, value]) => [key, String(value)]));
+  const search = new URLSearchParams(Object.entries(run).map(([key, value]): [string, string] => [key, String(value)]));
   return app.request(`${base}/${format}?${search}`, { method: 'POST', token, body });
 }
 
@@ -109,7 +109,11 @@ describe('with a key for pull requests only', () => {
     await send(one, one.main, { ...MAIN, run_id: 'first' }, reportOf({ other: 'passed' }));
     for (const { name, example } of FORMATS) {
       const receipt = await send(one, one.pulls, { ...MAIN, run_id: name }, example.text, name);
-      expect([name, receipt.status, 'on_default_branch' in receipt && receipt.on_default_branch]).toEqual([name, 202, 0]);
+      expect([name, receipt.status, 'on_default_branch' in receipt && receipt.on_default_branch]).toEqual([
+        name,
+        202,
+        0,
+      ]);
       expect('warnings' in receipt && receipt.warnings.join()).toContain('for pull requests only');
     }
     const resource = { 'vcs.ref.head.name': 'main', 'vcs.ref.head.revision': 'c0ffee', 'cicd.pipeline.run.id': '9' };
@@ -149,7 +153,13 @@ describe('with a key for pull requests only', () => {
           [1, 'failed'],
           [2, 'passed'],
         ] as const) {
-          const query = { branch: 'evil', pull_request: pull, run_id: `p${pull}`, run_attempt: attempt, commit: `p${pull}` };
+          const query = {
+            branch: 'evil',
+            pull_request: pull,
+            run_id: `p${pull}`,
+            run_attempt: attempt,
+            commit: `p${pull}`,
+          };
           expect((await upload(one, token, query, reportOf({ ...OTHERS, login }))).status).toBe(202);
         }
       await driver.settle();
@@ -277,7 +287,10 @@ describe('with an identity token', () => {
     await send(one, await keyFor(one), { run_id: 'first' });
     const key = await keyFor(one, PULL_CLAIMS);
     const failed = reportOf({ ...OTHERS, login: 'failed' });
-    expect(await send(one, key, { ...MAIN, run_id: 'first' }, failed)).toMatchObject({ on_default_branch: 0, accepted: 21 });
+    expect(await send(one, key, { ...MAIN, run_id: 'first' }, failed)).toMatchObject({
+      on_default_branch: 0,
+      accepted: 21,
+    });
     expect(await healthIn(one)).toEqual(['healthy']);
     expect(await runsOf(one)).toContainEqual(expect.objectContaining({ branch: 'feature', pull_request: 7 }));
   });

@@ -118,7 +118,8 @@ test('the first rule that fits decides, and what none fits gets nothing', () => 
   });
   expect(of('acme/shop', { ref: 'refs/heads/release/1/x' })).toBeUndefined();
   expect(of('ACME/other')?.scope).toBe('view');
-  for (const repository of ['evil/shop', 'acme-evil/shop', 'evil/acme/shop', 'acme']) expect(of(repository)).toBeUndefined();
+  for (const repository of ['evil/shop', 'acme-evil/shop', 'evil/acme/shop', 'acme'])
+    expect(of(repository)).toBeUndefined();
   expect(grantOf('gitlab:acme upload *', 'github', githubClaims('acme/shop'))).toBeUndefined();
   expect(grantOf('github:acme upload * toString=*', 'github', githubClaims('acme/shop'))).toBeUndefined();
 });
@@ -126,12 +127,18 @@ test('the first rule that fits decides, and what none fits gets nothing', () => 
 test('a place puts a repository elsewhere, and groups become part of its name', () => {
   const nested = gitlabClaims({ project_path: 'acme/web/shop' });
   expect(grantOf('gitlab:acme upload *', 'gitlab', nested)?.repository).toEqual({ owner: 'acme', name: 'web.shop' });
-  expect(grantOf('gitlab:acme/web upload corp', 'gitlab', nested)?.repository).toEqual({ owner: 'corp', name: 'web.shop' });
+  expect(grantOf('gitlab:acme/web upload corp', 'gitlab', nested)?.repository).toEqual({
+    owner: 'corp',
+    name: 'web.shop',
+  });
   expect(grantOf('buildkite:acme/shop-ci upload acme/shop', 'buildkite', buildkiteClaims)?.repository).toEqual({
     owner: 'acme',
     name: 'shop',
   });
-  expect(grantOf('circleci:acme upload *', 'circleci', circleciClaims)?.repository).toEqual({ owner: 'acme', name: 'shop' });
+  expect(grantOf('circleci:acme upload *', 'circleci', circleciClaims)?.repository).toEqual({
+    owner: 'acme',
+    name: 'shop',
+  });
 });
 
 test('a token without a claim that says whose job it is is of no use', () => {
@@ -164,7 +171,8 @@ describe('the configuration', () => {
   test('is off without issuers', () => expect(read({})).toBeUndefined());
 
   test('knows the addresses that everyone has, and takes your own', () => {
-    const issuers = 'github; own=gitlab:https://gitlab.acme.example; ghe=github:https://github.acme.example/_services/token';
+    const issuers =
+      'github; own=gitlab:https://gitlab.acme.example; ghe=github:https://github.acme.example/_services/token';
     const read_ = read({ CI_TOKEN_ISSUERS: issuers, CI_TOKEN_AUDIENCE: 'one, two', ...RULES });
     expect(read_?.issuers).toEqual([
       { name: 'github', kind: 'github', url: 'https://token.actions.githubusercontent.com' },
@@ -183,7 +191,10 @@ describe('the configuration', () => {
     [{ CI_TOKEN_ISSUERS: 'gitlab', CI_TOKEN_AUDIENCE: 'x', ...RULES }, 'names github, which is not among'],
     [{ CI_TOKEN_ISSUERS: 'circleci', CI_TOKEN_AUDIENCE: 'x', ...RULES }, 'CI_TOKEN_ISSUERS must be'],
     [{ CI_TOKEN_ISSUERS: 'github; github', CI_TOKEN_AUDIENCE: 'x', ...RULES }, 'CI_TOKEN_ISSUERS must be'],
-    [{ CI_TOKEN_ISSUERS: 'own=gitlab:http://gitlab.example', CI_TOKEN_AUDIENCE: 'x', ...RULES }, 'CI_TOKEN_ISSUERS must'],
+    [
+      { CI_TOKEN_ISSUERS: 'own=gitlab:http://gitlab.example', CI_TOKEN_AUDIENCE: 'x', ...RULES },
+      'CI_TOKEN_ISSUERS must',
+    ],
     [{ CI_TOKEN_ISSUERS: 'github', CI_TOKEN_AUDIENCE: ',', ...RULES }, 'CI_TOKEN_AUDIENCE must be'],
     [{ CI_TOKEN_ISSUERS: 'github', CI_TOKEN_AUDIENCE: 'x', CI_TOKEN_ACCESS: 'x' }, 'CI_TOKEN_ACCESS must be'],
   ])('%p is refused with what is wrong', (env, sentence) => expect(() => read(env)).toThrow(sentence));

@@ -39,7 +39,9 @@ test('a report without a pull request loses its branch with a warning, and one w
     warning: expect.stringContaining('its branch main is left out'),
   });
   const pull = boundRun({ ...RUN, branch: 'feature', pull_request: 7 }, PULLS_ONLY);
-  expect(pull).toEqual({ run: { ...RUN, branch: 'feature', pull_request: 7, default_branch: null, is_confined: true } });
+  expect(pull).toEqual({
+    run: { ...RUN, branch: 'feature', pull_request: 7, default_branch: null, is_confined: true },
+  });
 });
 
 describe('a key for branches', () => {
@@ -49,7 +51,9 @@ describe('a key for branches', () => {
   });
 
   test.each(['feature', 'release/1/x', 'mainly', '', null])('sends none of %p', (branch) => {
-    expect(() => bound({ branch }, RELEASES)).toThrow('This credential is for the branches main, release/*, and the report');
+    expect(() => bound({ branch }, RELEASES)).toThrow(
+      'This credential is for the branches main, release/*, and the report',
+    );
   });
 });
 
@@ -59,7 +63,14 @@ test('claims replace what the job says, and leave the rest to it', () => {
     run: { branch: 'feature', commit: 'signed', pull_request: null, base_ref: null },
   };
   expect(bound({ branch: 'main', pull_request: 7, base_ref: 'main', job_name: 'any' }, claimed)).toMatchObject({
-    ...{ branch: 'feature', commit: 'signed', pull_request: null, base_ref: null, default_branch: null, job_name: 'any' },
+    ...{
+      branch: 'feature',
+      commit: 'signed',
+      pull_request: null,
+      base_ref: null,
+      default_branch: null,
+      job_name: 'any',
+    },
   });
   const silent = { ...claimed, run: {} };
   expect(bound({}, silent)).toMatchObject({ branch: 'main', commit: 'c0ffee' });
