@@ -11,7 +11,7 @@ interface SigningKey {
   published: JWK;
 }
 
-export interface Signing {
+interface Signing {
   /** The newest one unless given. */
   key?: SigningKey;
   /** Milliseconds since the epoch. */
