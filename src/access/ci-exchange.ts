@@ -84,15 +84,10 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
       404: problem(404, 'Not found', 'This service takes no identity tokens.'),
       413: problem(413, 'Payload too large', 'The body is larger than any token.'),
       422: problem(422, 'Unprocessable entity', 'The body is not JSON with a token.'),
-      429: problem(
-        429,
-        'Too many requests',
-        'The repository asks for too many keys; `Retry-After` says when to try again.',
-      ),
       503: problem(
         503,
         'Service unavailable',
-        'The issuer or a store is unavailable right now, or too many tokens arrive; `Retry-After` says when to try again.',
+        'The issuer or a store is unavailable right now, or too many tokens arrive, of everyone or of this repository; `Retry-After` says when to try again.',
       ),
     },
     handle: async ({ request, requestId }) => {
@@ -101,7 +96,7 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
       const token = await tokenIn(request);
       try {
         const issuer = await tokens.glance(token);
-        refuseBeyond(checks.take('', http.clock.now()), 503, 'More tokens arrive than can be checked right now.');
+        refuseBeyond(checks.take('', http.clock.now()), 'More tokens arrive than can be checked right now.');
         const { claims, subject } = await tokens.check(issuer, token);
         const job = ciJobOf(issuer.kind, claims);
         if (!job) throw new TokenRefused(`The token lacks a claim that tokens of ${issuer.kind} have.`);
@@ -112,7 +107,7 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
           );
         const { scope, repository, bounds } = grant;
         const name = `${issuer.name}:${job.path}`;
-        refuseBeyond(made.take(name, http.clock.now()), 429, `${job.path} asks for too many keys.`);
+        refuseBeyond(made.take(name, http.clock.now()), `${job.path} asks for too many keys.`);
         const exchanged = await keys.createForCi({
           name: name.slice(0, NAME_LENGTH_MAX),
           owner: repository.owner,
@@ -147,7 +142,7 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
         }
         if (!(error instanceof IssuerUnavailable)) throw error;
         http.log.warn({ err: error, request_id: requestId }, 'the issuer of an identity token is of no use');
-        throw refusal(503, error.message, 5);
+        throw unavailable(error.message, 5);
       }
     },
   });
@@ -169,11 +164,10 @@ async function tokenIn(request: Request): Promise<string> {
 
 const tooLarge = () => payloadTooLarge(`The body is larger than any identity token: ${BODY_BYTES_MAX} bytes.`);
 
-function refuseBeyond(seconds: number | undefined, status: 429 | 503, sentence: string): void {
-  if (seconds !== undefined) throw refusal(status, `${sentence} Try again in ${seconds} seconds.`, seconds);
+function refuseBeyond(seconds: number | undefined, sentence: string): void {
+  if (seconds !== undefined) throw unavailable(`${sentence} Try again in ${seconds} seconds.`, seconds);
 }
 
-const refusal = (status: 429 | 503, sentence: string, seconds: number): HttpProblem =>
-  new HttpProblem(status, status === 429 ? 'Too many requests' : 'Service unavailable', sentence, {
-    'retry-after': String(seconds),
-  });
+/** Never 429: not every client of a CI job tries again after one. */
+const unavailable = (sentence: string, seconds: number): HttpProblem =>
+  new HttpProblem(503, 'Service unavailable', sentence, { 'retry-after': String(seconds) });

@@ -38,6 +38,8 @@ const LIFETIME_MS = 14 * DAY_MS;
 const PASS_MS = 10 * 60_000;
 /** Ended sessions are kept for as long again, to be looked at, and leave when someone signs in. */
 const KEPT_MS = 14 * DAY_MS;
+/** Open sessions of one key: with each that begins beyond that, the oldest leaves. */
+export const SESSIONS_OF_KEY_MAX = 100;
 /** How long a session, or its absence, is served from memory: one that ended stops working everywhere within this time. */
 const CACHE_MS = 2_000;
 const CACHE_ENTRIES_MAX = 10_000;
@@ -98,11 +100,22 @@ export class SessionStore {
     };
     const [row] = await onPostgres(async () => {
       await this.db.delete(sessions).where(lt(sessions.expiresAt, new Date(now - KEPT_MS)));
-      return this.db.insert(sessions).values(values).returning();
+      const added = await this.db.insert(sessions).values(values).returning();
+      if (session.keyId !== null) await this.#keepNewest(session.keyId);
+      return added;
     });
     if (!row) throw new Error('the session was not written');
     const { tokenHash: _, ...begun } = row;
     return begun;
+  }
+
+  /** Signing in costs nothing, and must not fill the table. Few sessions are open, so no index is worth it. */
+  async #keepNewest(keyId: string): Promise<void> {
+    const { rowCount } = await this.db.execute(sql`
+      delete from ${sessions} where id in (
+        select id from ${sessions} where key_id = ${keyId}
+        order by created_at desc, id desc offset ${SESSIONS_OF_KEY_MAX})`);
+    if (rowCount) this.#cache.clear();
   }
 
   /** Sessions that have not ended, the newest first. */
