@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CiTokens, TokenRefused } from '../../src/access/ci-token.ts';
 import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { checkCiIssuers } from '../../src/operate/doctor/web.ts';
 import { githubClaims, PULL_CLAIMS, startCi, type TestCi } from '../support/ci-issuer.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { uniqueRepository } from '../support/stores.ts';
@@ -261,6 +262,16 @@ describe('the keys of an issuer', () => {
 });
 
 const GITLAB_JOB = { pipeline_source: 'push', ref: 'main', ref_type: 'branch', aud: AUDIENCE };
+
+test('`doctor` says whether each issuer is who the configuration says', async () => {
+  const levelsOf = async (...urls: string[]) => {
+    const issuers = urls.map((url, i) => ({ name: `ci ${i}`, kind: 'github' as const, url }));
+    const config = { ...app.stores.config, ciTokens: { issuers, audiences: [AUDIENCE], rules: [] } };
+    return (await checkCiIssuers(config)).map(({ level }) => level);
+  };
+  expect(await levelsOf(github.url, `${github.url}/`, `${github.url}/elsewhere`)).toEqual(['ok', 'problem', 'warning']);
+  expect(await checkCiIssuers({ ...app.stores.config, ciTokens: undefined })).toEqual([]);
+});
 
 describe('the exchange', () => {
   test('reads no body that is larger than any token, and says what is wrong with others', async () => {
