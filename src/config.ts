@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
 import { UserError } from './errors.ts';
 import { type OidcConfig, oidcOf, oidcScopes, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
@@ -107,6 +108,9 @@ const environmentSchema = z.object({
   OIDC_ACCESS: signInRules.optional(),
   OIDC_SCOPES: oidcScopes.optional(),
   OIDC_GROUPS_CLAIM: z.string().optional(),
+  CI_TOKEN_ISSUERS: ciIssuers.optional(),
+  CI_TOKEN_AUDIENCE: ciAudiences.optional(),
+  CI_TOKEN_ACCESS: ciRules.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -153,6 +157,8 @@ export interface Config {
   webhookSecrets: readonly string[];
   /** Undefined: people sign in with application keys only. */
   oidc: OidcConfig | undefined;
+  /** Undefined: CI jobs need keys. */
+  ciTokens: CiTokenConfig | undefined;
   httpIngest: boolean;
   /** The largest request body in bytes, as sent and after decompression. */
   compressedBytesMax: number;
@@ -235,6 +241,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
     oidc: oidcOf(env),
+    ciTokens: ciTokensOf(env),
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,

@@ -1,5 +1,6 @@
 /** Features of the service over HTTP. Each mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
+import { mountCiExchange } from './access/ci-exchange.ts';
 import { IdentityProvider } from './access/identity-provider.ts';
 import { mountKeys } from './access/keys.ts';
 import { mountSessions } from './access/sessions.ts';
@@ -44,6 +45,8 @@ export type CoreDeps = Pick<
 > & {
   /** Undefined: people sign in with application keys only. */
   oidc?: Deps['config']['oidc'];
+  /** Undefined: CI jobs need keys. */
+  ciTokens?: Deps['config']['ciTokens'];
 };
 
 /**
@@ -51,7 +54,7 @@ export type CoreDeps = Pick<
  * quarantines listen.
  */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc } = deps;
+  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc, ciTokens } = deps;
   const { db } = deps.postgres;
   const identity = oidc && { provider: new IdentityProvider({ clock, ...oidc }), rules: oidc.rules };
   return [
@@ -59,6 +62,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
+    (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
     (app, http) => mountHealth(app, http, probes),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
@@ -82,7 +86,7 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 
 /** Everything that the API's port offers, in the order of its document. */
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
-  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc }),
+  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc, ciTokens: deps.config.ciTokens }),
   ...monitoring.features,
   (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountReceiptLists(app, http, deps.receipts),

@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS ci.ingest
   branch String,
   base_ref String,
   pull_request UInt32,
+  is_confined Bool,
   framework String,
   framework_version String,
   language String,
@@ -77,6 +78,7 @@ CREATE TABLE IF NOT EXISTS ci.executions
   branch String CODEC(ZSTD(1)),
   base_ref String CODEC(ZSTD(1)),
   pull_request UInt32 CODEC(ZSTD(1)),
+  is_confined Bool,
   test_name String CODEC(ZSTD(1)),
   filepath String CODEC(ZSTD(1)),
   function String CODEC(ZSTD(1)),
@@ -218,7 +220,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_executions TO ci.executions 
 SELECT
   repository_id, on_default, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
   status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, run_id,
-  run_attempt, commit_sha, branch, base_ref, pull_request, test_name, filepath, function, framework,
+  run_attempt, commit_sha, branch, base_ref, pull_request, is_confined, test_name, filepath, function, framework,
   framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
 FROM ci.ingest
 ARRAY JOIN

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import { detectCi } from './ci-provider.ts';
+import { identityTokenSource, keySourceOf } from './identity-token.ts';
 import { parseOwner, parseRepositoryName } from './parse.ts';
 import { NOTHING, type RunInfo } from './run-info.ts';
 import type { Connection } from './service.ts';
@@ -44,13 +45,16 @@ export interface RunTarget {
 
 const URL_DEFAULT = 'http://127.0.0.1:3000';
 
-/** Throws a {@link UserError} if there is no key. */
-export function connectionOf(flags: TargetFlags, { url, token }: ClientEnvironment): Connection {
-  if (!token)
-    throw new UserError(
-      'A token is required: set CI_INSIGHTS_TOKEN, or CI_INSIGHTS_TOKEN_FILE to a file that holds it. `ci-insights keys create` creates one.',
-    );
-  return { url: (flags.url ?? url ?? URL_DEFAULT).replace(/\/+$/, ''), token };
+/** With the key of the environment, else with one for the identity token of the CI. Throws a {@link UserError} without both. */
+export function connectionOf(flags: TargetFlags, environment: ClientEnvironment): Connection {
+  const { url: given, token } = environment;
+  const url = (flags.url ?? given ?? URL_DEFAULT).replace(/\/+$/, '');
+  if (token) return { url, token };
+  const identity = identityTokenSource(environment, url);
+  if (identity) return { url, token: keySourceOf(url, identity) };
+  throw new UserError(
+    'A token is required: set CI_INSIGHTS_TOKEN, or CI_INSIGHTS_TOKEN_FILE to a file that holds it. `ci-insights keys create` creates one. Without a key, let the CI give the job an identity token (docs/producers.md).',
+  );
 }
 
 /** The job as the CI provider describes it; {@link NOTHING} outside of a known one. */

@@ -10,7 +10,7 @@ export function FirstReport({ owner, repository }: RepositoryPath) {
   useTitle(`${owner}/${repository}`);
   const { data: session } = useQuery(sessionQuery);
   const making = useMutation({
-    mutationFn: () => makeKey({ name: `${repository} CI`, scope: 'ci', owner, repositories: [repository] }),
+    mutationFn: () => makeKey({ name: `${repository} CI`, scope: 'upload', owner, repositories: [repository] }),
   });
   const token = making.data?.body.token;
   const origin = window.location.origin + BASE;
@@ -44,7 +44,7 @@ export function FirstReport({ owner, repository }: RepositoryPath) {
           </li>
         ) : (
           <Step title="Make a key for CI, where the service runs">
-            {`ci-insights keys create --owner ${owner} --repository ${repository} --scope ci`}
+            {`ci-insights keys create --owner ${owner} --repository ${repository} --scope upload`}
           </Step>
         )}
         <Step title="Give it to CI as a secret, with the address of this service">

@@ -42,7 +42,8 @@ export const reportQuery = {
     description: 'The pull request that was tested. Such runs are never on the default branch.',
   }),
   default_branch: textParameter(1, NAME_LENGTH_MAX, {
-    description: "The repository's default branch, used until someone sets it.",
+    description:
+      "The repository's default branch: the first that an upload names is used until the host names one or someone sets it. Another one later is a warning. Ignored with a bound key.",
     example: 'main',
   }),
   started_at: momentParameter({

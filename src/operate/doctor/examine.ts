@@ -20,7 +20,7 @@ import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
 import { lagFinding } from './rules.ts';
-import { checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
+import { checkCiIssuers, checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
   const isEmbedded = !config.databaseUrl || !config.clickhouseUrl;
@@ -40,6 +40,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     ...(await checkPublicUrl(config)),
     ...(await checkHost(config)),
     ...(await checkIdentityProvider(config)),
+    ...(await checkCiIssuers(config)),
   );
   return findings;
 }
