@@ -71,7 +71,7 @@ export function githubActions(env: Environment, event: unknown, checkout?: Check
   return { ...common, ...(isPull ? pullOf(about, env) : branchItself(about, env, checkout)) };
 }
 
-/** They tell of a commit or of a run, but their jobs run on the default branch. */
+/** They are about a commit or a run, but their jobs run on the default branch. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status', 'issue_comment']);
 
 type Subject = Pick<RunInfo, 'commit' | 'branch' | 'pullRequest' | 'baseRef' | 'doubt'>;
@@ -108,7 +108,7 @@ function pullOf({ pull_request: pull, number }: Event, env: Environment): Subjec
   };
 }
 
-/** Events whose job starts on the default branch by itself, and often checks out something else. */
+/** Events whose job starts on a branch that nothing was pushed to, and often checks out something else. */
 const SELF_STARTED: ReadonlySet<string> = new Set(['schedule', 'repository_dispatch', 'workflow_dispatch']);
 
 function branchItself({ merge_group }: Event, env: Environment, checkout: Checkout | undefined): Subject {

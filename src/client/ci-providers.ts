@@ -1,5 +1,5 @@
 /**
- * One function per CI provider: from its documented variables to a {@link RunInfo}. GitHub has a file of its own.
+ * One function per CI provider: from its documented variables to a {@link RunInfo}. `ci-github.ts` has that of GitHub.
  *
  * Two things matter for correct counts. A retried job must differ in run id or attempt, or its results look like a
  * resent upload. And the name of a job must not contain the number of a part, or a test that moves to another machine
@@ -23,7 +23,7 @@ import {
  * A retried job has the same pipeline id and no attempt; only its job id differs.
  *
  * The pipeline of a merge request from a fork may run in the fork; the number of a merge request is that of the project
- * that it is for. A merge train tests a merge request together with those before it: on a commit of its own, or a failure
+ * that it is for. A merge train tests a merge request together with those before it: with its own commit, or a failure
  * of another one would contradict a pass of this one.
  */
 export function gitlab(env: Environment): RunInfo {

@@ -39,14 +39,14 @@ export const inMarkdown = (text: string): string =>
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
     .replace(/[\\`*_{}[\]()+!|~$-]/g, (mark) => `&#${mark.charCodeAt(0)};`)
-    // After the escapes, which hold a "#" of their own.
+    // After the escapes, which hold a "#" as well.
     .replace(/@/g, '&#64;<wbr>')
     .replace(/(?<!&)#/g, '&#35;<wbr>')
     .replace(/:(?=\/)/g, '&#58;<wbr>')
     .replace(/^(\d+)\./, '$1&#46;')
     .replace(/\b(www)\./gi, '$1&#46;<wbr>');
 
-/** The message of a command to GitHub: parts on lines of their own. */
+/** The message of a command to GitHub: each part on its own line. */
 export const inGithubMessage = (parts: readonly string[]): string => escaped(parts.map(inLog).join('\n'));
 
 /** A property of a command to GitHub, such as the title of an annotation. */

@@ -12,7 +12,7 @@ export const print = (text: string): void => writeTo(STANDARD_OUTPUT, linesInLog
 /** For what is not the result: it does not get into the way of `--json`. */
 export const printError = (text: string): void => writeTo(STANDARD_ERROR, linesInLog(text));
 
-/** For lines with commands of our own: colours, sections, annotations. What is foreign in them must have been made safe. */
+/** For lines with our commands: colours, sections, annotations. What is foreign in them must have been made safe. */
 export const printCommand = (line: string, isForMachines = false): void =>
   writeTo(isForMachines ? STANDARD_ERROR : STANDARD_OUTPUT, line);
 

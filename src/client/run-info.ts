@@ -9,7 +9,7 @@ export type SubjectFlag = 'commit' | 'branch' | 'pullRequest';
 
 /** What the environment cannot know of a run, such as because its job starts on behalf of another one. */
 export interface Doubt {
-  /** Begins a sentence that goes on with the flags. */
+  /** Begins a sentence that ends with the flags. */
   why: string;
   /** Of each group, one flag is needed; without it nothing may be sent, because it could count for the wrong branch. */
   needs: readonly (readonly SubjectFlag[])[];

@@ -103,7 +103,7 @@ export function mountCommitFailures(
       branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
       run_id: common.namesParameter('Only runs with these ids, as the CI provider names them.', ['1001']),
       run_attempt: integerParameter(1, UINT32_MAX, {
-        description: 'Only this attempt of the runs: what a job that ran again shows by itself.',
+        description: 'Only this attempt of the runs: how a job that ran again failed this time.',
         example: 1,
       }),
       cursor: cursorParameter(),

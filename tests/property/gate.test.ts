@@ -13,7 +13,7 @@ const COMMANDS: Evidence['command'][] = [
   { code: 137, signal: null },
   { code: 143, signal: 'SIGTERM' },
 ];
-/** Without 3, which pytest gives for an error of its own. */
+/** Without 3, which pytest gives for its own errors. */
 const FAILURE_CODES = [1, 2];
 
 function* everyCase(): Generator<GateCase> {

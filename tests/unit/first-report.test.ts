@@ -22,7 +22,7 @@ describe.each(recipes.map((recipe) => [recipe.ci, recipe] as const))('the recipe
   });
 });
 
-test('what is YAML can be read as such, and goes on after failed tests', () => {
+test('what is YAML can be read as such, and continues after failed tests', () => {
   const yaml = (ci: string) => YAML.parse(recipes.find((recipe) => recipe.ci === ci)?.code ?? '');
   expect(yaml('GitHub Actions')).toMatchObject([{ if: expect.stringContaining('!cancelled()') }]);
   expect(yaml('GitLab CI')).toMatchObject({ unit: { after_script: { length: 2 } } });

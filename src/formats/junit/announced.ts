@@ -1,6 +1,6 @@
 /**
  * What a suite announces, and what is in it. A runner that stops early, or whose process dies, may have announced more
- * tests or failures than it wrote down; then nobody knows what the others would have shown.
+ * tests or failures than it wrote down; then it is unknown what the others would have shown.
  */
 import { counted } from '../report.ts';
 import type { XmlAttributes } from '../xml.ts';
@@ -33,7 +33,7 @@ export const announcedBy = (attributes: XmlAttributes): Announced => {
   };
 };
 
-/** What a test tells of what its suite announces. */
+/** With what a test says about its runner. */
 export const withTest = (announced: Announced, test: XmlAttributes): Announced =>
   announced.mayBeDoctest && test.status === 'run' ? { ...announced, areAssertions: true } : announced;
 
