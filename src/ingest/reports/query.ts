@@ -44,6 +44,7 @@ export const reportQuery = {
   base_ref: textParameter(1, NAME_LENGTH_MAX, {
     description:
       'The branch that the pull request or merge queue is for. Its quarantines count, too, and such runs are never on the default branch.',
+    example: 'main',
   }),
   default_branch: textParameter(1, NAME_LENGTH_MAX, {
     description: "The repository's default branch, used until someone sets it.",
