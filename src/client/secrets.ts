@@ -7,7 +7,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'CI_INSIGHTS_ID_TOKEN',
   'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
   'ACTIONS_ID_TOKEN_REQUEST_URL',
-  // With it, buildkite-agent gives one to whoever starts it.
+  // With it, buildkite-agent gives one to any program that asks.
   'BUILDKITE_AGENT_ACCESS_TOKEN',
   'CIRCLE_OIDC_TOKEN',
   'CIRCLE_OIDC_TOKEN_V2',
