@@ -52,6 +52,7 @@ export class Report {
   #seenCount = 0;
   #hasWarning = false;
   #isPartial = false;
+  #isCutShort = false;
   #replacedEncoding: string | null = null;
   #namesLength = 0;
   #elapsedSeconds = 0;
@@ -127,6 +128,7 @@ export class Report {
 
   /** @param how such as "is cut short at line 12" */
   warnOfBreak(how: string): void {
+    this.#isCutShort = true;
     const kept = this.#kept.length;
     const whole =
       kept === 0 ? 'No test before it was whole' : `The ${kept} before it ${kept === 1 ? 'is' : 'are'} kept`;
@@ -149,7 +151,7 @@ export class Report {
     const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
     for (const kept of this.#kept)
       this.#collector.add(collected, startedAtMs === undefined ? kept.execution : this.#shifted(kept, startedAtMs));
-    return this.#collector.finish({ keepsEmptyRuns: true });
+    return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
   }
 
   /** An execution without a time is placed by the durations of those before it. */

@@ -46,6 +46,8 @@ export interface Taken {
   jobs: number;
   rejections: Rejection[];
   warnings: string[];
+  /** Whether a report broke off: what followed is lost. */
+  isCutShort: boolean;
 }
 
 interface RepositoryName {
@@ -96,12 +98,12 @@ async function queued(
     const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
     const result = await parse(task, body);
     if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
-    const { executions, rejections, warnings } = result;
+    const { executions, rejections, warnings, isCutShort } = result;
     const jobs = await enqueued(deps, place, result).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
       throw error;
     });
-    return { uploadId, executions, jobs, rejections, warnings };
+    return { uploadId, executions, jobs, rejections, warnings, isCutShort };
   } finally {
     place?.leave();
   }

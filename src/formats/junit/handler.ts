@@ -4,10 +4,11 @@ import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
-import { counted, cutFailure, type Report } from '../report.ts';
+import { cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
+import { type Announced, announcedBy, countedAround, missingOf, type Present, withTest } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { runnerOf } from './framework.ts';
 
@@ -17,10 +18,8 @@ interface Suite {
   path: NamePath | null;
   file: string | null;
   clock: SuiteClock;
-  /** Failures and errors that it claims to contain. */
-  declaredFailures: number;
-  /** Whether it, or a suite in it, contains one. */
-  hasFailure: boolean;
+  announced: Announced;
+  present: Present;
 }
 
 /**
@@ -52,6 +51,8 @@ interface Case {
   isSkipped: boolean;
   hasFlakyAttempt: boolean;
   hasRerun: boolean;
+  /** All of them; `failures` are those that are kept. */
+  attempts: { failed: number; others: number };
   failures: ParsedFailure[];
 }
 
@@ -79,7 +80,7 @@ export class JunitHandler implements XmlHandler {
   #case: Case | null = null;
   #attempt: Attempt | null = null;
   #suiteErrors = 0;
-  #emptyClaims = 0;
+  #missing = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
 
@@ -106,25 +107,25 @@ export class JunitHandler implements XmlHandler {
     } else if (element === 'testsuite' || element === 'testsuites') this.#closeSuite();
   }
 
-  /** A runner that crashes, or cannot set up, counts failures without a test that has them. */
+  /** A runner that crashes, cannot set up or stops early announces more than it has written down. */
   #closeSuite(): void {
     const closed = this.#suites.pop();
     if (!closed) return;
+    const { announced, present } = closed;
     const around = this.#suites.at(-1);
-    if (closed.hasFailure && around) around.hasFailure = true;
-    if (closed.hasFailure || closed.declaredFailures === 0) return;
-    // The suites around it count the same failures.
-    if (around) around.hasFailure = true;
-    if (++this.#emptyClaims <= WARNINGS_MAX)
-      this.report.warnOfTrouble(
-        `The suite ${shown(closed.name)} counts ${counted(closed.declaredFailures, 'failure')}, but no test in it failed.`,
-      );
+    if (around) {
+      const { tests, failures } = countedAround(announced, present);
+      around.present.tests += tests;
+      around.present.failures += failures;
+    }
+    for (const sentence of missingOf(shown(closed.name), announced, present))
+      if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
   }
 
   /** An error that belongs to a suite, such as of its set-up: not a test, but the receipt shows it. */
   #closeSuiteError({ attributes, text }: Attempt): void {
     const suite = this.#suites.at(-1);
-    if (suite) suite.hasFailure = true;
+    if (suite) suite.present.failures++;
     if (++this.#suiteErrors > WARNINGS_MAX) return;
     const message =
       nonEmpty(attributes.message) ?? firstLine(text.trimmed()) ?? nonEmpty(attributes.type) ?? 'no message';
@@ -145,8 +146,8 @@ export class JunitHandler implements XmlHandler {
       // Cut here, once, and not for each of its tests.
       file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
       clock: suiteClock(timestampMs, around?.clock),
-      declaredFailures: countOf(attributes.failures) + countOf(attributes.errors),
-      hasFailure: false,
+      announced: announcedBy(attributes),
+      present: { tests: 0, failures: 0 },
     });
   }
 
@@ -158,6 +159,7 @@ export class JunitHandler implements XmlHandler {
       isSkipped: false,
       hasFlakyAttempt: false,
       hasRerun: false,
+      attempts: { failed: 0, others: 0 },
       failures: [],
     };
   }
@@ -172,6 +174,7 @@ export class JunitHandler implements XmlHandler {
     }
     if (outcome === 'flaky') open.hasFlakyAttempt = true;
     else open.isFailed = true;
+    open.attempts[outcome === 'failed' ? 'failed' : 'others']++;
     if (outcome === 'rerun') open.hasRerun = true;
     this.#attempt = { attributes, text: new LongText() };
   }
@@ -193,19 +196,23 @@ export class JunitHandler implements XmlHandler {
     failures.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
 
-  #closeCase({ attributes, failures, isFailed, isSkipped, hasFlakyAttempt, hasRerun }: Case): void {
+  #closeCase({ attributes, failures, attempts, isFailed, isSkipped, hasFlakyAttempt, hasRerun }: Case): void {
     this.#case = null;
     const durationSeconds = parseSeconds(attributes.time);
     const clocks = this.#suites.map((suite) => suite.clock);
     const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
+    const status = isFailed ? 'failed' : isSkipped ? 'skipped' : hasFlakyAttempt ? 'passed' : statedStatus(attributes);
+    const suite = this.#suites.at(-1);
+    if (suite) {
+      suite.present.tests += 1 + attempts.others;
+      suite.present.failures += Math.max(attempts.failed + attempts.others, status === 'failed' ? 1 : 0);
+      suite.announced = withTest(suite.announced, attributes);
+    }
     const name = [attributes.classname, attributes.name].filter((part) => part).join('.');
     if (name === '') {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;
     }
-    const status = isFailed ? 'failed' : isSkipped ? 'skipped' : hasFlakyAttempt ? 'passed' : statedStatus(attributes);
-    const suite = this.#suites.at(-1);
-    if (suite && status === 'failed') suite.hasFailure = true;
     this.report.add({
       place: [this.#path(), name],
       name,
@@ -239,8 +246,6 @@ export class JunitHandler implements XmlHandler {
 
 const statedStatus = ({ status, result }: XmlAttributes): Status =>
   STATED.get(status?.trim().toLowerCase() ?? '') ?? STATED.get(result?.trim().toLowerCase() ?? '') ?? 'passed';
-
-const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
 
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
 

@@ -24,6 +24,7 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
       executions: upload.runs.reduce((sum, run) => sum + run.executions.length, 0),
       rejections: upload.rejections,
       warnings: upload.warnings,
+      isCutShort: upload.isCutShort === true,
       ...jobsOf(chunksOf(upload, head)),
     };
   } catch (error) {

@@ -18,6 +18,7 @@ const querySchema = z.object({
   commit: z.string().optional(),
   branch: z.string().optional(),
   pull_request: z.int().optional(),
+  base_ref: z.string().optional(),
   default_branch: z.string().optional(),
   started_at: z.number().optional(),
   job_url: z.string().optional(),
@@ -58,6 +59,7 @@ const parsedSchema = z.object({
   executions: z.int(),
   rejections: z.array(rejectionSchema),
   warnings: z.array(z.string()),
+  isCutShort: z.boolean(),
   /** Ready for the queue. */
   jobs: z.array(packedJobSchema),
 });
