@@ -19,7 +19,7 @@ import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.
 import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
-import { lagFinding } from './rules.ts';
+import { lagFinding, storingFinding } from './rules.ts';
 import { checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
@@ -78,6 +78,7 @@ async function checkBacklog(url: string): Promise<Finding[]> {
     const backlog = await inTime(() => readBacklog(postgres.db, systemClock.now()));
     const remedy = 'Check that a worker is running, and read its log. It needs both PostgreSQL and ClickHouse.';
     return [
+      storingFinding(backlog),
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),
       lagFinding('Event log', 'event', backlog.eventsWaiting[RELAY] ?? 0, backlog.relayLagSeconds, remedy),
       backlog.deadLettersWaiting === 0
@@ -111,7 +112,7 @@ async function checkClickHouseStore(config: Config, isServed: boolean): Promise<
   try {
     const clickhouse = await openClickHouse({ url, path, cluster });
     try {
-      return await checkClickHouse(clickhouse, url !== undefined && cluster === undefined);
+      return await checkClickHouse(clickhouse, url !== undefined);
     } finally {
       await clickhouse.close();
     }
