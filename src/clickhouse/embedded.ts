@@ -53,7 +53,12 @@ export async function openEmbedded(path: string, count: number): Promise<Embedde
     insert: async (client, { table, token, lines }) => {
       const connection = connections.get(client);
       if (!connection) throw new TypeError('a client of another engine');
-      const insertion = { table, format: INSERT_FORMAT, settings: insertSettings(token, ALL_NEWER), values: lines } as const;
+      const insertion = {
+        table,
+        format: INSERT_FORMAT,
+        settings: insertSettings(token, ALL_NEWER),
+        values: lines,
+      } as const;
       await connection.chdb.rawInsert(insertion).catch((error) => {
         throw withNumber(error);
       });

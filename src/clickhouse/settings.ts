@@ -3,10 +3,7 @@
  * say otherwise, and then rows would count twice, be left out, or come in another form.
  */
 
-/**
- * Sent with every statement over HTTP. Each is the default of ClickHouse, but for the first one; one that a profile has
- * not changed is accepted also from a user who may change none.
- */
+/** Sent with every statement over HTTP. Nearly all are the defaults of ClickHouse. */
 export const RELIED_ON = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_64bit_floats: 0,
@@ -26,6 +23,8 @@ export const RELIED_ON = {
   // An answer must not be older than what was inserted before the read.
   use_query_cache: 0,
   // An answer that is too large or takes too long is an error, and never a part of the answer.
+  max_result_rows: '0',
+  max_result_bytes: '0',
   limit: '0',
   offset: '0',
   result_overflow_mode: 'throw',
@@ -38,7 +37,6 @@ export const RELIED_ON = {
   join_overflow_mode: 'throw',
   transfer_overflow_mode: 'throw',
   // An insert stores every line in every table, or none.
-  async_insert: 0,
   materialized_views_ignore_errors: 0,
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: 0,
@@ -59,6 +57,7 @@ export const deduplicating = (newer: ReadonlySet<NewerSetting>): Settings => ({
 
 /** For inserts whose equal rows must all be kept. */
 export const notDeduplicating = (newer: ReadonlySet<NewerSetting>): Settings => ({
+  async_insert: 0,
   insert_deduplicate: 0,
   ...(newer.has('deduplicate_insert') && { deduplicate_insert: 'disable' }),
   ...(newer.has('deduplicate_insert_select') && { deduplicate_insert_select: 'disable' }),
@@ -66,7 +65,9 @@ export const notDeduplicating = (newer: ReadonlySet<NewerSetting>): Settings => 
 
 /** As the clause of a statement. */
 export function settingsClause(settings: Settings): string {
-  const set = Object.entries(settings).map(([name, value]) => `${name} = ${typeof value === 'string' ? `'${value}'` : value}`);
+  const set = Object.entries(settings).map(
+    ([name, value]) => `${name} = ${typeof value === 'string' ? `'${value}'` : value}`,
+  );
   return `SETTINGS ${set.join(', ')}`;
 }
 

@@ -71,7 +71,11 @@ const MESSAGE_LENGTH_MAX = 300;
 export class NotFromClickHouse extends Error {
   override name = 'NotFromClickHouse';
   constructor(text: string) {
-    const said = text.slice(0, 4 * MESSAGE_LENGTH_MAX).replace(/<[^<>]{0,1000}>/g, ' ').replace(/\s+/g, ' ').trim();
+    const said = text
+      .slice(0, 4 * MESSAGE_LENGTH_MAX)
+      .replace(/<[^<>]{0,1000}>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
     super(`the answer is not ClickHouse's: ${said.slice(0, MESSAGE_LENGTH_MAX) || 'it is empty'}`);
   }
 }

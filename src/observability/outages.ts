@@ -51,7 +51,10 @@ export class Outages {
       ...{ startedAt: now, failedAt: now, saidAt: now, workedAt: Number.NEGATIVE_INFINITY },
       ...{ failures: 1, unsaid: 0, error, work: new Set([work]) },
     });
-    this.log.warn({ err: error, store, work }, `${store} is away or refuses; what failed is tried again until it works`);
+    this.log.warn(
+      { err: error, store, work },
+      `${store} is away or refuses; what failed is tried again until it works`,
+    );
     this.#timer ??= setInterval(() => this.look(), TICK_MS).unref();
   }
 

@@ -1,11 +1,14 @@
 /** On a real ClickHouse server, whose user has a profile that says otherwise, and exactly the rights that the documents name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { z } from 'zod';
+import { sentenceOf } from '../../src/cli/sentence.ts';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { assertDropsRepeats, dropsRepeats } from '../../src/clickhouse/tokens.ts';
-import { sentenceOf } from '../../src/cli/sentence.ts';
+import { readConfig } from '../../src/config.ts';
 import { replacePartitions } from '../../src/maintenance/partitions.ts';
 import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
+import { examine } from '../../src/operate/doctor/examine.ts';
 import type { User } from '../support/clickhouse-real/configure.ts';
 import {
   grantedUser,
@@ -168,18 +171,34 @@ describe.skipIf(!hasRealClickHouse)('a real ClickHouse server', () => {
         (error) => sentenceOf(error),
       );
       expect(failed).toContain('read-only');
-      const found = await problemsOf(user);
-      expect(found.length).toBeGreaterThan(0);
-      for (const { remedy } of found) expect(remedy).toContain('read-only');
+      const url = server.url(user);
+      const found = await examine(
+        readConfig({ CLICKHOUSE_URL: url, DATABASE_URL: 'postgresql://user@127.0.0.1:1/ci' }),
+      );
+      const problems = found.filter(({ check, level }) => check.startsWith('ClickHouse') && level === 'problem');
+      expect(problems.length).toBeGreaterThan(0);
+      for (const { remedy } of problems) expect(remedy).toContain('read-only');
     },
   );
 
-  test('a read that nobody waits for is ended with the rights of the service', async () => {
+  test('a read that nobody waits for is ended with the rights of the service, not by a limit of its own', async () => {
+    const endless = {
+      name: 'endless',
+      sql: 'SELECT count() AS n FROM system.numbers',
+      samples: {},
+      params: {},
+      isLong: true,
+    };
     const gone = new AbortController();
+    const running = async (): Promise<string> =>
+      (await server.ask("SELECT count() FROM system.processes WHERE query LIKE '/* endless %'")).trim();
     await as(service, async (clickhouse) => {
-      const reading = clickhouse.rows('SELECT sleep(3) /* abandoned */').catch(() => {});
-      void gone;
-      await reading;
+      const turn = { owner: 'acme', signal: gone.signal };
+      const reading = clickhouse.select({ ...endless, row: z.unknown() }, {}, turn).catch((error) => error);
+      while ((await running()) === '0') await Bun.sleep(20);
+      gone.abort(new Error('the client has gone'));
+      expect(await reading).toEqual(new Error('the client has gone'));
+      while ((await running()) !== '0') await Bun.sleep(20);
     });
   });
 });

@@ -1,7 +1,7 @@
 /** `npm run demo` fills stores of its own only, whatever the environment says. */
 import { expect, test } from 'bun:test';
-import { readConfig, SETTINGS } from '../../src/config.ts';
 import { demoEnvironment } from '../../scripts/demo.ts';
+import { readConfig, SETTINGS } from '../../src/config.ts';
 
 const YOURS = {
   PATH: '/usr/bin',

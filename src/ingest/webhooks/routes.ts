@@ -16,7 +16,14 @@ import { BODY_LIMITS, type BodyLimits } from '../body.ts';
 import type { EventsPort } from '../ports.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from './job.ts';
-import { deliverySchema, NO_SECRET_DETAIL, NOT_SIGNED_DETAIL, OTHER_OWNER_DETAIL, WEBHOOK_BODY, WEBHOOK_PROBLEMS } from './schemas.ts';
+import {
+  deliverySchema,
+  NO_SECRET_DETAIL,
+  NOT_SIGNED_DETAIL,
+  OTHER_OWNER_DETAIL,
+  WEBHOOK_BODY,
+  WEBHOOK_PROBLEMS,
+} from './schemas.ts';
 import { signatureCheck } from './signature.ts';
 
 export interface WebhookDeps extends EventsPort {

@@ -68,7 +68,12 @@ export const OTHER_OWNER_DETAIL =
   'The signature is correct, but its secret does not speak for the owner of the repository. The owner has a secret of its own in GITHUB_WEBHOOK_OWNER_SECRETS: add ?owner=<owner> to the Payload URL, and sign with that secret.';
 
 export const WEBHOOK_PROBLEMS = {
-  403: problem(403, 'Forbidden', 'The signature is missing or wrong, its secret is that of another owner, or no secret is configured.', NOT_SIGNED_DETAIL),
+  403: problem(
+    403,
+    'Forbidden',
+    'The signature is missing or wrong, its secret is that of another owner, or no secret is configured.',
+    NOT_SIGNED_DETAIL,
+  ),
   413: problem(
     413,
     'Payload too large',

@@ -4,10 +4,9 @@ import type { ClickHouse } from '../../clickhouse/client.ts';
 import { migrationsDone } from '../../clickhouse/migrate.ts';
 import { loadMigrations } from '../../clickhouse/migrations.ts';
 import { dropsRepeats } from '../../clickhouse/tokens.ts';
-import { isReadOnly, READ_ONLY_ADVICE } from '../../clickhouse/trouble.ts';
 import { systemClock } from '../../clock.ts';
 import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
-import { checkPermissions } from './permissions.ts';
+import { checkPermissions, remedyFor } from './permissions.ts';
 import {
   clockFinding,
   diskFinding,
@@ -31,7 +30,7 @@ export async function checkClickHouse(clickhouse: ClickHouse, isServer: boolean)
       ...(isMigrated ? [await repeats(clickhouse)] : []),
     ];
   } catch (error) {
-    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, isReadOnly(error) ? READ_ONLY_ADVICE : REMEDY)];
+    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, remedyFor(clickhouse, error) ?? REMEDY)];
   }
 }
 
@@ -88,9 +87,8 @@ async function repeats(clickhouse: ClickHouse): Promise<Finding> {
     return problem(
       'ClickHouse inserts',
       `It refuses them: ${reasonOf(error)}`,
-      isReadOnly(error)
-        ? READ_ONLY_ADVICE
-        : 'Until it takes them, uploads wait in the queue and nothing is lost. Check the profile of its user, its memory and its disks.',
+      remedyFor(clickhouse, error) ??
+        'Until it takes them, uploads wait in the queue and nothing is lost. Check the profile of its user, its memory and its disks.',
     );
   }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { openClickHouse } from '../../clickhouse/client.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
+import { StoreUnavailable } from '../../errors.ts';
 import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
@@ -117,7 +118,8 @@ async function checkClickHouseStore(config: Config, isServed: boolean): Promise<
       await clickhouse.close();
     }
   } catch (error) {
-    const remedy = url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.';
+    const advice = error instanceof StoreUnavailable ? error.advice : undefined;
+    const remedy = advice ?? (url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.');
     return [problem('ClickHouse', `It does not open: ${reasonOf(error)}.`, remedy)];
   }
 }

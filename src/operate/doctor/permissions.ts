@@ -81,10 +81,18 @@ async function kills(clickhouse: ClickHouse): Promise<Finding | undefined> {
   }
 }
 
-function refused(clickhouse: ClickHouse, what: string, error: unknown): Finding {
-  if (isReadOnly(error)) return problem(CHECK, `${what} is refused: ${reasonOf(error)}`, READ_ONLY_ADVICE);
-  if (refusalOf(error)?.code !== ACCESS_DENIED)
-    return problem(CHECK, `${what} is refused: ${reasonOf(error)}`, 'Correct what ClickHouse names.');
-  const grants = grantsFor(clickhouse.isSharded).map(({ statement }) => `\`${statement}\``);
-  return problem(CHECK, `${what} is not permitted: ${reasonOf(error)}`, `Run ${grants.join(', ')}.`);
+const refused = (clickhouse: ClickHouse, what: string, error: unknown): Finding =>
+  problem(
+    CHECK,
+    `${what} is refused: ${reasonOf(error)}`,
+    remedyFor(clickhouse, error) ?? 'Correct what ClickHouse names.',
+  );
+
+/** What helps if its user may not do something; undefined if that is not the trouble. */
+export function remedyFor({ isSharded }: Pick<ClickHouse, 'isSharded'>, error: unknown): string | undefined {
+  if (isReadOnly(error)) return READ_ONLY_ADVICE;
+  if (refusalOf(error)?.code !== ACCESS_DENIED) return undefined;
+  return `Run ${grantsFor(isSharded)
+    .map(({ statement }) => `\`${statement}\``)
+    .join(', ')}.`;
 }
