@@ -12,7 +12,7 @@ const ON_SERVER: readonly Grant[] = [
   { statement: `GRANT ${ON_TABLES} ON ci.* TO <user>`, purpose: 'for everything that the service stores' },
   { statement: 'GRANT TABLE ENGINE ON * TO <user>', purpose: 'to create the database and its tables' },
   { statement: 'GRANT SELECT ON system.parts TO <user>', purpose: 'by retention, migrate, verify and rebuild' },
-  { statement: 'GRANT SELECT ON system.processes TO <user>', purpose: 'to end reads that nobody waits for' },
+  { statement: 'GRANT SELECT ON system.processes TO <user>', purpose: 'to end reads that are no longer waited for' },
   { statement: 'GRANT SELECT ON system.disks TO <user>', purpose: 'by doctor, to see how much of the disks is free' },
 ];
 

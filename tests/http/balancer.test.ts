@@ -34,7 +34,12 @@ beforeAll(async () => {
       const headers = new Headers(request.headers);
       for (const name of ['host', 'content-length']) headers.delete(name);
       const body = new Uint8Array(await request.arrayBuffer());
-      return fetch(`http://${target.host}${url.pathname}${url.search}`, { method: request.method, headers, body, decompress: false });
+      return fetch(`http://${target.host}${url.pathname}${url.search}`, {
+        method: request.method,
+        headers,
+        body,
+        decompress: false,
+      });
     },
   });
   clickhouse = await openClickHouse({

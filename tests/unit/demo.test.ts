@@ -1,4 +1,4 @@
-/** `npm run demo` fills stores of its own only, whatever the environment says. */
+/** `npm run demo` fills its own stores only, whatever the environment says. */
 import { expect, test } from 'bun:test';
 import { demoEnvironment } from '../../scripts/demo.ts';
 import { readConfig, SETTINGS } from '../../src/config.ts';

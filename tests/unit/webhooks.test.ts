@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
+import { eventOfBody } from '../../src/ingest/webhooks/delivery.ts';
 import { jobIdOf, jobOf } from '../../src/ingest/webhooks/job.ts';
+import { isRead } from '../../src/ingest/webhooks/mapping.ts';
 import { type JobEvent, prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
 
@@ -61,6 +63,13 @@ describe('every payload of the collection', () => {
       expect(read(event, payload).job?.pull_requests).toMatchObject([{ number: pull.number, title: pull.title }]);
     }
   });
+});
+
+test('every example of an event that is read has a body of that event', () => {
+  const told = EXAMPLES.filter(({ event }) => isRead(event)).map(({ event, payload }) => [event, eventOfBody(payload)]);
+  expect(told.filter(([event, of]) => of !== undefined && of !== event)).toEqual([]);
+  // Renames are told by nothing but the name of the event.
+  expect(new Set(told.filter(([, of]) => of === undefined).map(([event]) => event))).toEqual(new Set(['repository']));
 });
 
 describe('the pull request', () => {

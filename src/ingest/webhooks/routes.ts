@@ -59,7 +59,7 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
     tag: 'Webhooks',
     summary: 'Receive a delivery from the repository host',
     description:
-      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with a secret of its own sends to `/webhooks/github?owner=acme`.',
+      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with its own secret sends to `/webhooks/github?owner=acme`.',
     access: 'public',
     query: {
       owner: textParameter(1, OWNER_LENGTH_MAX, {

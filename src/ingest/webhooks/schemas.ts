@@ -65,7 +65,7 @@ export const NO_SECRET_DETAIL =
   'All deliveries are refused because this service has no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
 
 export const OTHER_OWNER_DETAIL =
-  'The signature is correct, but its secret does not speak for the owner of the repository. The owner has a secret of its own in GITHUB_WEBHOOK_OWNER_SECRETS: add ?owner=<owner> to the Payload URL, and sign with that secret.';
+  'The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in GITHUB_WEBHOOK_OWNER_SECRETS: add ?owner=<owner> to the Payload URL, and sign with that secret.';
 
 export const WEBHOOK_PROBLEMS = {
   403: problem(

@@ -1,6 +1,6 @@
 /**
  * Tries with the user in CLICKHOUSE_URL what the service does at a ClickHouse server: creates a table, writes a row, changes
- * the table, drops it; reads the parts of tables; ends a statement of its own.
+ * the table, drops it; reads the parts of tables; ends its own statement.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../clickhouse/client.ts';

@@ -42,7 +42,7 @@ export async function startRealClickHouse(users: readonly User[] = []): Promise<
     url: ({ name, password } = ADMIN) => `http://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
     ask: (sql) => ask(port, ADMIN, sql),
     stop: async () => {
-      // Nobody needs its data, and a clean stop takes seconds.
+      // Its data is not needed, and a clean stop takes seconds.
       child.kill('SIGKILL');
       await ended;
       rmSync(path, { recursive: true, force: true });
