@@ -60,7 +60,7 @@ const secrets = z
   );
 
 /** By owner, in lower case: hosts do not distinguish case there. */
-export type OwnerSecrets = ReadonlyMap<string, readonly string[]>;
+type OwnerSecrets = ReadonlyMap<string, readonly string[]>;
 
 /** An owner may be named twice, during a rotation. */
 const ownerSecrets = z

@@ -68,7 +68,7 @@ const UNAVAILABLE_ERRORS = new Set([
 const MESSAGE_LENGTH_MAX = 300;
 
 /** What stands between the service and ClickHouse answered in its place: a balancer, a proxy. */
-export class NotFromClickHouse extends Error {
+class NotFromClickHouse extends Error {
   override name = 'NotFromClickHouse';
   constructor(text: string) {
     const said = text

@@ -39,7 +39,7 @@ function expressionOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-export interface Copy {
+interface Copy {
   kind: 'copy';
   sources: readonly string[];
   target: string;
@@ -47,7 +47,7 @@ export interface Copy {
   from: string | undefined;
 }
 
-export interface Run {
+interface Run {
   kind: 'run';
   command: string;
 }
