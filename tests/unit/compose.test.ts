@@ -73,7 +73,9 @@ describe('compose.yaml', () => {
   });
 
   test('passes on every setting of the service that the documents list', () => {
-    const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, name = '']) => name);
+    const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(
+      ([, name = '']) => name,
+    );
     expect(new Set([...SETTINGS, ...OF_THE_CLIENT])).toEqual(new Set(documented));
     const passed = documented.filter((name) => !OF_THE_CLIENT.includes(name) && !OF_THE_IMAGE.includes(name));
     for (const [name, { environment }] of ours)
