@@ -18,7 +18,7 @@ import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
-import { mountHealth } from './operate/health.ts';
+import { mountHealth, readinessOf } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
 import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
@@ -63,7 +63,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
     (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
-    (app, http) => mountHealth(app, http, probes),
+    (app, http) => mountHealth(app, http, readinessOf(db, probes)),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
@@ -113,6 +113,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
   secrets: config.webhookSecrets,
+  ownerSecrets: config.webhookOwnerSecrets,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
 });

@@ -72,9 +72,10 @@ export async function checkPublicUrl({ publicUrl, host }: Config): Promise<Findi
   }
 }
 
-export async function checkHost({ githubApiUrl, webhookSecrets, httpIngest }: Config): Promise<Finding[]> {
+export async function checkHost(config: Config): Promise<Finding[]> {
+  const { githubApiUrl, webhookSecrets, webhookOwnerSecrets, httpIngest } = config;
   const secret =
-    webhookSecrets.length > 0
+    webhookSecrets.length > 0 || webhookOwnerSecrets.size > 0
       ? ok('Host webhooks', 'The secret is set.')
       : warning(
           'Host webhooks',
