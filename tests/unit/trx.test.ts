@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { trx } from '../../src/formats/trx/format.ts';
-import { parseDuration } from '../../src/formats/trx/time.ts';
+import { parseSeconds } from '../../src/formats/time.ts';
 import { executionsOf, fixtureBytes } from '../support/parsing.ts';
 import { executionNamed, keysOf, outcomesOf, parse, parseFixture, refusalOf } from '../support/reports.ts';
 
@@ -110,7 +110,7 @@ describe('reports of others', () => {
     ['soon', 0],
     ['', 0],
     [undefined, 0],
-  ])('a duration of %s is %d s', (text, seconds) => expect(parseDuration(text)).toBe(seconds));
+  ])('a duration of %s is %d s', (text, seconds) => expect(parseSeconds(text)).toBeCloseTo(seconds, 9));
 });
 
 const resultOf = (attributes: string, inside = ''): string =>
