@@ -14,7 +14,7 @@ export interface Home {
 }
 
 /** Names for tests that have one name in several homes. They hold what differs and not what all have in common. */
-export function namesOf(homes: readonly Home[]): string[] {
+export function namesOf(name: string, homes: readonly Home[]): string[] {
   const byProject = varies(homes, ({ project }) => project);
   const bySuites = varies(homes, pathOf);
   const rest = new Set(homes.map((home) => `${home.project ?? ''}\0${pathOf(home)}`));
@@ -25,7 +25,9 @@ export function namesOf(homes: readonly Home[]): string[] {
     if (byProject && project !== null) return [`[${project}]`, className, ownName].filter((part) => part).join(' › ');
     const around = suites.at(-1) === className ? suites.slice(0, -1) : suites;
     const file = byFile && home.file !== null ? home.file.slice(folderLength) : '';
-    return [...(bySuites ? around : []), file, className, ownName].filter((part) => part).join('.');
+    const difference = [...(bySuites ? around : []), file].filter((part) => part !== '');
+    // What stands in no suite keeps the name.
+    return difference.length === 0 ? name : [...difference, className, ownName].filter((part) => part).join('.');
   });
 }
 

@@ -64,7 +64,7 @@ export function settled<R extends TestRecord>(records: readonly R[]): Settled<R>
   for (const [name, namesakes] of byName) {
     const places = placesOf(namesakes);
     const homes = places.flatMap(([first]) => first?.home ?? []);
-    const names = homes.length > 1 ? namesOf(homes) : [name];
+    const names = homes.length > 1 ? namesOf(name, homes) : [name];
     if (homes.length > 1) result.renamed.push(name);
     for (const [i, place] of places.entries()) {
       const { executions, areNamesakes } = executionsOf(place);

@@ -4,7 +4,7 @@ import { cutFailure, type ReportedRecord } from '../report.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { GoEvent } from './events.ts';
 import { Output } from './output.ts';
-import { type StatedResult, statedResult } from './stated-result.ts';
+import { type StatedResult, statedResult, statedRun } from './stated-result.ts';
 
 /**
  * Stands for the package itself: it passes if the tests compile, start and end in order. Go has this name for what a
@@ -30,6 +30,8 @@ interface Test {
   failedSubtests: string[];
   /** Its result, if that stands only in its output. */
   stated: StatedResult | null;
+  /** A test whose output Go takes for this one's, because it began within a line of it. */
+  follower: Test | null;
 }
 
 /** The results of a package. */
@@ -74,13 +76,16 @@ export class GoPackage {
       this.#strayOutput = null;
     }
     const test = this.#running.get(event.Test) ?? this.#begun(event, atMs, countTest);
-    if (test) this.#readTest(test, event, atMs);
+    if (test) this.#readTest(test, event, atMs, countTest);
     else if (event.Action === 'output') this.#output.add(event.Output);
   }
 
   #begun({ Test: name, Action }: GoEvent, atMs: number | null, countTest: () => void): Test | null {
     // Output may arrive after the end of its test; it does not start the test again.
-    if (!/^(?:run|pass|fail|skip|bench)$/.test(Action)) return null;
+    return /^(?:run|pass|fail|skip|bench)$/.test(Action) ? this.#started(name, atMs, countTest) : null;
+  }
+
+  #started(name: string, atMs: number | null, countTest: () => void): Test {
     countTest();
     const test: Test = {
       name,
@@ -91,6 +96,7 @@ export class GoPackage {
       lastAtMs: atMs,
       failedSubtests: [],
       stated: null,
+      follower: null,
     };
     this.#running.set(name, test);
     return test;
@@ -103,11 +109,16 @@ export class GoPackage {
     if (/\[(?:build|setup) failed\]\s*$/.test(text)) this.#isBuildFailed = true;
   }
 
-  #readTest(test: Test, { Action, Output: text, Elapsed }: GoEvent, atMs: number | null): void {
+  #readTest(
+    test: Test,
+    { Action, Output: text, Elapsed }: GoEvent,
+    atMs: number | null,
+    countTest: () => void,
+  ): void {
     test.lastAtMs = atMs;
     switch (Action) {
       case 'output':
-        this.#readOutput(test, text);
+        this.#readOutput(test, text, atMs, countTest);
         return;
       case 'pause':
       case 'cont':
@@ -126,12 +137,16 @@ export class GoPackage {
   }
 
   /** The line may state the result of another test: a parent's follows the output of its last sub-test. */
-  #readOutput(test: Test, text: string): void {
+  #readOutput(test: Test, text: string, atMs: number | null, countTest: () => void): void {
+    const speaker = test.follower && this.#running.has(test.follower.name) ? test.follower : test;
     const stated = statedResult(text);
     const ended = stated && this.#running.get(stated.test);
+    const begun = stated ? null : statedRun(text);
     if (ended) ended.stated = stated;
-    test.output.add(stated && ended ? stated.before : text);
-    test.hasBenchmarkResult ||= BENCHMARK_RESULT.test(text);
+    if (begun && rootOf(begun.test) === rootOf(test.name) && !this.#running.has(begun.test))
+      test.follower = this.#started(begun.test, atMs, countTest);
+    speaker.output.add(stated && ended ? stated.before : (begun?.before ?? text));
+    speaker.hasBenchmarkResult ||= BENCHMARK_RESULT.test(text);
   }
 
   #end(test: Test, status: Status, elapsedSeconds?: number, failure?: Omit<ParsedFailure, 'attempt'>): void {
@@ -170,7 +185,7 @@ export class GoPackage {
       durationSeconds: Math.max(0, durationSeconds),
       finishedAtMs,
       filepath: null,
-      function: test.split('/', 1)[0] ?? test,
+      function: rootOf(test),
       isFlaky: false,
       isRetried: false,
       failures: failure ? [cutFailure({ attempt: 1, ...failure })] : [],
@@ -201,7 +216,8 @@ export class GoPackage {
     const timeout = [this.#output, this.#strayOutput].find((output) => output?.timeout)?.timeout;
     if (timeout) return timeout;
     if (this.#crashedTest !== null) return `${this.#crashedTest.slice(0, NAME_SHOWN_LENGTH_MAX)} ended its process`;
-    return this.#output.hasCrash || this.#strayOutput?.hasCrash ? 'its process crashed' : null;
+    if (this.#output.hasCrash || this.#strayOutput?.hasCrash) return 'its process crashed';
+    return this.records.length === 0 ? 'none of its tests ran' : null;
   }
 
   #packageFailure(buildOutput: string | null): Omit<ParsedFailure, 'attempt'> {
@@ -272,5 +288,8 @@ const exitOf = ({ output }: Test, packageOutput: Output): Omit<ParsedFailure, 'a
   message: joined('The package ended before this test did.', packageOutput.crashMessage(), output.text()),
   stacktrace: packageOutput.crashText() || null,
 });
+
+/** `TestTotals/rounds/up` → `TestTotals` */
+const rootOf = (name: string): string => name.split('/', 1)[0] ?? name;
 
 const joined = (...texts: string[]): string | null => texts.filter((text) => text !== '').join('\n\n') || null;

@@ -1,6 +1,6 @@
 /**
- * The result of a test where it stands after other output: `loading 100%--- PASS: TestProgress (0.01s)`. With `-v`, Go
- * writes no event then (golang/go#26325).
+ * The beginning and the result of a test where they stand after other output: `loading 100%--- PASS: TestProgress
+ * (0.01s)`. With `-v`, Go writes no event then (golang/go#26325).
  */
 import type { Status } from '../../domain/status.ts';
 
@@ -25,4 +25,14 @@ export function statedResult(text: string): StatedResult | null {
   const status = STATUSES[word];
   if (status === undefined || test === undefined) return null;
   return { test, status, seconds: Number(seconds), before: text.slice(0, start) };
+}
+
+const RUN = /^=== RUN {3}(\S+)\s*$/;
+const RUN_MARK = '=== RUN ';
+
+/** The test that begins at the end of other output; null if none does. */
+export function statedRun(text: string): { test: string; before: string } | null {
+  const start = text.lastIndexOf(RUN_MARK);
+  const test = start > 0 ? RUN.exec(text.slice(start))?.[1] : undefined;
+  return test === undefined ? null : { test, before: text.slice(0, start) };
 }

@@ -2,6 +2,7 @@
 import { InvalidUpload } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { type JsonVisitor, readJson } from '../json.ts';
+import { isOtherJson } from '../other-json.ts';
 import { asUtf8, NEWLINE } from '../utf8.ts';
 import { PlaywrightVisitor } from './visitor.ts';
 
@@ -80,3 +81,8 @@ async function hasSuites(body: Uint8Array): Promise<boolean> {
     return error instanceof SuitesFound;
   }
 }
+
+export const isOtherPlaywright = (body: Uint8Array): boolean => isOtherJson(body, isOfReport);
+
+const isOfReport = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'suites' in value && Array.isArray(value.suites);
