@@ -59,7 +59,7 @@ export interface Settled<R> {
 
 /** What all records of a report are. */
 export function settled<R extends TestRecord>(records: readonly R[]): Settled<R> {
-  const byName = Map.groupBy(records, ({ name }) => name);
+  const byName = grouped(records, ({ name }) => name);
   const result: Settled<R> = { executions: [], renamed: [], joined: [] };
   for (const [name, namesakes] of byName) {
     const places = placesOf(namesakes);
@@ -78,7 +78,19 @@ export function settled<R extends TestRecord>(records: readonly R[]): Settled<R>
 
 function placesOf<R extends TestRecord>(records: R[]): R[][] {
   if (records.length === 1) return [records];
-  return [...Map.groupBy(records, ({ home }) => (home === null ? '' : homeKey(home))).values()];
+  return [...grouped(records, ({ home }) => (home === null ? '' : homeKey(home))).values()];
+}
+
+/** Like Map.groupBy, which Node 20 does not have: the client runs there. */
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
 }
 
 interface Executions<R> {
