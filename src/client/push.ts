@@ -69,7 +69,8 @@ async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFla
   const environment = readClientEnvironment();
   const { files, missing, leftOut } = await reportFilesOf(patterns, format, process.cwd());
   for (const file of leftOut) printError(leftOutSentence(file, format));
-  if (files.length === 0) throw new UserError(`No reports found: ${(missing.length > 0 ? missing : patterns).join(', ')}.`);
+  if (files.length === 0)
+    throw new UserError(`No reports found: ${(missing.length > 0 ? missing : patterns).join(', ')}.`);
   const run = runInfoOf(environment);
   const connection = connectionOf(flags, environment);
   const { owner, name } = repositoryOf(flags, run);

@@ -70,7 +70,8 @@ export function settled<R extends TestRecord>(records: readonly R[]): Settled<R>
       const { executions, areNamesakes } = executionsOf(place);
       const own = names[i] ?? name;
       if (areNamesakes) result.joined.push(own);
-      for (const execution of executions) result.executions.push(own === name ? execution : { ...execution, name: own });
+      for (const execution of executions)
+        result.executions.push(own === name ? execution : { ...execution, name: own });
     }
   }
   return result;

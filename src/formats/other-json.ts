@@ -5,15 +5,15 @@ import { asUtf8 } from './utf8.ts';
 export function isOtherJson(body: Uint8Array, isOfReport: (value: unknown) => boolean): boolean {
   const text = new TextDecoder().decode(asUtf8(body, { noticeReplaced: () => {} })).trim();
   if (text === '') return false;
-  const whole = valueOf(text);
+  const whole = parsed(text);
   if (whole) return !isOfReport(whole.value);
   return text.split('\n').every((line) => {
-    const read = line.trim() === '' ? { value: null } : valueOf(line);
+    const read = line.trim() === '' ? { value: null } : parsed(line);
     return read !== null && !isOfReport(read.value);
   });
 }
 
-function valueOf(text: string): { value: unknown } | null {
+function parsed(text: string): { value: unknown } | null {
   try {
     return { value: JSON.parse(text) };
   } catch {

@@ -187,7 +187,7 @@ export class Report {
   }
 
   #parsed(kept: Kept, startedAtMs: number | undefined): ParsedExecution {
-    const { name, status, durationSeconds, filepath, isFlaky, isRetried, isQuarantined, failures, source } = kept;
+    const { name, status, durationSeconds, filepath, isFlaky, isRetried, isQuarantined, source } = kept;
     const finishedAtMs = startedAtMs === undefined ? kept.finishedAtMs : this.#shifted(kept, startedAtMs);
     return {
       name,
@@ -198,7 +198,8 @@ export class Report {
       function: kept.function,
       isFlaky,
       isRetried,
-      failures,
+      // Of an attempt that was to be run again, or of what is to be done.
+      failures: status === 'skipped' ? [] : kept.failures,
       source,
       key: this.#keyOf(kept.place),
       isQuarantined,

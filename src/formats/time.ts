@@ -31,7 +31,8 @@ const THOUSANDS = /^\d{1,3}(?:(?:,\d{3})+(?:\.\d*)?|(?:\.\d{3})+,\d*|(?:\.\d{3})
 /** `0,25`, `.5`, `0.`, `1e-05`. */
 const NUMBER = /^(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d{1,3})?$/i;
 /** A number and its unit: `350 us`, `1,234.5ms`, `3 Sek.` */
-const AMOUNT = /\s*([\d.,'’](?:[\d.,'’\s]*[\d.])?(?:e[+-]?\d{1,3})?)\s*([a-z\u00b5\u03bc]+)\.?(?:\s*(?:,|and|und)(?=\s))?/iy;
+const AMOUNT =
+  /\s*([\d.,'’](?:[\d.,'’\s]*[\d.])?(?:e[+-]?\d{1,3})?)\s*([a-z\u00b5\u03bc]+)\.?(?:\s*(?:,|and|und)(?=\s))?/iy;
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -84,8 +84,7 @@ describe('records of one test in one place', () => {
 describe('records with one name in several homes', () => {
   const at = (home: Partial<Home>): TestRecord =>
     record('P', { home: { suites: [], file: null, project: null, className: null, ownName: 'pays', ...home } });
-  const namesOf = (...homes: Partial<Home>[]): string[] =>
-    settled(homes.map(at)).executions.map(({ name }) => name);
+  const namesOf = (...homes: Partial<Home>[]): string[] => settled(homes.map(at)).executions.map(({ name }) => name);
 
   test('have names of their own, made of what differs', () => {
     expect(namesOf({ suites: ['cart'] }, { suites: ['courier'] })).toEqual(['cart.pays', 'courier.pays']);

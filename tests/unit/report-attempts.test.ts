@@ -66,6 +66,43 @@ test('CTest: a test that passed when it was repeated is listed once; namesakes i
   });
 });
 
+test.each([
+  [
+    'jest-30.xml',
+    {
+      'cart works.cart works': 'failed',
+      'cart same.cart same': 'failed',
+      ' works. works': 'failed',
+      ' retried. retried': 'passed',
+      ' later. later': 'passed',
+    },
+  ],
+  [
+    'mocha-12-xunit.xml',
+    {
+      works: 'passed',
+      'cart.works': 'passed',
+      'cart.retried': 'passed',
+      'cart.same': 'failed',
+      'courier.works': 'failed',
+    },
+  ],
+  [
+    'vitest-4.xml',
+    Object.fromEntries(
+      ['a.test.js', 'b.test.js'].flatMap((file) =>
+        Object.entries({ works: 'passed', retried: 'passed', never: 'failed', same: 'failed', later: 'skipped' }).map(
+          ([name, status]) => [`${file}.cart > ${name}`, status],
+        ),
+      ),
+    ),
+  ],
+])('%s: namesakes never look flaky, in one file or two', async (file, statuses) => {
+  const upload = await parseFixture(junit, file);
+  expect(outcomesOf(upload)).toEqual(statuses);
+  expect(executionsOf(upload)).toHaveLength(Object.keys(statuses).length);
+});
+
 test('behave and Robot Framework', async () => {
   expect(Object.values(statusesOf(await parseFixture(junit, 'behave-1.3.xml')))).toEqual([
     'passed',
@@ -102,7 +139,11 @@ describe('runners that list each attempt', () => {
     ],
     ['Maven: attempts within the test', suite(F('pays', '<flakyFailure message="no"/>')), 'flaky'],
     ['nextest: the same', suite(F('pays', '<rerunFailure/><flakyFailure/>')), 'failed'],
-    ['an assumption that does not hold', suite(F('pays', '<skipped type="org.opentest4j.TestAbortedException"/>')), 'skipped'],
+    [
+      'an assumption that does not hold',
+      suite(F('pays', '<skipped type="org.opentest4j.TestAbortedException"/>')),
+      'skipped',
+    ],
     ['another test with the name passed before it failed', suite(P('pays') + F('pays')), 'failed'],
   ])('%s', async (_, xml, outcome) => {
     expect((await outcomes(xml))['shop.Cart.pays']).toBe(outcome as 'flaky');
@@ -126,7 +167,12 @@ describe('namesakes', () => {
     const root = (inside: string) => `<testsuites name="bun test">${inside}</testsuites>`;
     const inFile = (file: string, one: string) => suite(suite(one, 'Cart', `file="${file}"`), file, `file="${file}"`);
     expect(
-      await outcomes(root(inFile('a.test.ts', P('pays', 'classname="Cart"')) + inFile('b.test.ts', F('pays', '<failure/>', 'classname="Cart"')))),
+      await outcomes(
+        root(
+          inFile('a.test.ts', P('pays', 'classname="Cart"')) +
+            inFile('b.test.ts', F('pays', '<failure/>', 'classname="Cart"')),
+        ),
+      ),
     ).toEqual({ 'a.test.ts.Cart.pays': 'passed', 'b.test.ts.Cart.pays': 'failed' });
   });
   test('of Playwright in two projects are named as in its own report', async () => {
@@ -136,7 +182,10 @@ describe('namesakes', () => {
       await outcomes(
         `<testsuites>${project('chromium', P('Cart › pays', test))}${project('webkit', F('Cart › pays', '<failure/>', test))}</testsuites>`,
       ),
-    ).toEqual({ '[chromium] › cart.spec.ts › Cart › pays': 'passed', '[webkit] › cart.spec.ts › Cart › pays': 'failed' });
+    ).toEqual({
+      '[chromium] › cart.spec.ts › Cart › pays': 'passed',
+      '[webkit] › cart.spec.ts › Cart › pays': 'failed',
+    });
   });
   test('in suites of two machines are one test: hosts change with each run', async () => {
     const host = (name: string, inside: string) => suite(inside, 'shop.Cart', `hostname="${name}"`);
@@ -194,7 +243,8 @@ describe('go test', () => {
     expect(upload.warnings).toEqual([]);
   });
 
-  const event = (fields: object): string => `${JSON.stringify({ Time: '2026-11-27T09:10:01Z', Package: 'p', ...fields })}\n`;
+  const event = (fields: object): string =>
+    `${JSON.stringify({ Time: '2026-11-27T09:10:01Z', Package: 'p', ...fields })}\n`;
   const ran = (Test: string, Action: string, ...lines: string[]): string =>
     event({ Action: 'run', Test }) +
     lines.map((Output) => event({ Action: 'output', Test, Output })).join('') +
@@ -205,8 +255,14 @@ describe('go test', () => {
 
   test('gotestsum runs what failed in another run of the package: that is one execution', async () => {
     const first = ran('TestPays', 'fail', 'no courier\n') + ran('TestShips', 'fail') + ran('TestAdds', 'pass') + failed;
-    const upload = await about(first + ran('TestPays', 'pass') + ran('TestShips', 'fail') + failed + ran('TestShips', 'fail') + failed);
-    expect(outcomesOf(upload)).toMatchObject({ 'p.TestPays': 'flaky', 'p.TestShips': 'failed', 'p.TestAdds': 'passed' });
+    const upload = await about(
+      first + ran('TestPays', 'pass') + ran('TestShips', 'fail') + failed + ran('TestShips', 'fail') + failed,
+    );
+    expect(outcomesOf(upload)).toMatchObject({
+      'p.TestPays': 'flaky',
+      'p.TestShips': 'failed',
+      'p.TestAdds': 'passed',
+    });
     expect(executionNamed(upload, 'p.TestPays').failures).toHaveLength(1);
     expect(upload.warnings).toEqual([]);
   });
@@ -232,7 +288,13 @@ describe('go test', () => {
     expect((await about(events + failed)).warnings).toEqual([]);
   });
   test('why a package failed is found where Go adds it to a test that passed, before its end or after it', async () => {
-    const stray = ['panic: test timed out after 2s\n', 'running tests:\n', '\tT (2s)\n', '\n', 'goroutine 33 [running]:\n'];
+    const stray = [
+      'panic: test timed out after 2s\n',
+      'running tests:\n',
+      '\tT (2s)\n',
+      '\n',
+      'goroutine 33 [running]:\n',
+    ];
     const after = stray.map((Output) => event({ Action: 'output', Test: 'T', Output })).join('');
     for (const events of [ran('T', 'pass', ...stray), ran('T', 'pass') + after]) {
       const upload = await about(events + failed);
@@ -248,7 +310,9 @@ describe('go test', () => {
   });
   test('lines of a program that logs in JSON are no events, and what stands before an event does not hide it', async () => {
     const logs = '{"level":30,"msg":"up"}\n{"Action":"login","user":7}\n';
-    const upload = await about(logs + event({ Action: 'run', Test: 'T' }) + 'loading 100%' + event({ Action: 'pass', Test: 'T' }) + passed);
+    const upload = await about(
+      `${logs}${event({ Action: 'run', Test: 'T' })}loading 100%${event({ Action: 'pass', Test: 'T' })}${passed}`,
+    );
     expect(outcomesOf(upload)).toEqual({ 'p.T': 'passed', 'p.TestMain': 'passed' });
     expect(upload.warnings).toEqual([]);
   });

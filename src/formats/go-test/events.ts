@@ -91,8 +91,7 @@ function eventOf(line: string): GoEvent | 'foreign' | null {
   }
 }
 
-export const isEvent = (value: unknown): boolean =>
-  ACTIONS.has(eventSchema.safeParse(value).data?.Action ?? '');
+export const isEvent = (value: unknown): boolean => ACTIONS.has(eventSchema.safeParse(value).data?.Action ?? '');
 
 /** Of an event that is not as Go writes it. */
 const actionSchema = z.object({ Action: z.unknown() }).refine(({ Action }) => Action !== undefined);

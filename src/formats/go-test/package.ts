@@ -109,12 +109,7 @@ export class GoPackage {
     if (/\[(?:build|setup) failed\]\s*$/.test(text)) this.#isBuildFailed = true;
   }
 
-  #readTest(
-    test: Test,
-    { Action, Output: text, Elapsed }: GoEvent,
-    atMs: number | null,
-    countTest: () => void,
-  ): void {
+  #readTest(test: Test, { Action, Output: text, Elapsed }: GoEvent, atMs: number | null, countTest: () => void): void {
     test.lastAtMs = atMs;
     switch (Action) {
       case 'output':

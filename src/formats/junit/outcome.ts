@@ -27,4 +27,5 @@ export function skipReason({ type = '', message }: XmlAttributes): { type: strin
 }
 
 /** pytest writes a second record for a test that has failed and whose teardown fails, too. */
-export const isStrayError = ({ message = '' }: XmlAttributes): boolean => message.startsWith('failed on teardown with ');
+export const isStrayError = ({ message = '' }: XmlAttributes): boolean =>
+  message.startsWith('failed on teardown with ');
