@@ -1,6 +1,6 @@
 /** Times as reports write them. */
 
-const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
 /** `Sat, 03 Dec 2022 23:10:07 GMT` and `Sat Dec 03 2022 23:10:07 GMT+0000 (UTC)`: the zone is always there. */
 const WORDY = /^[A-Z][a-z]{2},? .*\d{4}.*(?:GMT|UTC|[+-]\d{4})/;
 
@@ -18,6 +18,7 @@ export function parseTimestamp(text: string | undefined): number | null {
 
 function isoOf([, date, minutes, seconds = '00', fraction = '', zone = 'Z']: RegExpExecArray): string {
   const millis = fraction.slice(0, 3).padEnd(3, '0');
+  if (/^[GU]/i.test(zone)) return `${date}T${minutes}:${seconds}.${millis}Z`;
   const offset = zone.length === 3 ? `${zone}:00` : zone.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2');
   return `${date}T${minutes}:${seconds}.${millis}${offset.toUpperCase()}`;
 }

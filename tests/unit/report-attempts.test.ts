@@ -103,6 +103,50 @@ test.each([
   expect(executionsOf(upload)).toHaveLength(Object.keys(statuses).length);
 });
 
+test('Surefire with rerunFailingTestsCount: the attempts of a test are within it', async () => {
+  const upload = await parseFixture(junit, 'surefire-3.5-junit5.xml');
+  const cart = (name: string) => executionNamed(upload, `shop.CartTest.${name}`);
+  expect(cart('pays')).toMatchObject({ status: 'passed', isFlaky: true, isRetried: true });
+  expect(cart('ships')).toMatchObject({ status: 'failed', isRetried: true });
+  expect(cart('ships').failures).toHaveLength(3);
+  expect(cart('assumes').status).toBe('skipped');
+  expect(cart('rounds(int)[2]').status).toBe('failed');
+});
+
+test('Surefire with TestNG: attempts are listed as skipped, with the message of their failure', async () => {
+  const upload = await parseFixture(junit, 'surefire-3.5-testng.xml');
+  const cart = (name: string) => executionNamed(upload, `shop.CartTest.${name}`);
+  expect(cart('pays')).toMatchObject({
+    status: 'passed',
+    isFlaky: true,
+    failures: [{ attempt: 1, message: 'expected [2] but found [1]' }],
+  });
+  expect(cart('ships')).toMatchObject({ status: 'failed', isRetried: true });
+  expect(cart('ships').failures.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+  expect(executionsOf(upload)).toHaveLength(6);
+});
+
+test('TestNG alone: rows of one test have one name, which fails if one of them does', async () => {
+  const upload = await parseFixture(junit, 'testng-7.10.xml');
+  expect(executionsOf(upload).map(({ name, status }) => `${name} ${status}`).sort()).toEqual([
+    'shop.CartTest.adds passed',
+    'shop.CartTest.pays passed',
+    'shop.CartTest.pays skipped',
+    'shop.CartTest.rows failed',
+    'shop.CartTest.ships failed',
+  ]);
+});
+
+test('Playwright as JUnit: a test in two projects is two tests, named as in its own report', async () => {
+  const upload = await parseFixture(junit, 'playwright-1.65.xml');
+  expect(statusesOf(upload)).toEqual({
+    '[chromium] › cart.spec.ts › Cart › works': 'passed',
+    '[chromium] › cart.spec.ts › Cart › retried': 'passed',
+    '[webkit] › cart.spec.ts › Cart › works': 'failed',
+    '[webkit] › cart.spec.ts › Cart › retried': 'passed',
+  });
+});
+
 test('behave and Robot Framework', async () => {
   expect(Object.values(statusesOf(await parseFixture(junit, 'behave-1.3.xml')))).toEqual([
     'passed',

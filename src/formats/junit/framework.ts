@@ -39,9 +39,20 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
   vitest: 'never',
 };
 
+/** What wrote a suite, where that matters for what its tests mean. */
+export type Writer = 'surefire' | 'testng' | null;
+
+/** TestNG has a reporter of its own, which writes times like no other. */
+export function writerOf(attributes: XmlAttributes): Writer {
+  if (attributes['xsi:noNamespaceSchemaLocation']?.includes('surefire')) return 'surefire';
+  return /\d UTC$/.test(attributes.timestamp ?? '') ? 'testng' : null;
+}
+
 /** How the runner of a report lists a test more than once. */
-export function listingOf(framework: string | null, attributes: XmlAttributes): Listing {
+export function listingOf(framework: string | null, writer: Writer, attributes: XmlAttributes): Listing {
   if (framework !== null) return LISTINGS[framework] ?? 'attempts';
+  // TestNG gives one name to all rows of a test, and calls attempts that failed skipped.
+  if (writer === 'testng') return 'never';
   return isOfNode(attributes) || isOfCtest(attributes) ? 'never' : 'attempts';
 }
 

@@ -10,7 +10,7 @@ import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
-import { listingOf, runnerOf, saysNothing } from './framework.ts';
+import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 
 interface Suite {
@@ -19,6 +19,7 @@ interface Suite {
   path: NamePath | null;
   file: string | null;
   hostname: string | null;
+  writer: Writer;
   clock: SuiteClock;
   /** Failures and errors that it claims to contain. */
   declaredFailures: number;
@@ -136,6 +137,7 @@ export class JunitHandler implements XmlHandler {
       // Cut here, once, and not for each of its tests.
       file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
       hostname: cutDetail(nonEmpty(attributes.hostname)),
+      writer: writerOf(attributes) ?? around?.writer ?? null,
       clock: suiteClock(timestampMs, around?.clock),
       declaredFailures: countOf(attributes.failures) + countOf(attributes.errors),
       hasFailure: false,
@@ -175,7 +177,7 @@ export class JunitHandler implements XmlHandler {
   #skip(open: Case, attributes: XmlAttributes): void {
     open.isSkipped = true;
     open.isTodo = isTodo(attributes);
-    const reason = skipReason(attributes);
+    const reason = skipReason(attributes, this.#suites.at(-1)?.writer === 'surefire');
     if (reason === null) return;
     open.isAttempt = true;
     open.failures.push(cutFailure({ attempt: 1, ...reason, stacktrace: null }));
@@ -226,7 +228,7 @@ export class JunitHandler implements XmlHandler {
       isFlaky: hasFlakyAttempt && status === 'passed',
       isRetried: hasFlakyAttempt || closed.hasRerun,
       failures,
-      listing: home.project === null ? listingOf(framework, attributes) : 'never',
+      listing: home.project === null ? listingOf(framework, suite?.writer ?? null, attributes) : 'never',
       part: closed.isAttempt ? 'attempt' : closed.isAddition && framework === 'pytest' ? 'addition' : 'whole',
       home,
     });

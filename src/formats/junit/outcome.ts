@@ -21,9 +21,16 @@ const THROWN = /(?:Error|Exception|Failure|Failed)$/;
 /** Thrown by a test that does not want to run. */
 const WANTS_NO_RUN = /skip|assum|abort|ignor|pending|todo|xfail/i;
 
-/** TestNG marks a failed attempt that it runs again as skipped, with what was thrown. Null for any other skip. */
-export function skipReason({ type = '', message }: XmlAttributes): { type: string; message: string | null } | null {
-  return THROWN.test(type) && !WANTS_NO_RUN.test(type) ? { type, message: message || null } : null;
+/**
+ * TestNG marks a failed attempt that it runs again as skipped. What was thrown tells it from any other skip; Surefire
+ * leaves only its message, and has other names for other tests. Null for a skip.
+ */
+export function skipReason(
+  { type, message }: XmlAttributes,
+  isOfSurefire: boolean,
+): { type: string | null; message: string | null } | null {
+  const isThrown = type ? THROWN.test(type) && !WANTS_NO_RUN.test(type) : isOfSurefire && Boolean(message);
+  return isThrown ? { type: type || null, message: message || null } : null;
 }
 
 /** pytest writes a second record for a test that has failed and whose teardown fails, too. */
