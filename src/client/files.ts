@@ -33,7 +33,7 @@ export async function reportFilesOf(
 
 /** A sentence for people about files that are left out. */
 export const leftOutSentence = (file: string, { title }: ReportFormat): string =>
-  `${file} is left out: it is no ${title} report.`;
+  `${file} is left out: it is not a ${title} report.`;
 
 /**
  * A folder stands for the files in it that match `folderGlobs`. Globs that the shell did not expand (quoted, or `**`)

@@ -19,7 +19,7 @@ import type { Status } from './status.ts';
  * - `never`: the same name there is a namesake
  * - `attempts`: a failed test, run again, is listed once for each attempt; of an unknown runner we expect the same
  * - `reruns`: every record before the last is a failed attempt, even if it does not say so
- * - `repeats`: each record is an execution, unless it is of a later round and the test failed in an earlier one
+ * - `repeats`: each record is an execution, unless it belongs to a later round and the test failed in an earlier one
  */
 export type Listing = 'never' | 'attempts' | 'reruns' | 'repeats';
 
@@ -42,7 +42,7 @@ export interface TestRecord {
   failures: FailureRow[];
   listing: Listing;
   part: Part;
-  /** Counts the times that the runner began anew within the report. */
+  /** Counts the times that the runner began again within the report. */
   round: number;
   /** Null where no other test of the report can have the name. */
   home: Home | null;
@@ -51,7 +51,7 @@ export interface TestRecord {
 export interface Settled<R> {
   /** In no order. */
   executions: R[];
-  /** Names that stood in several homes; each of these tests has a name of its own now. */
+  /** Names that stood in several homes; each of these tests has its own name now. */
   renamed: string[];
   /** Names of several tests in one place, of which one failed: they are one execution. */
   joined: string[];

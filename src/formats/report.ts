@@ -178,7 +178,7 @@ export class Report {
     const { executions, renamed, joined } = settled(this.#kept);
     if (renamed.length > 0) for (const { name } of executions) this.#countName(name.length);
     if (renamed.length > 0)
-      this.warn(`${named(renamed)} in several suites. Each is a test of its own, named by its suite.`);
+      this.warn(`${named(renamed)} in several suites. Each is a separate test, named by its suite.`);
     if (joined.length > 0)
       this.warn(
         `${named(joined)} for several tests of one suite. They count as one, which fails if one of them does: give each its own name.`,

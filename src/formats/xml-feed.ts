@@ -72,7 +72,7 @@ export class XmlFeed {
       at = this.#takeRun(at) ?? (this.isLenient ? this.#takeCharacter(at, isLast) : undefined) ?? this.#step(at);
   }
 
-  /** Takes an `&` or `<` that begins nothing as the character it is, and returns where the text goes on. */
+  /** Takes an `&` or `<` that begins nothing as the character it is, and returns where the text continues. */
   #takeCharacter(at: number, isLast: boolean): number | undefined {
     const { state, sawRoot, closedRoot } = this.#state;
     const isText = state === STATE.TEXT && sawRoot && !closedRoot;

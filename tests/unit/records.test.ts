@@ -86,7 +86,7 @@ describe('records with one name in several homes', () => {
     record('P', { home: { suites: [], file: null, project: null, className: null, ownName: 'pays', ...home } });
   const namesOf = (...homes: Partial<Home>[]): string[] => settled(homes.map(at)).executions.map(({ name }) => name);
 
-  test('have names of their own, made of what differs', () => {
+  test('have separate names, made of what differs', () => {
     expect(namesOf({ suites: ['cart'] }, { suites: ['courier'] })).toEqual(['cart.pays', 'courier.pays']);
     expect(namesOf({ suites: ['a', 'cart'] }, { suites: ['b', 'cart'] })).toEqual(['a.cart.pays', 'b.cart.pays']);
     expect(namesOf({ suites: ['a', 'Cart'], className: 'Cart' }, { suites: ['b', 'Cart'], className: 'Cart' })).toEqual(

@@ -49,7 +49,7 @@ describe('node --test with suites', async () => {
   });
   test('the receipt says so, and what has one name in one suite', () => {
     expect(upload.warnings).toEqual([
-      '1 name (test.works) stands in several suites. Each is a test of its own, named by its suite.',
+      '1 name (test.works) stands in several suites. Each is a separate test, named by its suite.',
       '1 name (test.works) stands for several tests of one suite. They count as one, which fails if one of them does: give each its own name.',
     ]);
   });
@@ -207,7 +207,7 @@ describe('runners that never list a test twice', () => {
 });
 
 describe('namesakes', () => {
-  test('in two files without a suite of their own', async () => {
+  test('in two files with equal suites', async () => {
     const root = (inside: string) => `<testsuites name="bun test">${inside}</testsuites>`;
     const inFile = (file: string, one: string) => suite(suite(one, 'Cart', `file="${file}"`), file, `file="${file}"`);
     expect(
@@ -281,7 +281,7 @@ describe('go test', () => {
       '2 packages stopped before all tests had run: example.com/shop/crash (TestPanics ended its process), example.com/shop/late (TestNext ended its process).',
     ]);
   });
-  test('a race fails its test, and the package goes on', async () => {
+  test('a race fails its test, and the package continues', async () => {
     const upload = await parseFixture(goTest, 'race.json');
     expect(executionNamed(upload, 'example.com/shop/race.TestRaces').failures[0]?.message).toContain('race detected');
     expect(upload.warnings).toEqual([]);

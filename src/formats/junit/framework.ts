@@ -42,7 +42,7 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
 /** What wrote a suite, where that matters for what its tests mean. */
 export type Writer = 'surefire' | 'testng' | null;
 
-/** TestNG has a reporter of its own, which writes times like no other. */
+/** TestNG has its own reporter, which writes times like no other. */
 export function writerOf(attributes: XmlAttributes): Writer {
   if (attributes['xsi:noNamespaceSchemaLocation']?.includes('surefire')) return 'surefire';
   return /\d UTC$/.test(attributes.timestamp ?? '') ? 'testng' : null;

@@ -34,7 +34,7 @@ async function withoutPreamble(body: Uint8Array): Promise<Uint8Array> {
   for (let start = first, objects = 0; start >= 0 && objects < OBJECTS_MAX && bytesLeft > 0; objects++) {
     const lineEnd = bytes.indexOf(NEWLINE, start);
     const line = bytes.subarray(start, lineEnd < 0 ? bytes.length : lineEnd);
-    // A line of a log is an object of its own; only what goes on after it is read further.
+    // A line of a log is a whole object; only one that continues on the next line is read further.
     const isLogged = line.length > 1 && isObject(line) && !(await hasSuites(line));
     const rest = isLogged ? line : bytes.subarray(start);
     if (!isLogged && (await hasSuites(rest))) return bytes.subarray(start);
