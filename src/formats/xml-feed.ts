@@ -36,6 +36,8 @@ interface SaxState {
 const REFERENCE = /&(?:#\d{1,10}|#x[\da-f]{1,8}|[a-z_:][\w:.-]{0,63});/iy;
 /** What may still become one. */
 const REFERENCE_BEGUN = /&(?:#\d{0,10}|#x[\da-f]{0,8}|[a-z_:][\w:.-]{0,63})?$/iy;
+/** A character that begins nothing costs as much as so many of markup. */
+const CHARACTER_MARKUP = 64;
 /** What may follow a `<` that opens something. */
 const AFTER_OPENING = /[a-z_:/!?\u0080-\uffff]/i;
 
@@ -95,7 +97,7 @@ export class XmlFeed {
   }
 
   #give(reference: string, at: number): number {
-    this.onMarkup(reference.length);
+    this.onMarkup(CHARACTER_MARKUP);
     this.parser.write(reference);
     return at + 1;
   }

@@ -26,7 +26,7 @@ export function saysOnlyThatTestsFailed(text: string, failed: FailedResults): bo
     if (trimmed === '') continue;
     if (trimmed.length > LINE_LENGTH_MAX) return false;
     const name = FAILED_TEST.exec(trimmed)?.[1];
-    if (name !== undefined && isFailed(name, failed.names)) isAfterTest = true;
+    if (name !== undefined && failed.names.has(name)) isAfterTest = true;
     else if (FAILED_EXIT.test(trimmed) && failed.names.size > 0) isAfterTest = false;
     else if (failed.classes.has(FAILED_SETUP.exec(trimmed)?.[1]?.trim() ?? '')) isAfterTest = true;
     else if (!(isAfterTest && isDetail(line))) return false;
@@ -35,12 +35,3 @@ export function saysOnlyThatTestsFailed(text: string, failed: FailedResults): bo
 }
 
 const isDetail = (line: string): boolean => DETAIL.test(line) || /^\s{2,}\S/.test(line);
-
-/** xUnit cuts long names, and writes line breaks as `\n`. */
-function isFailed(name: string, names: ReadonlySet<string>): boolean {
-  if (names.has(name)) return true;
-  const beginning = /^(.{20,})(?:···|\.\.\.|…)$/.exec(name)?.[1];
-  if (beginning === undefined) return false;
-  for (const one of names) if (one.startsWith(beginning)) return true;
-  return false;
-}
