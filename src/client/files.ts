@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { ReportFormat } from '../formats/format.ts';
 
-export interface ExpandedFiles {
+interface ExpandedFiles {
   /** Paths as they are displayed and read: sorted, without duplicates. */
   files: string[];
   /** Patterns that match no file. */
@@ -13,7 +13,7 @@ export interface ExpandedFiles {
   found: ReadonlySet<string>;
 }
 
-export interface ReportFiles extends ExpandedFiles {
+interface ReportFiles extends ExpandedFiles {
   /** What was found and is a whole document of another kind. */
   leftOut: string[];
 }

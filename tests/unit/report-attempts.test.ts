@@ -128,7 +128,11 @@ test('Surefire with TestNG: attempts are listed as skipped, with the message of 
 
 test('TestNG alone: rows of one test have one name, which fails if one of them does', async () => {
   const upload = await parseFixture(junit, 'testng-7.10.xml');
-  expect(executionsOf(upload).map(({ name, status }) => `${name} ${status}`).sort()).toEqual([
+  expect(
+    executionsOf(upload)
+      .map(({ name, status }) => `${name} ${status}`)
+      .sort(),
+  ).toEqual([
     'shop.CartTest.adds passed',
     'shop.CartTest.pays passed',
     'shop.CartTest.pays skipped',
