@@ -147,6 +147,11 @@ describe('errors of a run', () => {
   ])('%s, say nothing that the results do not say', async (_, text) => {
     expect(await warningsOf(pays, summaryOf(errorsOf(text)))).toEqual([]);
   });
+  test('of xUnit, about a row whose name has a line break, neither', async () => {
+    const row = failed('Shop.CartTests.Splits(text: &quot;a&#10;b&quot;)');
+    const error = errorsOf('[xUnit.net 00:00:00.41]     Shop.CartTests.Splits(text: &quot;a\\nb&quot;) [FAIL]');
+    expect(await warningsOf(row, summaryOf(error))).toEqual([]);
+  });
   test('of NUnit, about a fixture whose set-up fails its tests, neither', async () => {
     const definitions = '<UnitTest id="1"><TestMethod className="Shop.CartTests" name="Pays"/></UnitTest>';
     const setUp = errorsOf('SetUp failed for test fixture Shop.CartTests');

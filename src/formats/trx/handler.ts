@@ -190,7 +190,8 @@ export class TrxHandler implements XmlHandler {
     for (const result of this.#results) {
       if (result.status !== 'failed') continue;
       const className = this.#definitions.get(result.testId)?.className ?? '';
-      names.add(result.testName).add(nameOf(result.testName, className));
+      const name = nameOf(result.testName, className);
+      names.add(result.testName).add(name).add(onOneLine(name));
       if (className !== '') classes.add(className);
     }
     return { names, classes };
@@ -255,6 +256,10 @@ export class TrxHandler implements XmlHandler {
 /** xUnit includes the class in the name; MSTest and NUnit do not. */
 const nameOf = (ownName: string, className: string): string =>
   className === '' || ownName.startsWith(`${className}.`) ? ownName : `${className}.${ownName}`;
+
+/** As xUnit shows a name with line breaks in an error of the run. */
+const onOneLine = (name: string): string =>
+  name.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 
 const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
 
