@@ -9,7 +9,8 @@ RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
 # Tailwind's scanner is an optional dependency, so this stage installs all of them, and leaves them behind.
 FROM oven/bun:1.4.5-slim AS web
 WORKDIR /app
-COPY package.json bun.lock ./
+COPY package.json bun.lock bunfig.toml ./
+COPY packages ./packages
 RUN bun install --frozen-lockfile --ignore-scripts
 COPY src ./src
 COPY web ./web
@@ -25,7 +26,8 @@ COPY src ./src
 COPY workers ./workers
 COPY --from=web /app/web/dist ./web/dist
 RUN ln -s /app/src/cli.ts /usr/local/bin/ci-insights
-USER bun
+# `bun`, as a number: Kubernetes cannot see that a name is not root.
+USER 1000
 EXPOSE 3000
 # Checks that it is alive, not ready: replacing this container does not help a store that is down. A worker listens on METRICS_PORT.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

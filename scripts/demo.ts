@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { readConfig } from '../src/config.ts';
+import { readConfig, SETTINGS } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
 import { recordEvents } from '../src/postgres/outbox.ts';
@@ -33,7 +33,7 @@ if (import.meta.main) await demo();
 async function demo(): Promise<void> {
   const memory = '/dev/shm';
   const folder = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'ci-insights-demo-'));
-  const environment = { ...process.env, DATA_DIR: folder, PORT: process.env.PORT ?? '3000', LOG_LEVEL: 'error' };
+  const environment = demoEnvironment(process.env, folder);
   const startedAt = performance.now();
   const child = Bun.spawn([process.execPath, CLI, 'serve'], { env: environment, stdout: 'pipe', stderr: 'inherit' });
   let isStopping = false;
@@ -81,6 +81,18 @@ async function demo(): Promise<void> {
   }
   await child.exited;
   await stop();
+}
+
+/**
+ * Without any setting of yours but the port: the demo fills the stores that it finds, and prints a link for an operator. So
+ * it has none but its own, and no way to another service.
+ */
+export function demoEnvironment(given: Record<string, string | undefined>, folder: string): Record<string, string> {
+  const isYours = (name: string): boolean => SETTINGS.includes(name) || /^(?:PG|OTEL_|CI_INSIGHTS_)/.test(name);
+  const others = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined || isYours(name) ? [] : [[name, value] as const],
+  );
+  return { ...Object.fromEntries(others), DATA_DIR: folder, PORT: given.PORT || '3000', LOG_LEVEL: 'error' };
 }
 
 /** The address that the service reports when it is ready; undefined if it ended before. */

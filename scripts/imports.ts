@@ -105,6 +105,7 @@ export const ROOMS = Object.keys(ALLOWED) as Room[];
 
 const ROOM_OF_FILE: Record<string, Room> = {
   'src/app.ts': 'app',
+  'src/ci-token-config.ts': 'config',
   'src/cli.ts': 'cli',
   'src/config.ts': 'config',
   'src/deps.ts': 'deps',

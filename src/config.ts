@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
 import { UserError } from './errors.ts';
 import { type OidcConfig, oidcOf, oidcScopes, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
@@ -59,6 +60,26 @@ const secrets = z
     `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma during a rotation`,
   );
 
+/** By owner, in lower case: hosts do not distinguish case there. */
+type OwnerSecrets = ReadonlyMap<string, readonly string[]>;
+
+/** An owner may be named twice, during a rotation. */
+const ownerSecrets = z
+  .string()
+  .regex(
+    new RegExp(`^(?:\\s*[A-Za-z0-9-]+=[^,]{${SECRET_LENGTH_MIN},}(?:,|$))+$`),
+    `must look like owner=secret,other=secret, each secret of at least ${SECRET_LENGTH_MIN} characters`,
+  )
+  .transform((value): OwnerSecrets => {
+    const byOwner = new Map<string, string[]>();
+    for (const pair of value.split(',').filter((text) => text.trim() !== '')) {
+      const at = pair.indexOf('=');
+      const owner = pair.slice(0, at).trim().toLowerCase();
+      byOwner.set(owner, [...(byOwner.get(owner) ?? []), pair.slice(at + 1).trim()]);
+    }
+    return byOwner;
+  });
+
 /** Headers in OpenTelemetry's form: `name=value` pairs separated by commas, values percent-encoded. */
 const headerPairs = z
   .string()
@@ -100,6 +121,7 @@ const environmentSchema = z.object({
   GITHUB_AUTH: onOff.optional(),
   GITHUB_API_URL: secretsUrl.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
+  GITHUB_WEBHOOK_OWNER_SECRETS: ownerSecrets.optional(),
   OIDC_ISSUER: secretsUrl.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
@@ -107,6 +129,9 @@ const environmentSchema = z.object({
   OIDC_ACCESS: signInRules.optional(),
   OIDC_SCOPES: oidcScopes.optional(),
   OIDC_GROUPS_CLAIM: z.string().optional(),
+  CI_TOKEN_ISSUERS: ciIssuers.optional(),
+  CI_TOKEN_AUDIENCE: ciAudiences.optional(),
+  CI_TOKEN_ACCESS: ciRules.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -121,6 +146,9 @@ const environmentSchema = z.object({
   UV_THREADPOOL_SIZE: whole(1, 1_024).optional(),
   BUN_JSC_forceRAMSize: whole(128 * 2 ** 20, Number.MAX_SAFE_INTEGER).optional(),
 });
+
+/** Every variable that the service reads. */
+export const SETTINGS: readonly string[] = Object.keys(environmentSchema.shape);
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -151,8 +179,12 @@ export interface Config {
   githubApiUrl: string | undefined;
   /** Each of them may sign the host's webhooks; without any, every delivery is refused. */
   webhookSecrets: readonly string[];
+  /** For the repositories of an owner who is in here, only these may sign. */
+  webhookOwnerSecrets: OwnerSecrets;
   /** Undefined: people sign in with application keys only. */
   oidc: OidcConfig | undefined;
+  /** Undefined: CI jobs need keys. */
+  ciTokens: CiTokenConfig | undefined;
   httpIngest: boolean;
   /** The largest request body in bytes, as sent and after decompression. */
   compressedBytesMax: number;
@@ -185,6 +217,7 @@ export function secretsOf(config: Config): string[] {
     ),
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
     ...config.webhookSecrets,
+    ...[...config.webhookOwnerSecrets.values()].flat(),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
@@ -234,7 +267,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
+    webhookOwnerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
     oidc: oidcOf(env),
+    ciTokens: ciTokensOf(env),
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,

@@ -5,6 +5,7 @@ import { type ClickHouse, openClickHouse } from './clickhouse/client.ts';
 import { migrateClickHouse } from './clickhouse/migrate.ts';
 import { observed } from './clickhouse/observed.ts';
 import type { RemoteEngines } from './clickhouse/remote.ts';
+import { assertDropsRepeats } from './clickhouse/tokens.ts';
 import type { Clock } from './clock.ts';
 import { type Config, secretsOf } from './config.ts';
 import { ReceiptStore } from './ledger/receipts.ts';
@@ -147,14 +148,14 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
   }
 }
 
-/** Migrates ClickHouse, and completes what a power loss left of the embedded engine's inserts. */
+/** Migrates ClickHouse, sees that a server drops repeats, and completes what a power loss left of the embedded engine's inserts. */
 async function prepareClickHouse(
   clickhouse: ClickHouse,
   config: Config,
   { postgres, log }: Pick<PostgresDeps, 'postgres' | 'log'>,
 ): Promise<void> {
   await migrateClickHouse(clickhouse);
-  if (config.clickhouseUrl) return;
+  if (config.clickhouseUrl) return assertDropsRepeats(clickhouse);
   // No other process uses the embedded engine, and nothing is inserted yet.
   const unfinished = { clickhouse, db: postgres.db, log };
   await repairBlocks(unfinished);

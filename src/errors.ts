@@ -11,6 +11,8 @@ export class StoreUnavailable extends Error {
   constructor(
     readonly store: StoreName,
     cause?: unknown,
+    /** For the person who starts the service, if the store responds but refuses: a sentence with no address and no secret. */
+    readonly advice?: string,
   ) {
     super(`${store} is unavailable`, { cause });
   }

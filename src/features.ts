@@ -1,5 +1,6 @@
 /** Features of the service over HTTP. Each mounts its operations in the same way: as a function of the app. */
 import { mountApplication } from './access/application.ts';
+import { mountCiExchange } from './access/ci-exchange.ts';
 import { IdentityProvider } from './access/identity-provider.ts';
 import { mountKeys } from './access/keys.ts';
 import { mountSessions } from './access/sessions.ts';
@@ -17,7 +18,7 @@ import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
-import { mountHealth } from './operate/health.ts';
+import { mountHealth, readinessOf } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
 import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
@@ -44,6 +45,8 @@ export type CoreDeps = Pick<
 > & {
   /** Undefined: people sign in with application keys only. */
   oidc?: Deps['config']['oidc'];
+  /** Undefined: CI jobs need keys. */
+  ciTokens?: Deps['config']['ciTokens'];
 };
 
 /**
@@ -51,7 +54,7 @@ export type CoreDeps = Pick<
  * quarantines listen.
  */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc } = deps;
+  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc, ciTokens } = deps;
   const { db } = deps.postgres;
   const identity = oidc && { provider: new IdentityProvider({ clock, ...oidc }), rules: oidc.rules };
   return [
@@ -59,7 +62,8 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
-    (app, http) => mountHealth(app, http, probes),
+    (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
+    (app, http) => mountHealth(app, http, readinessOf(db, probes)),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
@@ -82,7 +86,7 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 
 /** Everything that the API's port offers, in the order of its document. */
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
-  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc }),
+  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc, ciTokens: deps.config.ciTokens }),
   ...monitoring.features,
   (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountReceiptLists(app, http, deps.receipts),
@@ -109,6 +113,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
   secrets: config.webhookSecrets,
+  ownerSecrets: config.webhookOwnerSecrets,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
 });

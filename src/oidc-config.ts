@@ -29,7 +29,7 @@ export const signInRules = z.string().transform((value, context) => {
   context.addIssue({
     code: 'custom',
     message:
-      'must be rules separated by semicolons, such as "group:platform admin *; domain:example.com view acme": group, domain or email; ci, view or admin; *, an owner or owner/repository',
+      'must be rules separated by semicolons, such as "group:platform admin *; domain:example.com view acme": group, domain or email; view, upload, ci or admin; *, an owner or owner/repository',
   });
   return z.NEVER;
 });

@@ -1,13 +1,17 @@
 /** Metrics and log lines of jobs. */
 import type { Worker } from 'bullmq';
+import { failingStore } from '../src/clickhouse/failing-store.ts';
 import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { jobSeconds, jobs, storeUnavailable } from '../src/observability/metrics.ts';
+import { outagesOf } from '../src/observability/outages.ts';
 
 /** Counts how a worker's jobs end. */
 export function countJobs(worker: Worker, queue: string, log: Logger): void {
   for (const outcome of ['done', 'retried', 'failed']) jobs.inc({ queue, outcome }, 0);
+  const outages = outagesOf(log);
   worker.on('completed', (job) => {
+    outages.worked(queue);
     jobs.inc({ queue, outcome: 'done' });
     if (job.processedOn !== undefined && job.finishedOn !== undefined)
       jobSeconds.observe({ queue }, Math.max(job.finishedOn - job.processedOn, 0) / 1_000);
@@ -18,6 +22,8 @@ export function countJobs(worker: Worker, queue: string, log: Logger): void {
     if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: 'job' });
     if (isLast)
       log.error({ job: job.id, queue, err: error }, 'a job ran out of attempts and stays in the queue as failed');
-    else log.warn({ job: job?.id, queue, err: error }, 'a job failed; will retry');
+    const store = failingStore(error);
+    if (store !== undefined) outages.failed(store, queue, error);
+    else if (!isLast) log.warn({ job: job?.id, queue, err: error }, 'a job failed; will retry');
   });
 }

@@ -7,9 +7,11 @@
  *
  * A wake during a run, a pause or a backoff starts no second run and shortens nothing: it asks for one run after it.
  */
+import { failingStore } from '../src/clickhouse/failing-store.ts';
 import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { storeUnavailable } from '../src/observability/metrics.ts';
+import { outagesOf } from '../src/observability/outages.ts';
 
 export interface LoopOptions {
   /** For the log and the metrics. */
@@ -103,11 +105,13 @@ export class Loop {
     try {
       await run();
       this.#failures = 0;
+      outagesOf(log).worked(name);
     } catch (error) {
       this.#failures++;
-      const isStoreDown = error instanceof StoreUnavailable;
-      if (isStoreDown) storeUnavailable.inc({ store: error.store, needed_by: name });
-      log[isStoreDown ? 'warn' : 'error']({ err: error }, `${name} failed; will retry`);
+      if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: name });
+      const store = failingStore(error);
+      if (store !== undefined) outagesOf(log).failed(store, name, error);
+      else log.error({ err: error }, `${name} failed; will retry`);
     }
   }
 

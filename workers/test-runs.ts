@@ -1,8 +1,8 @@
 /** Handles `test-runs` jobs: records the repository, prepares the chunk, and adds it to the next block. */
 import type { Clock } from '../src/clock.ts';
-import { guessDefaultBranch, shortBranch } from '../src/domain/default-branch.ts';
+import { defaultBranchWarning, guessDefaultBranch, originOf, shortBranch } from '../src/domain/default-branch.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
-import { originOf, type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
+import { type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';
@@ -20,7 +20,7 @@ export const testRunsHandler =
   ({ clock, repositories, batcher, retentionDays }: TestRunsDeps): Handler<typeof testRunsSchema> =>
   async (payload, { bytes }) => {
     const repository = await recordRepository(repositories, payload);
-    const chunk = prepared(payload, {
+    const chunk = prepared(warned(payload, repository), {
       repositoryId: repository.id,
       defaultBranch: repository.defaultBranch,
       now: clock.now(),
@@ -45,13 +45,21 @@ function prepared(payload: TestRunsJob, options: PrepareOptions): PreparedChunk 
   }
 }
 
-/** Records the repository at its first upload, and learns its default branch from uploads. */
+const statedDefaultBranch = ({ run }: TestRunsJob): string | null =>
+  run.default_branch ? shortBranch(run.default_branch) : null;
+
+/** The job with a warning for its receipt if it names another default branch than the known one, which stays. */
+function warned(job: TestRunsJob, { defaultBranch, defaultBranchSource }: Repository): TestRunsJob {
+  const warning = defaultBranchWarning(statedDefaultBranch(job), defaultBranch, defaultBranchSource);
+  return warning === undefined ? job : { ...job, warnings: [...job.warnings, warning] };
+}
+
+/** Records the repository at its first upload, and learns its default branch from the first uploads that say it. */
 async function recordRepository(repositories: RepositoryStore, job: TestRunsJob): Promise<Repository> {
   const repository = await repositories.record(job.repository);
-  const stated = job.run.default_branch ? shortBranch(job.run.default_branch) : null;
-  if (stated !== null && (repository.defaultBranchSource === null || repository.defaultBranchSource === 'guess'))
-    return repositories.learnDefaultBranch(repository, stated, 'payload');
   if (repository.defaultBranch !== null) return repository;
+  const stated = statedDefaultBranch(job);
+  if (stated !== null) return repositories.learnDefaultBranch(repository, stated, 'payload');
   const guessed = guessDefaultBranch(originOf(job.run));
   return guessed === null ? repository : repositories.learnDefaultBranch(repository, guessed, 'guess');
 }

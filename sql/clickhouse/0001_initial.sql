@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS ci.ingest
   branch String,
   base_ref String,
   pull_request UInt32,
+  is_confined Bool,
   framework String,
   framework_version String,
   language String,
@@ -77,6 +78,7 @@ CREATE TABLE IF NOT EXISTS ci.executions
   branch String CODEC(ZSTD(1)),
   base_ref String CODEC(ZSTD(1)),
   pull_request UInt32 CODEC(ZSTD(1)),
+  is_confined Bool,
   test_name String CODEC(ZSTD(1)),
   filepath String CODEC(ZSTD(1)),
   function String CODEC(ZSTD(1)),
@@ -214,11 +216,34 @@ ORDER BY (repository_id, received_at, id)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
+-- Each start and doctor insert a line here twice under one token, through a view and directly, to see that the server drops
+-- repeats. No read of the service uses the rows, so a TTL may remove them.
+CREATE TABLE IF NOT EXISTS ci.probe_lines
+(
+  repository_id UUID
+)
+ENGINE = Null;
+
+CREATE TABLE IF NOT EXISTS ci.probes
+(
+  repository_id UUID,
+  tried_at DateTime('UTC') DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY repository_id
+TTL tried_at + INTERVAL 1 DAY
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS ci.lines_to_probes TO ci.probes AS
+SELECT repository_id, now() AS tried_at
+FROM ci.probe_lines;
+
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_executions TO ci.executions AS
 SELECT
   repository_id, on_default, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
   status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, run_id,
-  run_attempt, commit_sha, branch, base_ref, pull_request, test_name, filepath, function, framework,
+  run_attempt, commit_sha, branch, base_ref, pull_request, is_confined, test_name, filepath, function, framework,
   framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
 FROM ci.ingest
 ARRAY JOIN

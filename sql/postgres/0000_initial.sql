@@ -13,11 +13,15 @@ CREATE TABLE "ci_insights"."application_keys" (
 	"owner" text,
 	"scope" text NOT NULL,
 	"repositories" text[],
+	"bounds" jsonb,
+	"ci_subject" text,
+	"ci_token_hash" "bytea",
 	"token_hash" "bytea" NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone,
 	"last_used_at" timestamp with time zone,
 	"revoked_at" timestamp with time zone,
+	CONSTRAINT "application_keys_ci_token_hash_unique" UNIQUE("ci_token_hash"),
 	CONSTRAINT "application_keys_token_hash_unique" UNIQUE("token_hash")
 );
 --> statement-breakpoint
@@ -29,6 +33,7 @@ CREATE TABLE "ci_insights"."sessions" (
 	"scope" text NOT NULL,
 	"owner" text,
 	"repositories" text[],
+	"bounds" jsonb,
 	"created_at" timestamp with time zone NOT NULL,
 	"last_used_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
@@ -131,7 +136,9 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 	"block_id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."ingest_blocks_block_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"executions" integer NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"stored_at" timestamp with time zone
+	"stored_at" timestamp with time zone,
+	"refused_at" timestamp with time zone,
+	"refusal" text
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."ingest_claims" (
@@ -424,6 +431,7 @@ CREATE TABLE "ci_insights"."repository_days" (
 	CONSTRAINT "repository_days_repository_id_day_pk" PRIMARY KEY("repository_id","day")
 );
 --> statement-breakpoint
+CREATE INDEX "application_keys_of_ci" ON "ci_insights"."application_keys" USING btree ("expires_at") WHERE ci_subject is not null;--> statement-breakpoint
 CREATE INDEX "sessions_expires" ON "ci_insights"."sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "block_parts_block" ON "ci_insights"."block_parts" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "stale_noted" ON "ci_insights"."stale" USING btree ("noted_at") WHERE "ci_insights"."stale"."noted_at" is not null;--> statement-breakpoint

@@ -21,12 +21,13 @@ export class KeyCredentials implements CredentialSource {
 }
 
 function credentialOf(key: ApplicationKey): DecidingCredential {
-  const { id, name, scope, owner, repositories } = key;
+  const { id, name, scope, owner, repositories, bounds } = key;
   const decide = (repository: RepositoryName, permission: Permission) => accessOf(key, repository, permission);
   return {
     actor: name,
     grant: { scope, owner, repositories },
     application: { id, name, scope, owner, repositories },
+    ...(bounds && { bounds }),
     access: async (repository, permission) => decide(repository, permission),
     decide,
   };
@@ -39,11 +40,12 @@ export class SessionCredentials implements CredentialSource {
   async find(token: string): Promise<Credential | undefined> {
     const session = await this.sessions.authenticate(token);
     if (!session) return undefined;
-    const { id, keyId, actor, scope, owner, repositories, expiresAt } = session;
+    const { id, keyId, actor, scope, owner, repositories, bounds, expiresAt } = session;
     return {
       actor,
       grant: { scope, owner, repositories },
       ...(keyId !== null && { application: { id: keyId, name: actor, scope, owner, repositories } }),
+      ...(bounds && { bounds }),
       session: { id, expiresAt },
       access: async (repository, permission) => accessOf(session, repository, permission),
     };
@@ -51,8 +53,9 @@ export class SessionCredentials implements CredentialSource {
 }
 
 const PERMITTED: Record<KeyScope, readonly Permission[]> = {
-  ci: ['read', 'upload', 'quarantine'],
   view: ['read', 'events'],
+  upload: ['read', 'upload'],
+  ci: ['read', 'upload', 'quarantine'],
   admin: ['read', 'upload', 'quarantine', 'events', 'administer'],
 };
 

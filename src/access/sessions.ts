@@ -90,8 +90,8 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
   const beginFrom = async (token: string) => {
     const key = await keys.authenticate(token);
     if (!key) return sessions.redeem(token);
-    const { id: keyId, name: actor, scope, owner, repositories } = key;
-    return sessions.begin({ keyId, actor, scope, owner, repositories });
+    const { id: keyId, name: actor, scope, owner, repositories, bounds } = key;
+    return sessions.begin({ keyId, actor, scope, owner, repositories, bounds });
   };
 
   mount(app, http, 'POST', '/v1/session', {

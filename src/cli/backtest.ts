@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { count, print, printable, printJson } from '../client/output.ts';
+import { inLog } from '../client/foreign-text.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseSince, parseUrl } from '../client/parse.ts';
 import { type BacktestPolicy, type ChangedConstants, parseConstant } from '../domain/backtest-policy.ts';
 import { type BacktestReport, backtestReportSchema } from '../domain/backtest-report.ts';
@@ -103,7 +104,7 @@ function describeBacktest(report: BacktestReport, title: string): string {
   const { policy, quarantines, hidden_regressions: hidden } = report;
   const set = Object.entries(policy.constants).map(([name, value]) => `, ${name}=${value}`);
   return [
-    printable(title),
+    inLog(title),
     `policy: ${policy.auto_quarantine}${policy.is_narrowed ? ', narrowed to failure groups' : ''}${set.join('')}`,
     `from ${time(policy.since)} to ${time(report.until)} (rules ${report.rules_version})`,
     ...(report.is_complete ? [] : ['older executions of some tests were not considered: there are too many']),
@@ -129,9 +130,9 @@ function describeQuarantine(one: BacktestReport['quarantines'][number]): string[
   const until = one.recovered_at === null ? 'not recovered' : `recovered ${time(one.recovered_at)}`;
   const groups = one.failure_ids === null ? '' : `, ${count(one.failure_ids.length, 'failure group')}`;
   return [
-    printable(one.test_name),
+    inLog(one.test_name),
     `  quarantined ${time(one.quarantined_at)}, ${until} (${duration(one.hours)})${groups}`,
-    `  ${printable(one.reason)}`,
+    `  ${inLog(one.reason)}`,
     `  red runs spared: ${one.spared_red_runs}, regressions hidden: ${one.hidden_regressions}`,
   ];
 }
@@ -140,9 +141,9 @@ function describeRegression(one: BacktestReport['hidden_regressions'][number]): 
   const fixed = one.fixed_at === null ? 'not fixed' : `fixed ${time(one.fixed_at)} by ${one.fixed_by ?? '(unknown)'}`;
   const kind = one.kind === 'new_failure' ? 'a new failure' : 'a lasting failure';
   return [
-    `hidden: ${printable(one.test_name)}`,
-    `  ${kind} in ${printable(`${one.pipeline_name} / ${one.job_name}`)} from commit ${printable(one.commit ?? '(unknown)')} on, on ${count(one.commits, 'commit')}`,
-    `  first failed ${time(one.first_failed_at)}, ${printable(fixed)}`,
+    `hidden: ${inLog(one.test_name)}`,
+    `  ${kind} in ${inLog(`${one.pipeline_name} / ${one.job_name}`)} from commit ${inLog(one.commit ?? '(unknown)')} on, on ${count(one.commits, 'commit')}`,
+    `  first failed ${time(one.first_failed_at)}, ${inLog(fixed)}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** `ci-insights doctor`: checks everything the service needs, and says how to fix what is wrong. */
 import { Command } from 'commander';
-import { count, print, printable, printJson } from '../client/output.ts';
+import { inLog } from '../client/foreign-text.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../errors.ts';
 import type { Finding } from '../operate/doctor/finding.ts';
@@ -20,8 +21,8 @@ export const doctorCommand = (): Command =>
       if (problems > 0) process.exitCode = 1;
       if (json) return printJson({ is_healthy: problems === 0, problems, warnings, findings });
       for (const { check, level, message, remedy } of findings) {
-        print(`${MARKS[level]} ${check}: ${printable(message)}`);
-        if (remedy !== undefined) print(`          → ${printable(remedy)}`);
+        print(`${MARKS[level]} ${check}: ${inLog(message)}`);
+        if (remedy !== undefined) print(`          → ${inLog(remedy)}`);
       }
       print(
         problems === 0

@@ -1,7 +1,8 @@
 /** `ci-insights explain`: why a test is flaky, broken or recovered. */
 import { Command } from 'commander';
 import { z } from 'zod';
-import { count, print, printable, printJson } from '../client/output.ts';
+import { inLog } from '../client/foreign-text.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
@@ -85,7 +86,7 @@ export function describeTest(explanation: Explanation, title: string): string {
   const { health_status, as_of, rules_version, fingerprint_version, is_complete } = explanation;
   const asOf = as_of === null ? '' : ` as of ${time(as_of)}`;
   return [
-    printable(title),
+    inLog(title),
     `health: ${health_status}${asOf} (rules ${rules_version}, fingerprint ${fingerprint_version})`,
     ...(is_complete ? [] : ['older executions were not considered: there are too many']),
     ...explanation.identities.flatMap((identity) => ['', ...describeIdentity(identity)]),
@@ -95,9 +96,9 @@ export function describeTest(explanation: Explanation, title: string): string {
 
 function describeIdentity(identity: Identity): string[] {
   const { health_status, changes_count, changes } = identity;
-  const place = printable(`${identity.pipeline_name} / ${identity.job_name}`);
+  const place = inLog(`${identity.pipeline_name} / ${identity.job_name}`);
   const shown = changes.slice(-CHANGES_SHOWN_MAX);
-  const since = identity.since_commit === null ? '' : `, since ${printable(identity.since_commit)}`;
+  const since = identity.since_commit === null ? '' : `, since ${inLog(identity.since_commit)}`;
   return [
     `${place}: ${health_status}${identity.is_recent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
     `  ${health_status} with a probability of ${percent(identity.health_probability)}${since}${identity.has_enough_runs ? '' : '; not enough runs to know'}`,
@@ -165,11 +166,11 @@ function extentOf({ branch, pipeline_name, job_name, failure_ids, expires_at }: 
 function describeRecovery(recovery: Recovery): string[] {
   const { created_at, source, reason } = recovery;
   return [
-    `quarantined ${time(created_at)} (${source}, ${printable(extentOf(recovery))}): ${printable(reason)}`,
+    `quarantined ${time(created_at)} (${source}, ${inLog(extentOf(recovery))}): ${inLog(reason)}`,
     `  ${recovery.is_recovered ? 'recovered: every identity is surely healthy and has' : 'not recovered: every identity must be surely healthy and have'} run for three days since`,
     ...recovery.identities.map(
       ({ pipeline_name, job_name, health_status, clean_passes, clean_passes_needed }) =>
-        `  ${printable(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
+        `  ${inLog(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
     ),
   ];
 }
@@ -178,7 +179,7 @@ function describe({ status, run_id, run_attempt, commit, job_url, pull_request, 
   const pull = pull_request === null ? '' : ` of pull request ${pull_request}`;
   const late = times.is_stored_later ? `, stored later (${time(times.received_at)})` : '';
   const url = job_url === null ? '' : `, ${job_url}`;
-  return printable(
+  return inLog(
     `${time(times.finished_at)} ${status}, run ${run_id ?? '(unknown)'} attempt ${run_attempt}, commit ${commit ?? '(unknown)'}${pull}${url}${late}`,
   );
 }

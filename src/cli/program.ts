@@ -1,4 +1,5 @@
 /** All commands together: those of the service, and those for CI jobs. */
+import { linesInLog } from '../client/foreign-text.ts';
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { standardError } from '../observability/standard-error.ts';
 import { backtestCommand } from './backtest.ts';
@@ -34,5 +35,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
 export async function run(args: readonly string[]): Promise<number> {
   const { own, wrapped } = splitWrapped(args);
   // Past what the service may have put in the place of `process.stderr`.
-  return runProgram(await buildProgram(wrapped), own, (error) => standardError.write(`${sentenceOf(error)}\n`));
+  return runProgram(await buildProgram(wrapped), own, (error) =>
+    standardError.write(`${linesInLog(sentenceOf(error))}\n`),
+  );
 }

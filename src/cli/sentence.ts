@@ -3,7 +3,8 @@ import { STORE_TITLES, StoreUnavailable, UserError } from '../errors.ts';
 
 export function sentenceOf(error: unknown): string {
   if (error instanceof UserError) return error.message;
-  if (error instanceof StoreUnavailable) return `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
+  if (error instanceof StoreUnavailable)
+    return error.advice ?? `${STORE_TITLES[error.store]} is not responding. ${CHECK_STORE}`;
   if (isOfStatement(error)) return sentenceOf(error.cause);
   const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   return isUnreachable(error) ? `A store cannot be reached (${message}). ${CHECK_STORE}` : `Failed: ${message}`;

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { count, print, printable, printJson } from '../client/output.ts';
+import { inLog } from '../client/foreign-text.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { parseUrl } from '../client/parse.ts';
 import { type VerifyReportDocument, verifyReportSchema } from '../domain/verify-report.ts';
 import { UserError } from '../errors.ts';
@@ -49,7 +50,7 @@ function linesOf(report: VerifyReportDocument): string[] {
   const { checks, pending_blocks, regrouping } = report;
   const lines = checks.flatMap((check) => [
     `${check.count === 0 ? 'ok  ' : 'DIFF'}  ${check.name}${check.count === 0 ? '' : `: ${count(check.count, 'difference')}`}`,
-    ...check.differences.map((difference) => `        ${printable(difference)}`),
+    ...check.differences.map((difference) => `        ${inLog(difference)}`),
     ...(check.count > check.differences.length
       ? [`        … and ${(check.count - check.differences.length).toLocaleString('en-US')} more`]
       : []),

@@ -9,7 +9,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import pTimeout from 'p-timeout';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
@@ -22,10 +22,11 @@ import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
-import type { Query } from './query.ts';
+import type { Query, Statement } from './query.ts';
 import { rowsIn } from './rows.ts';
+import { ALL_NEWER, NEWER_SETTINGS_SQL, NewerSettings, notDeduplicating, settingsClause } from './settings.ts';
 import { singleServer, type Topology } from './topology.ts';
-import { isAuthenticationFailure } from './trouble.ts';
+import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
@@ -68,6 +69,12 @@ export interface ClickHouse {
    * must identify exactly these lines. Returns once ClickHouse has acknowledged the insert.
    */
   insert(table: string, lines: string, token: string): Promise<void>;
+  /**
+   * Inserts the rows of a SELECT, all of them: rows equal to those of an earlier insert are not taken for a repeat.
+   *
+   * @param target the table, with a list of columns unless the SELECT gives all in order
+   */
+  fill(target: string, select: Statement): Promise<void>;
   ping(): Promise<boolean>;
   close(): Promise<void>;
   /** Whether repositories are on several servers. */
@@ -91,7 +98,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const stores = options.url
     ? overServer(overHttp(options.url, topology))
     : overEngine(options.engine ?? (await openEmbedded(options.path, CONNECTIONS)));
-  const client = new Client(stores, topology);
+  const client = new Client(stores, topology, options.url !== undefined);
   if (options.url) await checkCredentials(client);
   return client;
 }
@@ -112,6 +119,7 @@ interface Stores {
   writes: Lanes;
   turns: FairQueue;
   pings: ClickHouseClient;
+  newer: Pick<NewerSettings, 'known' | 'forget'>;
   insert(client: ClickHouseClient, insertion: Insertion, abort: { abort_signal?: AbortSignal }): Promise<void>;
   /** Ends the statements that begin with this text. */
   kill(beginning: string): Promise<void>;
@@ -120,15 +128,25 @@ interface Stores {
 
 function overServer(client: ClickHouseClient): Stores {
   const lanes = lanesOf([client], true);
+  const newer = new NewerSettings(() =>
+    lanes.repeatable({ limitMs: LIMITS_MS.ping }, async (_, abort) => {
+      const answer = await client.query({ query: NEWER_SETTINGS_SQL, format: 'JSONEachRow', ...abort });
+      assertFromClickHouse(answer.response_headers);
+      return namesOf(rowsIn(await answer.text()));
+    }),
+  );
   return {
+    newer,
     reads: lanes,
     writes: lanes,
     turns: new FairQueue(SERVER_SHARES),
     pings: client,
     insert: async (_, insertion, abort) => {
       const values = Readable.from([insertion.lines], { objectMode: false });
-      const answer = await client.exec({ query: insertStatement(insertion), values, ...abort });
+      const query = insertStatement(insertion, await newer.known());
+      const answer = await client.exec({ query, values, ...abort });
       answer.stream.resume();
+      assertFromClickHouse(answer.response_headers);
     },
     kill: async (beginning) => {
       await client.command({ query: killing(beginning), abort_signal: AbortSignal.timeout(LIMITS_MS.ping) });
@@ -145,6 +163,7 @@ function overEngine({ clients, insert, runNow, close }: EmbeddedEngine): Stores 
     writes: lanesOf(others.slice(READ_CONNECTIONS), false),
     turns: new FairQueue(EMBEDDED_SHARES),
     pings,
+    newer: { known: async () => ALL_NEWER, forget: () => {} },
     insert,
     kill: async (beginning) => {
       const query = killing(beginning);
@@ -160,6 +179,9 @@ function overEngine({ clients, insert, runNow, close }: EmbeddedEngine): Stores 
   };
 }
 
+const nameSchema = z.object({ name: z.string() });
+const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => nameSchema.parse(row).name);
+
 const killing = (beginning: string): string =>
   bindLiterals('KILL QUERY WHERE startsWith(query, {beginning: String}) ASYNC', { beginning });
 
@@ -167,6 +189,8 @@ class Client implements ClickHouse {
   constructor(
     private readonly stores: Stores,
     private readonly topology: Topology,
+    /** Something else may answer at its address. */
+    private readonly isServer: boolean,
   ) {}
 
   get isSharded(): boolean {
@@ -206,6 +230,7 @@ class Client implements ClickHouse {
     const kill = (): Promise<void> => this.stores.kill(beginning);
     return this.stores.reads.repeatable({ ...limits, kill }, async (client, abort) => {
       const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow', ...abort });
+      if (this.isServer) assertFromClickHouse(answer.response_headers);
       const text = await answer.text();
       return rowsIn(text);
     });
@@ -221,18 +246,39 @@ class Client implements ClickHouse {
       ? { query: bindLiterals(query, params), clickhouse_settings: { max_query_size: String(STATEMENT_BYTES_MAX) } }
       : { query, query_params: { ...params } };
     return this.stores.writes.run({ limitMs: LIMITS_MS.long }, async (client, abort) => {
-      await client.command({ ...statement, ...abort });
+      const answer = await client.command({ ...statement, ...abort });
+      if (this.isServer) assertFromClickHouse(answer.response_headers);
     });
   }
 
   async insert(table: string, lines: string, token: string): Promise<void> {
     if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token may contain letters, digits, - and _ only');
     const insertion = { table, token, lines: Buffer.from(lines) };
-    await this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, (client, abort) =>
-      this.stores.insert(client, insertion, abort),
+    await this.#knowingSettings(() =>
+      this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, (client, abort) =>
+        this.stores.insert(client, insertion, abort),
+      ),
     );
     const after = this.topology.afterInsert(table);
     if (after) await this.#command(after, {});
+  }
+
+  async fill(target: string, { sql, params }: Statement): Promise<void> {
+    await this.#knowingSettings(async () => {
+      const settings = settingsClause(notDeduplicating(await this.stores.newer.known()));
+      await this.command(`INSERT INTO ${target} ${settings} ${sql}`, params);
+    });
+  }
+
+  /** Once more if the server refuses a setting that it had a minute ago: another answers there now. */
+  async #knowingSettings(send: () => Promise<void>): Promise<void> {
+    try {
+      await send();
+    } catch (error) {
+      if (!isUnknownSetting(error)) throw error;
+      this.stores.newer.forget();
+      await send();
+    }
   }
 
   /** Whether the store answers statements; a server's own `/ping` does not check the password. */

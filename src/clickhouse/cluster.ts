@@ -33,6 +33,8 @@ const SETTINGS = {
   max_replica_delay_for_distributed_queries: 5,
   fallback_to_stale_replicas_for_distributed_queries: 0,
   optimize_skip_unused_shards: 1,
+  // A shard that is down makes an answer an error, and never one without its rows.
+  skip_unavailable_shards: 0,
   // All rows of a repository are on one shard, so a subquery finds its rows where the query runs.
   distributed_product_mode: 'local',
   // A host that is down catches up when it returns; the others need not wait for it.

@@ -9,6 +9,7 @@ import { UserError } from '../errors.ts';
 import { INSERT_FORMAT, type Insertion, insertSettings } from './inserts.ts';
 import { bindLiterals } from './literals.ts';
 import type { Parameters } from './parameters.ts';
+import { ALL_NEWER } from './settings.ts';
 
 export type Connection = NonNullable<NonNullable<Parameters_<typeof createClient>[0]>['connection']>;
 type Parameters_<T> = T extends (...args: infer A) => unknown ? A : never;
@@ -52,7 +53,12 @@ export async function openEmbedded(path: string, count: number): Promise<Embedde
     insert: async (client, { table, token, lines }) => {
       const connection = connections.get(client);
       if (!connection) throw new TypeError('a client of another engine');
-      const insertion = { table, format: INSERT_FORMAT, settings: insertSettings(token), values: lines } as const;
+      const insertion = {
+        table,
+        format: INSERT_FORMAT,
+        settings: insertSettings(token, ALL_NEWER),
+        values: lines,
+      } as const;
       await connection.chdb.rawInsert(insertion).catch((error) => {
         throw withNumber(error);
       });

@@ -1,5 +1,6 @@
 /** The connection to a ClickHouse server, over HTTP. */
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { RELIED_ON } from './settings.ts';
 import type { Topology } from './topology.ts';
 
 /** Limits the socket; statements have their own limits (client.ts). Rebuilding a large month is one statement. */
@@ -24,8 +25,8 @@ export function overHttp(url: string, topology: Topology): ClickHouseClient {
     // Errors are thrown; the client would also print them, with a stack trace.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
+      ...RELIED_ON,
       ...topology.settings,
-      output_format_json_quote_64bit_integers: 0,
       // A statement that fails halfway is answered with an error, not with half its rows under status 200.
       wait_end_of_query: 1,
       // A read that is no longer waited for stops on the server, too.

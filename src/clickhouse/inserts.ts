@@ -1,4 +1,5 @@
 /** How lines are inserted, embedded or over HTTP. */
+import { deduplicating, type NewerSetting, type Settings, settingsClause } from './settings.ts';
 
 /** Lines of JSONEachRow, as UTF-8. */
 export interface Insertion {
@@ -11,7 +12,8 @@ export interface Insertion {
 export const INSERT_FORMAT = 'JSONEachRow';
 
 /** Parallel parsing would split the block, and a replay might be split differently. */
-export const insertSettings = (token: string): Readonly<Record<string, string | number>> => ({
+export const insertSettings = (token: string, newer: ReadonlySet<NewerSetting>): Settings => ({
+  ...deduplicating(newer),
   insert_deduplication_token: token,
   deduplicate_blocks_in_dependent_materialized_views: 1,
   async_insert: 0,
@@ -20,9 +22,7 @@ export const insertSettings = (token: string): Readonly<Record<string, string | 
 });
 
 /** The statement that the lines follow. */
-export function insertStatement({ table, token }: Pick<Insertion, 'table' | 'token'>): string {
-  const settings = Object.entries(insertSettings(token)).map(
-    ([name, value]) => `${name} = ${typeof value === 'string' ? `'${value}'` : value}`,
-  );
-  return `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${INSERT_FORMAT}`;
-}
+export const insertStatement = (
+  { table, token }: Pick<Insertion, 'table' | 'token'>,
+  newer: ReadonlySet<NewerSetting>,
+): string => `INSERT INTO ${table} ${settingsClause(insertSettings(token, newer))} FORMAT ${INSERT_FORMAT}`;

@@ -78,7 +78,7 @@ export function lanesOf(clients: readonly ClickHouseClient[], isOverHttp: boolea
       signal?.throwIfAborted();
       if (late.signal.aborted)
         throw new StoreUnavailable('clickhouse', new Error(`no answer within ${limitMs} ms`, { cause: error }));
-      throw classified(error);
+      throw classified(error, isOverHttp);
     } finally {
       clearTimeout(timer);
       abandoned.forget();

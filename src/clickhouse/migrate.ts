@@ -5,34 +5,60 @@
  * is simply run again; `ci.migrations` only saves the repetition.
  */
 import { z } from 'zod';
+import { UserError } from '../errors.ts';
 import { type ClickHouse, StatementRefused } from './client.ts';
-import { loadMigrations } from './migrations.ts';
+import { grantsFor } from './grants.ts';
+import { loadMigrations, type Migration } from './migrations.ts';
 
-/** Brings the database up to date. Returns the versions it ran. */
+const ACCESS_DENIED = '497';
+const UNKNOWN_SETTING = '115';
+const UNKNOWN_TABLE_OR_DATABASE = new Set(['60', '81']);
+
+/**
+ * Brings the database up to date. Returns the versions it ran. With none to run it creates nothing, so a service on a
+ * migrated database needs no right to create. Throws a {@link UserError} if its user may not do what is needed.
+ */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[]> {
+  try {
+    const done = await migrationsDone(clickhouse);
+    const pending = loadMigrations().filter(({ version }) => !done.has(version));
+    if (pending.length > 0) await runMigrations(clickhouse, pending);
+    return pending.map(({ version }) => version);
+  } catch (error) {
+    if (!(error instanceof StatementRefused && error.code === ACCESS_DENIED)) throw error;
+    const grants = grantsFor(clickhouse.isSharded).map(({ statement }) => `  ${statement};`);
+    throw new UserError(
+      `ClickHouse does not permit what migrations do: ${error.message}\nGrant its user:\n${grants.join('\n')}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The versions that were run; none if there is no database yet. */
+export async function migrationsDone(clickhouse: ClickHouse): Promise<ReadonlySet<number>> {
+  try {
+    const rows = await clickhouse.rows('SELECT DISTINCT version FROM ci.migrations');
+    return new Set(rows.map((row) => z.object({ version: z.number() }).parse(row).version));
+  } catch (error) {
+    if (error instanceof StatementRefused && UNKNOWN_TABLE_OR_DATABASE.has(error.code)) return new Set();
+    throw error;
+  }
+}
+
+async function runMigrations(clickhouse: ClickHouse, migrations: readonly Migration[]): Promise<void> {
   await clickhouse.command('CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic');
   await clickhouse.command(
     'CREATE TABLE IF NOT EXISTS ci.migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version',
   );
-  const rows = z
-    .array(z.object({ version: z.number() }))
-    .parse(await clickhouse.rows('SELECT version FROM ci.migrations'));
-  const done = new Set(rows.map(({ version }) => version));
-  const run: number[] = [];
-  for (const migration of loadMigrations()) {
-    if (done.has(migration.version)) continue;
+  for (const migration of migrations) {
     for (const statement of migration.statements) await runMigrationStatement(clickhouse, statement);
     await clickhouse.insert(
       'ci.migrations',
       JSON.stringify({ version: migration.version, name: migration.name }),
       `migration-${migration.version}`,
     );
-    run.push(migration.version);
   }
-  return run;
 }
-
-const UNKNOWN_SETTING = '115';
 
 /** Runs one, except that a server may be older than a setting of a table: then it lacks what the setting turns off, too. */
 export async function runMigrationStatement(clickhouse: ClickHouse, statement: string): Promise<void> {

@@ -10,6 +10,7 @@ export function observed(clickhouse: ClickHouse): ClickHouse {
     command: (sql, params) => observe('command', () => clickhouse.command(sql, params)),
     insert: (table, lines, token) =>
       observe('insert', () => clickhouse.insert(table, lines, token), { 'db.collection.name': table }),
+    fill: (target, select) => observe('fill', () => clickhouse.fill(target, select)),
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
     isSharded: clickhouse.isSharded,

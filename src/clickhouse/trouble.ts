@@ -28,19 +28,29 @@ const PERMANENT_INSERT_ERRORS = new Set([
 ]);
 
 /**
- * Errors that a valid statement meets while the store is overloaded, read-only, without Keeper, short of replicas, or
- * rejects our user.
+ * Errors that a valid statement meets while the store is overloaded, read-only, full, without Keeper, short of replicas or
+ * of another server, or rejects our user.
  */
 const UNAVAILABLE_ERRORS = new Set([
+  '3', // UNEXPECTED_END_OF_FILE
+  '32', // ATTEMPT_TO_READ_AFTER_EOF: another server ended during the statement
+  '95', // CANNOT_READ_FROM_SOCKET
+  '96', // CANNOT_WRITE_TO_SOCKET
   '159', // TIMEOUT_EXCEEDED
   '164', // READONLY
+  '173', // CANNOT_ALLOCATE_MEMORY
+  '198', // DNS_ERROR
+  '201', // QUOTA_EXCEEDED
   '202', // TOO_MANY_SIMULTANEOUS_QUERIES
+  '203', // NO_FREE_CONNECTION
   '209', // SOCKET_TIMEOUT
   '210', // NETWORK_ERROR
   '225', // NO_ZOOKEEPER
   '236', // ABORTED
   '241', // MEMORY_LIMIT_EXCEEDED
   '242', // TABLE_IS_READ_ONLY
+  '243', // NOT_ENOUGH_SPACE
+  '244', // UNEXPECTED_ZOOKEEPER_ERROR
   '252', // TOO_MANY_PARTS
   '279', // ALL_CONNECTION_TRIES_FAILED
   '285', // TOO_FEW_LIVE_REPLICAS
@@ -48,11 +58,35 @@ const UNAVAILABLE_ERRORS = new Set([
   '289', // REPLICA_IS_NOT_IN_QUORUM
   '319', // UNKNOWN_STATUS_OF_INSERT
   '369', // ALL_REPLICAS_ARE_STALE
+  '394', // QUERY_WAS_CANCELLED: by the server as it stops, or by an administrator
+  '439', // CANNOT_SCHEDULE_TASK
+  '499', // S3_ERROR
   '516', // AUTHENTICATION_FAILED
   '999', // KEEPER_EXCEPTION
 ]);
 
 const MESSAGE_LENGTH_MAX = 300;
+
+/** What stands between the service and ClickHouse answered in its place: a balancer, a proxy. */
+class NotFromClickHouse extends Error {
+  override name = 'NotFromClickHouse';
+  constructor(text: string) {
+    const said = text
+      .slice(0, 4 * MESSAGE_LENGTH_MAX)
+      .replace(/<[^<>]{0,1000}>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    super(`the answer is not ClickHouse's: ${said.slice(0, MESSAGE_LENGTH_MAX) || 'it is empty'}`);
+  }
+}
+
+const SIGNS = ['x-clickhouse-query-id', 'x-clickhouse-summary', 'x-clickhouse-server-display-name'];
+
+/** Throws if an answer lacks the headers that ClickHouse gives each: a page of something else is no acknowledgement. */
+export function assertFromClickHouse(headers: Readonly<Record<string, unknown>>): void {
+  if (!SIGNS.some((name) => headers[name] !== undefined))
+    throw new NotFromClickHouse('it has none of the headers of ClickHouse');
+}
 
 /**
  * ClickHouse answered with an error. The message is shortened and the original dropped, because the engine quotes the
@@ -76,18 +110,64 @@ export const isPermanentInsertError = (error: unknown): error is StatementRefuse
 export const isAuthenticationFailure = (error: unknown): boolean =>
   error instanceof StoreUnavailable && error.cause instanceof StatementRefused && error.cause.code === '516';
 
+/** The profile of our user forbids writing; with `readonly` of 1, also settings. */
+export const isReadOnly = (error: unknown): boolean => refusalOf(error)?.code === '164';
+
+export const isUnknownSetting = (error: unknown): boolean => refusalOf(error)?.code === '115';
+
+/** What ClickHouse said, if it refused; also if that counts as trouble that passes. */
+export function refusalOf(error: unknown): StatementRefused | undefined {
+  const said = error instanceof StoreUnavailable ? error.cause : error;
+  return said instanceof StatementRefused ? said : undefined;
+}
+
+/** Why an insert was not taken by a store that responds; undefined if it does not respond. */
+export function insertRefusal(error: unknown): string | undefined {
+  const refused = refusalOf(error);
+  if (refused) return `error ${refused.code}: ${refused.message}`;
+  const said = error instanceof StoreUnavailable ? error.cause : undefined;
+  return said instanceof NotFromClickHouse ? said.message : undefined;
+}
+
 /**
  * Goes by the error's number, not its class: chdb and the client each bring a ClickHouseError class. Multi-line
  * messages arrive unparsed.
+ *
+ * @param isOverHttp whether something else than ClickHouse may have answered
  */
-export function classified(error: unknown): unknown {
+export function classified(error: unknown, isOverHttp = false): unknown {
   if (!(error instanceof Error)) return error;
   const stated = 'code' in error && typeof error.code === 'string' && /^\d+$/.test(error.code) ? error.code : undefined;
   const code = stated ?? /^Code: (\d+)\./.exec(error.message)?.[1];
-  if (code === undefined) return isConnectionTrouble(error) ? new StoreUnavailable('clickhouse', error) : error;
+  if (code === undefined) {
+    if (isConnectionTrouble(error)) return new StoreUnavailable('clickhouse', error);
+    return isOverHttp && isOfAnother(error) ? insteadOf(asOfAnother(error)) : error;
+  }
   const refused = new StatementRefused(code, error.message);
-  return UNAVAILABLE_ERRORS.has(code) ? new StoreUnavailable('clickhouse', refused) : refused;
+  return UNAVAILABLE_ERRORS.has(code) ? new StoreUnavailable('clickhouse', refused, adviceFor(refused)) : refused;
 }
+
+const insteadOf = (error: NotFromClickHouse): StoreUnavailable =>
+  new StoreUnavailable(
+    'clickhouse',
+    error,
+    `Something else than ClickHouse responds at CLICKHOUSE_URL, such as a balancer without a server: ${error.message}.`,
+  );
+
+const adviceFor = (refused: StatementRefused): string =>
+  refused.code === '164'
+    ? READ_ONLY_ADVICE
+    : `ClickHouse responds, but refuses what the service needs (error ${refused.code}): ${refused.message}`;
+
+export const READ_ONLY_ADVICE =
+  'ClickHouse responds, but the user in CLICKHOUSE_URL is read-only: the service writes. Remove `readonly` from the profile of the user, or take another user.';
+
+/** The client makes a plain error of an answer that is none of ClickHouse's errors, with its text as the message. */
+const isOfAnother = (error: Error): boolean =>
+  error instanceof NotFromClickHouse || (error.constructor === Error && !('code' in error));
+
+const asOfAnother = (error: Error): NotFromClickHouse =>
+  error instanceof NotFromClickHouse ? error : new NotFromClickHouse(error.message);
 
 const CONNECTION_CODES =
   /^(ECONN|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|ConnectionRefused|ConnectionClosed)/;

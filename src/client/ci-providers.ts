@@ -1,11 +1,10 @@
 /**
- * One function per CI provider: from its documented variables to a {@link RunInfo}.
+ * One function per CI provider: from its documented variables to a {@link RunInfo}. `ci-github.ts` has that of GitHub.
  *
  * Two things matter for correct counts. A retried job must differ in run id or attempt, or its results look like a
  * resent upload. And the name of a job must not contain the number of a part, or a test that moves to another machine
  * would get a new identity.
  */
-import { z } from 'zod';
 import {
   addressOf,
   branchOf,
@@ -14,84 +13,61 @@ import {
   pathOf,
   pathOfCloneUrl,
   pullRequestOf,
+  pullRequestOfRef,
   type RunInfo,
   shardOf,
   wholeOf,
 } from './run-info.ts';
 
-/** The relevant parts of the event that GitHub describes in the file at GITHUB_EVENT_PATH. */
-const githubEventSchema = z.object({
-  number: z.number().optional(),
-  repository: z.object({ default_branch: z.string().optional() }).optional(),
-  pull_request: z
-    .object({
-      number: z.number().optional(),
-      head: z.object({ ref: z.string().optional(), sha: z.string().optional() }).optional(),
-      base: z.object({ ref: z.string().optional() }).optional(),
-    })
-    .optional(),
-});
-
-/** A pull request runs on a temporary merge commit; its head is reported as the tested commit. */
-export function githubActions(env: Environment, event: unknown): RunInfo {
-  const parsed = githubEventSchema.safeParse(event);
-  const { pull_request: pull, repository, number } = parsed.success ? parsed.data : {};
-  const isPull = pull !== undefined || Boolean(env.GITHUB_HEAD_REF);
-  const fromRef = /^refs\/pull\/(\d+)\//.exec(env.GITHUB_REF ?? '')?.[1];
-  return {
-    ...NOTHING,
-    provider: 'GitHub Actions',
-    ...pathOf(env.GITHUB_REPOSITORY),
-    pipelineName: env.GITHUB_WORKFLOW,
-    jobName: env.GITHUB_JOB,
-    runId: env.GITHUB_RUN_ID,
-    runAttempt: wholeOf(env.GITHUB_RUN_ATTEMPT),
-    commit: pull?.head?.sha ?? env.GITHUB_SHA,
-    branch: isPull
-      ? (pull?.head?.ref ?? env.GITHUB_HEAD_REF)
-      : env.GITHUB_REF_TYPE === 'tag'
-        ? undefined
-        : (branchOf(env.GITHUB_REF) ?? env.GITHUB_REF_NAME),
-    pullRequest: pull?.number ?? (isPull ? (number ?? pullRequestOf(fromRef)) : undefined),
-    baseRef: pull?.base?.ref ?? env.GITHUB_BASE_REF,
-    defaultBranch: repository?.default_branch,
-    jobUrl: githubUrl(env),
-  };
-}
-
-/** The page of the attempt: the environment does not name the job by the id that its own page has. */
-function githubUrl(env: Environment): string | undefined {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT } = env;
-  if (!server || !repository || !run) return undefined;
-  const attempt = wholeOf(GITHUB_RUN_ATTEMPT);
-  return addressOf(`${server}/${repository}/actions/runs/${run}${attempt === undefined ? '' : `/attempts/${attempt}`}`);
-}
-
-/** A retried job has the same pipeline id and no attempt; only its job id differs. */
+/**
+ * A retried job has the same pipeline id and no attempt; only its job id differs.
+ *
+ * The pipeline of a merge request from a fork may run in the fork; the number of a merge request is that of the project
+ * that it is for. A merge train tests a merge request together with those before it: with its own commit, or a failure
+ * of another one would contradict a pass of this one.
+ */
 export function gitlab(env: Environment): RunInfo {
+  const isTrain = env.CI_MERGE_REQUEST_EVENT_TYPE === 'merge_train';
+  const mergeRequest = wholeOf(env.CI_MERGE_REQUEST_IID);
   return {
     ...NOTHING,
     provider: 'GitLab CI',
-    ...pathOf(env.CI_PROJECT_PATH),
+    ...pathOf(
+      mergeRequest === undefined ? env.CI_PROJECT_PATH : (env.CI_MERGE_REQUEST_PROJECT_PATH ?? env.CI_PROJECT_PATH),
+    ),
     pipelineName: env.CI_PIPELINE_NAME ?? 'GitLab CI',
     // `parallel: 3` names its jobs "unit 1/3".
     jobName: env.CI_NODE_INDEX ? env.CI_JOB_NAME?.replace(/ \d+\/\d+$/, '') : env.CI_JOB_NAME,
     runId: env.CI_JOB_ID,
-    commit: env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA ?? env.CI_COMMIT_SHA,
-    branch: env.CI_MERGE_REQUEST_SOURCE_BRANCH_NAME ?? env.CI_COMMIT_BRANCH,
-    pullRequest: wholeOf(env.CI_MERGE_REQUEST_IID),
-    baseRef: env.CI_MERGE_REQUEST_TARGET_BRANCH_NAME,
+    // Empty unless the pipeline tests the result of the merge.
+    commit:
+      (isTrain ? undefined : env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA) ??
+      env.CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_SHA ??
+      env.CI_COMMIT_SHA,
+    branch:
+      env.CI_MERGE_REQUEST_SOURCE_BRANCH_NAME ??
+      env.CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME ??
+      env.CI_COMMIT_BRANCH,
+    pullRequest: mergeRequest ?? wholeOf(env.CI_EXTERNAL_PULL_REQUEST_IID),
+    baseRef: env.CI_MERGE_REQUEST_TARGET_BRANCH_NAME ?? env.CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME,
     defaultBranch: env.CI_DEFAULT_BRANCH,
     shard: shardOf(env.CI_NODE_INDEX, env.CI_NODE_TOTAL),
     jobUrl: addressOf(env.CI_JOB_URL),
   };
 }
 
-/** In a multibranch project, JOB_NAME ends with the branch, which is not part of the pipeline's name. */
+/**
+ * In a multibranch project, JOB_NAME ends with the branch, which is not part of the pipeline's name. In others, the plugins
+ * that build pull requests name them; the branch of Git may then be the one that the change was merged into.
+ */
 export function jenkins(env: Environment): RunInfo {
   const isMultibranch = env.BRANCH_NAME !== undefined && env.JOB_NAME?.includes('/');
   const pipelineName = isMultibranch ? env.JOB_NAME?.slice(0, env.JOB_NAME.lastIndexOf('/')) : env.JOB_NAME;
-  const branch = env.CHANGE_BRANCH ?? env.BRANCH_NAME ?? branchOf(env.GIT_BRANCH)?.replace(/^origin\//, '');
+  const pullRequest =
+    pullRequestOf(env.CHANGE_ID) ?? pullRequestOf(env.ghprbPullId) ?? pullRequestOf(env.gitlabMergeRequestIid);
+  const isPull = pullRequest !== undefined;
+  const sourceBranch = env.CHANGE_BRANCH ?? env.ghprbSourceBranch ?? (isPull ? env.gitlabSourceBranch : undefined);
+  const branch = sourceBranch || (env.BRANCH_NAME ?? branchOf(env.GIT_BRANCH)?.replace(/^origin\//, ''));
   return {
     ...NOTHING,
     provider: 'Jenkins',
@@ -99,10 +75,10 @@ export function jenkins(env: Environment): RunInfo {
     pipelineName,
     jobName: env.STAGE_NAME ?? pipelineName,
     runId: env.BUILD_NUMBER,
-    commit: env.GIT_COMMIT,
+    commit: env.ghprbActualCommit ?? (isPull ? env.gitlabMergeRequestLastCommit : undefined) ?? env.GIT_COMMIT,
     branch,
-    pullRequest: wholeOf(env.CHANGE_ID),
-    baseRef: env.CHANGE_TARGET,
+    pullRequest,
+    baseRef: env.CHANGE_TARGET ?? env.ghprbTargetBranch ?? (isPull ? env.gitlabTargetBranch : undefined),
     defaultBranch: env.BRANCH_IS_PRIMARY === 'true' ? branch : undefined,
     jobUrl: addressOf(env.BUILD_URL),
   };
@@ -123,7 +99,7 @@ export function buildkite(env: Environment): RunInfo {
     commit: env.BUILDKITE_COMMIT === 'HEAD' ? undefined : env.BUILDKITE_COMMIT,
     branch: env.BUILDKITE_TAG ? undefined : env.BUILDKITE_BRANCH,
     pullRequest,
-    baseRef: pullRequest === undefined ? undefined : env.BUILDKITE_PULL_REQUEST_BASE_BRANCH,
+    baseRef: pullRequest === undefined ? env.BUILDKITE_MERGE_QUEUE_BASE_BRANCH : env.BUILDKITE_PULL_REQUEST_BASE_BRANCH,
     defaultBranch: env.BUILDKITE_PIPELINE_DEFAULT_BRANCH,
     shard: shardOf(env.BUILDKITE_PARALLEL_JOB, env.BUILDKITE_PARALLEL_JOB_COUNT),
     jobUrl: addressOf(
@@ -134,6 +110,8 @@ export function buildkite(env: Environment): RunInfo {
 
 /** The environment does not name the workflow. A rerun is a new workflow with another id. */
 export function circleci(env: Environment): RunInfo {
+  // The branch of a pull request from a fork, whose own name is not told.
+  const fork = /^pull\/(\d+)$/.exec(env.CIRCLE_BRANCH ?? '')?.[1];
   return {
     ...NOTHING,
     provider: 'CircleCI',
@@ -143,8 +121,8 @@ export function circleci(env: Environment): RunInfo {
     jobName: env.CIRCLE_JOB,
     runId: env.CIRCLE_WORKFLOW_ID ?? env.CIRCLE_BUILD_NUM,
     commit: env.CIRCLE_SHA1,
-    branch: env.CIRCLE_BRANCH?.replace(/^pull\/\d+$/, '') || undefined,
-    pullRequest: pullRequestOf(env.CIRCLE_PR_NUMBER) ?? pullRequestOf(env.CIRCLE_PULL_REQUEST),
+    branch: fork === undefined ? env.CIRCLE_BRANCH : undefined,
+    pullRequest: pullRequestOf(env.CIRCLE_PR_NUMBER) ?? pullRequestOf(env.CIRCLE_PULL_REQUEST) ?? pullRequestOf(fork),
     shard: shardOf(env.CIRCLE_NODE_INDEX, env.CIRCLE_NODE_TOTAL),
     jobUrl: addressOf(env.CIRCLE_BUILD_URL),
   };
@@ -165,7 +143,9 @@ export function azure(env: Environment): RunInfo {
     commit: env.SYSTEM_PULLREQUEST_SOURCECOMMITID ?? env.BUILD_SOURCEVERSION,
     branch: branchOf(env.SYSTEM_PULLREQUEST_SOURCEBRANCH) ?? branchOf(env.BUILD_SOURCEBRANCH),
     pullRequest:
-      pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTNUMBER) ?? pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTID),
+      pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTNUMBER) ??
+      pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTID) ??
+      pullRequestOfRef(env.BUILD_SOURCEBRANCH),
     baseRef: branchOf(env.SYSTEM_PULLREQUEST_TARGETBRANCH),
     shard: shardOf(env.SYSTEM_JOBPOSITIONINPHASE, env.SYSTEM_TOTALJOBSINPHASE),
     jobUrl: azureUrl(env),

@@ -21,6 +21,7 @@ export const withRun = (command: Command): Command =>
     .option('--commit <sha>', 'the commit that was tested')
     .option('--branch <name>', 'the branch that was tested')
     .option('--pull-request <number>', 'the pull request that was tested', parseWhole)
+    .option('--base-branch <name>', 'the branch that the pull request is for')
     .option('--default-branch <name>', "the repository's default branch")
     .option('--job-url <url>', 'the page of the CI job, to which failures link', parseUrl)
     .option('--started-at <time>', 'when the tests started: shifts the times in the report', parseTime)

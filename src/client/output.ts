@@ -1,16 +1,22 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
 import { writeSync } from 'node:fs';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { inLog, jsonInLog, linesInLog } from './foreign-text.ts';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
 
-/** Written synchronously and whole: the process exits after its last line, and a pipe buffers only 64 KiB. */
-export const print = (line: string): void => writeTo(STANDARD_OUTPUT, line);
+/** Whatever is in it, no line of it commands the CI runner or the terminal. */
+export const print = (text: string): void => writeTo(STANDARD_OUTPUT, linesInLog(text));
 
 /** For what is not the result: it does not get into the way of `--json`. */
-export const printError = (line: string): void => writeTo(STANDARD_ERROR, line);
+export const printError = (text: string): void => writeTo(STANDARD_ERROR, linesInLog(text));
 
+/** For lines with our commands: colours, sections, annotations. What is foreign in them must have been made safe. */
+export const printCommand = (line: string, isForMachines = false): void =>
+  writeTo(isForMachines ? STANDARD_ERROR : STANDARD_OUTPUT, line);
+
+/** Written synchronously and whole: the process exits after its last line, and a pipe buffers only 64 KiB. */
 function writeTo(descriptor: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`);
   try {
@@ -21,13 +27,11 @@ function writeTo(descriptor: number, line: string): void {
   }
 }
 
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
-}
+export const printJson = (value: unknown): void => writeTo(STANDARD_OUTPUT, jsonInLog(value));
 
-/** Columns padded to their widest cell, without trailing blanks. Control characters are shown as `?`. */
+/** Columns padded to their widest cell, without trailing blanks. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows].map((row) => row.map(printable));
+  const lines = [header, ...rows].map((row) => row.map(inLog));
   const widths = header.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ''))));
   return lines
     .map((row) =>
@@ -42,11 +46,6 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 /** In columns of a terminal. Marks that join the character before them count as one, which few names have. */
 const widthOf = (text: string): number =>
   [...text].reduce((sum, character) => sum + eastAsianWidth(character.codePointAt(0) ?? 0), 0);
-
-/** Text from outside must not control the terminal: one line, and `?` for other control characters. */
-export function printable(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').replace(/\p{Cc}/gu, '?');
-}
 
 /** `1,000`, of a whole number. `toLocaleString` would load the data of every language, which takes Node 15 ms. */
 export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');

@@ -38,6 +38,8 @@ export function collectRepositoryName(value: string, before: string[] | undefine
   return [...(before ?? []), parseRepositoryName(value)];
 }
 
+export const collectText = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
 export function parseWhole(value: string): number {
   if (!/^[1-9]\d{0,9}$/.test(value)) throw new InvalidArgumentError('It must be a positive whole number.');
   return Number(value);

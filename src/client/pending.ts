@@ -7,18 +7,22 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import type { RepositoryName } from '../domain/repository-path.ts';
+import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
+import { FORMATS } from '../formats/formats.ts';
 import type { Upload } from './upload.ts';
 
 export const PENDING_FOLDER = '.ci-insights/pending';
 
+/**
+ * A folder may come from a cache or an artifact that others can write: nothing in it is an address, only names that
+ * become a part of one.
+ */
 const pendingSchema = z.object({
   v: z.literal(1),
-  owner: z.string(),
-  name: z.string(),
+  owner: ownerSchema,
+  name: repositoryNameSchema,
   file: z.string(),
-  address: z.string(),
-  contentType: z.string(),
+  address: z.enum(FORMATS.map(({ name }) => name)),
   query: z.record(z.string(), z.string()),
 });
 
@@ -37,7 +41,8 @@ export function keepPending(
   report: Uint8Array,
 ): string {
   mkdirSync(folder, { recursive: true });
-  const about = JSON.stringify({ v: 1, owner, name, ...upload } satisfies z.infer<typeof pendingSchema>, null, 2);
+  const { file, address, query } = upload;
+  const about = JSON.stringify({ v: 1, owner, name, file, address, query }, null, 2);
   const id = createHash('sha256').update(about).update(report).digest('hex').slice(0, 32);
   writeFileSync(join(folder, `${id}.gz`), gzipSync(report));
   // The description appears last and whole: what it describes is there.
@@ -53,12 +58,11 @@ export function listPending(folder: string): { uploads: PendingUpload[]; unreada
   for (const file of filesOf(folder).filter((name) => name.endsWith('.json'))) {
     const id = file.slice(0, -'.json'.length);
     try {
-      const {
-        owner,
-        name,
-        v: _,
-        ...upload
-      } = pendingSchema.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+      const about = pendingSchema.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+      const format = FORMATS.find(({ name }) => name === about.address);
+      if (!format) throw new Error(`${about.address} is not in the list of formats`);
+      const { owner, name, query } = about;
+      const upload = { file: about.file, address: format.name, contentType: format.mediaTypes[0], query };
       uploads.push({ id, repository: { owner, name }, upload, gzipped: readFileSync(join(folder, `${id}.gz`)) });
     } catch {
       unreadable.push(join(folder, file));

@@ -1,5 +1,6 @@
 /** Sends many reports, and shows how far it is: a bar on a terminal, otherwise a line per report. */
-import { count, printable } from './output.ts';
+import { inLog } from './foreign-text.ts';
+import { count } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
 /** Uploads at a time: enough to hide the latency of the service, without being a burden to it. */
@@ -66,7 +67,7 @@ function lines(total: number): Progress {
     done: (result) => {
       finished++;
       const what = result.outcome === 'failed' ? 'failed' : `${result.outcome}, ${count(result.accepted, 'execution')}`;
-      process.stderr.write(`[${finished}/${total}] ${printable(result.file)}: ${what}\n`);
+      process.stderr.write(`[${finished}/${total}] ${inLog(result.file)}: ${what}\n`);
     },
     stop: () => {},
   };

@@ -1,10 +1,11 @@
 /** The last lines that a push prints. */
-import { count, grouped, printable } from './output.ts';
+import { inLog } from './foreign-text.ts';
+import { count, grouped } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
-/** Whether everything was accepted: no file failed, and no row was rejected. */
+/** Whether everything was accepted: no file failed, no row was rejected, and none was lost with a broken end. */
 export const isAllAccepted = (results: readonly UploadResult[]): boolean =>
-  results.every((result) => result.outcome !== 'failed' && result.rejected === 0);
+  results.every((result) => result.outcome !== 'failed' && result.rejected === 0 && !result.isCutShort);
 
 /** A line with counts, then a line for every failed file, every reason for rejected rows, and every warning. */
 export function summaryOf(results: readonly UploadResult[]): string[] {
@@ -39,7 +40,7 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
           'All of these results were stored before. If they are different results, such as those of another leg of a matrix, give them another --job or --report.',
         ]
       : []),
-  ].map(printable);
+  ].map(inLog);
 }
 
 /** Prints a warning once, even if several files have it. */

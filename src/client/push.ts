@@ -75,6 +75,7 @@ async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFla
   const connection = connectionOf(flags, environment);
   const { owner, name } = repositoryOf(flags, run);
   const target = runTargetOf(flags, run);
+  for (const warning of target.warnings) printError(`Warning: ${warning}`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
   const results = await eachWithProgress(files, (file) => {
     const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length));
@@ -87,7 +88,10 @@ interface PendingFlags extends TargetFlags, WaitFlags {
   pending?: true | string;
 }
 
-/** Sends what is kept, and drops what has arrived. Each report goes to the repository that it was meant for. */
+/**
+ * Sends what is kept, and drops what has arrived. Each report goes to the repository that it was meant for, and none to
+ * another than that of the flags or of the job.
+ */
 async function pushPending(folder: string, flags: TargetFlags & WaitFlags): Promise<void> {
   const { uploads, unreadable } = listPending(folder);
   const problems = unreadable.map((file) => failedUpload(file, 'it cannot be read; delete it'));
@@ -96,14 +100,29 @@ async function pushPending(folder: string, flags: TargetFlags & WaitFlags): Prom
     else print(`Nothing is pending in ${folder}.`);
     return;
   }
-  const service = new Service(connectionOf(flags, readClientEnvironment()), { totalMs: flags.timeout * 1_000 });
+  const environment = readClientEnvironment();
+  const service = new Service(connectionOf(flags, environment), { totalMs: flags.timeout * 1_000 });
+  const { owner: ownerMeant, repository: nameMeant } = runInfoOf(environment);
+  const meant = {
+    owner: flags.repo?.owner ?? flags.owner ?? ownerMeant,
+    name: flags.repo?.name ?? flags.repository ?? nameMeant,
+  };
   const results = await eachWithProgress(uploads, async ({ id, repository: { owner, name }, upload, gzipped }) => {
+    if (isOther(owner, meant.owner) || isOther(name, meant.name))
+      return failedUpload(
+        upload.file,
+        `it is kept for ${owner}/${name}: pass --repo ${owner}/${name} to send it there`,
+      );
     const result = await uploadBytes(new Repository(service, owner, name), upload, gzipped, waitMsMax(flags));
     if (result.outcome !== 'failed') dropPending(folder, id);
     return result;
   });
   finish([...results, ...problems], flags);
 }
+
+/** Undefined: any will do. */
+const isOther = (name: string, meant: string | undefined): boolean =>
+  meant !== undefined && name.toLowerCase() !== meant.toLowerCase();
 
 const waitMsMax = ({ wait, waitTimeout }: WaitFlags): number => (wait ? waitTimeout * 1_000 : 0);
 

@@ -7,6 +7,13 @@ export interface JobScope {
   pipeline: string;
   job: string;
   branch: string | undefined;
+  /** The branch that a pull request is for. */
+  baseBranch: string | undefined;
+}
+
+/** Narrows a request to one attempt of a job. */
+export interface RunScope extends JobScope {
+  run: { id: string; attempt: number };
 }
 
 /** The fields of a receipt, of which the answer to an upload has some. Counts are null while unknown. */
@@ -20,6 +27,7 @@ const receiptSchema = z.object({
   rejections: z.array(z.object({ reason: z.string(), count: z.number() })).default([]),
   warnings: z.array(z.string()).default([]),
   failure: z.string().nullish(),
+  is_cut_short: z.boolean().default(false),
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
@@ -112,15 +120,29 @@ export class Repository {
   }
 
   /** The quarantines that cover every failure of their test in this job. */
-  async quarantines({ pipeline, job, branch }: JobScope): Promise<QuarantineRecord[]> {
+  async quarantines({ pipeline, job, branch, baseBranch }: JobScope): Promise<QuarantineRecord[]> {
+    const branches = [...new Set([branch, baseBranch])].filter((name) => name !== undefined);
+    const lists = await Promise.all(
+      (branches.length > 0 ? branches : [undefined]).map((name) => this.#quarantinesOn(name, pipeline, job)),
+    );
+    return [...new Map(lists.flat().map((record) => [record.id, record])).values()];
+  }
+
+  async #quarantinesOn(branch: string | undefined, pipeline: string, job: string): Promise<QuarantineRecord[]> {
     const query = { pipeline_name: pipeline, job_name: job, ...(branch !== undefined && { branch }) };
     const listed = await this.#list(this.path('quarantines'), query, quarantineSchema, 'quarantined_tests');
     return listed.filter(({ branch: only, failure_ids }) => !failure_ids && (branch !== undefined || !only));
   }
 
-  /** The failed tests of a commit in this job, with verdicts. */
-  failuresOfCommit(commit: string, { pipeline, job, branch }: JobScope): Promise<CommitFailure[]> {
-    const query = { pipeline_name: pipeline, job_name: job, ...(branch !== undefined && { branch }) };
+  /** The failed tests of this attempt of a job, with verdicts. How another attempt failed does not matter to its result. */
+  failuresOfCommit(commit: string, { pipeline, job, branch, run }: RunScope): Promise<CommitFailure[]> {
+    const query = {
+      pipeline_name: pipeline,
+      job_name: job,
+      run_id: run.id,
+      run_attempt: String(run.attempt),
+      ...(branch !== undefined && { branch }),
+    };
     const path = this.path(`commits/${encodeURIComponent(commit)}/failures`);
     return this.#list(path, query, commitFailureSchema, 'failures');
   }
@@ -176,7 +198,7 @@ export class Repository {
 
   /** The page of a test in the web application. */
   historyUrl(testId: string): string {
-    return this.service.address(`/app/${this.owner}/${this.name}/tests/${testId}`);
+    return this.service.address(`/app/${this.owner}/${this.name}/tests/${encodeURIComponent(testId)}`);
   }
 
   path(path: string): string {

@@ -4,6 +4,17 @@ import { isWebAddress } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Flags that say what a run tested. */
+export type SubjectFlag = 'commit' | 'branch' | 'pullRequest';
+
+/** What the environment cannot know of a run, such as because its job starts on behalf of another one. */
+export interface Doubt {
+  /** Begins a sentence that ends with the flags. */
+  why: string;
+  /** Of each group, one flag is needed; without it nothing may be sent, because it could count for the wrong branch. */
+  needs: readonly (readonly SubjectFlag[])[];
+}
+
 /** Undefined where the provider says nothing. */
 export interface RunInfo {
   /** For messages: "GitHub Actions". */
@@ -25,6 +36,7 @@ export interface RunInfo {
   shard: string | undefined;
   /** Where the provider shows this job: its log. */
   jobUrl: string | undefined;
+  doubt: Doubt | undefined;
 }
 
 export const NOTHING: RunInfo = {
@@ -42,6 +54,7 @@ export const NOTHING: RunInfo = {
   defaultBranch: undefined,
   shard: undefined,
   jobUrl: undefined,
+  doubt: undefined,
 };
 
 /** The number in a variable, or undefined if it is not a number ("false", "" and "null" are common). */
@@ -53,6 +66,10 @@ export function wholeOf(value: string | undefined): number | undefined {
 export function pullRequestOf(value: string | undefined): number | undefined {
   return wholeOf(value?.slice(value.lastIndexOf('/') + 1)) || undefined;
 }
+
+/** `refs/pull/7/merge` → 7 */
+export const pullRequestOfRef = (ref: string | undefined): number | undefined =>
+  pullRequestOf(/^refs\/pull\/(\d+)\//.exec(ref ?? '')?.[1]);
 
 /** `refs/heads/main` → `main`; undefined for tags and other refs, such as `refs/pull/7/merge`. */
 export function branchOf(ref: string | undefined): string | undefined {

@@ -8,8 +8,12 @@ import { ServiceError } from './service-error.ts';
 export interface Connection {
   /** Without a trailing slash. */
   url: string;
-  token: string;
+  /** The key, or what gets one when it is needed first. */
+  token: string | KeySource;
 }
+
+/** Returns a key that works now. Throws {@link ServiceError}. */
+export type KeySource = (timeoutMs: number) => Promise<string>;
 
 export interface Patience {
   /** How long all requests together may take, with their retries. */
@@ -38,7 +42,7 @@ const isTransient = (status: number): boolean => status === 408 || status === 42
 
 export class Service {
   readonly url: string;
-  readonly #token: string;
+  readonly #token: string | KeySource;
   readonly #backoffFirstMs: number;
   readonly #until: number;
   /** When all attempts of one request have failed, each of a hundred others must not wait as long: it gets one. */
@@ -110,11 +114,12 @@ export class Service {
     try {
       // Node takes 20 ms to load what it has for HTTP and TLS, which a command that asks nothing does not need.
       const { sendRequest } = await import('./http.ts');
+      const token = typeof this.#token === 'string' ? this.#token : await this.#token(timeoutMs);
       const http = await sendRequest(new URL(this.address(path)), {
         method,
         headers: {
           accept: 'application/json',
-          authorization: `Bearer ${this.#token}`,
+          authorization: `Bearer ${token}`,
           'user-agent': `ci-insights/${version}`,
           ...(json !== undefined && { 'content-type': 'application/json' }),
           ...headers,
@@ -124,6 +129,7 @@ export class Service {
       });
       return http.status >= 200 && http.status < 300 ? { http } : refusalOf(this.url, http);
     } catch (error) {
+      if (error instanceof ServiceError) return error;
       const Reason = isTimeout(error) && timeoutMs < REQUEST_TIMEOUT_MS ? OutOfTime : ServiceError;
       return new Reason(unreachable(this.url, error, timeoutMs), false, undefined, error);
     }
@@ -167,7 +173,8 @@ const problemSchema = z.object({
   errors: z.array(z.object({ msg: z.string() })).default([]),
 });
 
-function refusalOf(url: string, { status, headers, text }: HttpAnswer): Refusal {
+/** The error that an answer without success is. */
+export function refusalOf(url: string, { status, headers, text }: HttpAnswer): ServiceError {
   // Following it could send the key, or an upload without its body, elsewhere.
   if (status >= 300 && status < 400)
     return new Refusal(

@@ -5,6 +5,10 @@ import { UserError } from '../errors.ts';
 export interface ClientEnvironment {
   url: string | undefined;
   token: string | undefined;
+  /** An identity token of the job, which stands in for a key. */
+  identityToken: string | undefined;
+  /** For whom the CI is asked for one; undefined: for the address of the service. */
+  audience: string | undefined;
   /** All variables; among them those in which CI providers describe the run. */
   variables: Record<string, string | undefined>;
 }
@@ -19,6 +23,8 @@ export function readClientEnvironment(
   return {
     url,
     token: environment.CI_INSIGHTS_TOKEN || tokenIn(environment.CI_INSIGHTS_TOKEN_FILE),
+    identityToken: environment.CI_INSIGHTS_ID_TOKEN || undefined,
+    audience: environment.CI_INSIGHTS_AUDIENCE || undefined,
     variables: environment,
   };
 }

@@ -17,6 +17,8 @@ export interface UploadResult {
   rejected: number;
   rejections: Pick<Rejection, 'reason' | 'count'>[];
   warnings: string[];
+  /** The report broke off: what followed is lost. */
+  isCutShort: boolean;
   problem: string | undefined;
   /** Whether sending it later may succeed. */
   isRetryable: boolean;
@@ -71,7 +73,9 @@ export async function uploadBytes(
 ): Promise<UploadResult> {
   try {
     const accepted = await repository.upload(`${address}?${new URLSearchParams(query)}`, contentType, gzipped);
-    return resultOf(file, waitMsMax > 0 ? await untilStored(repository, accepted, waitMsMax) : accepted);
+    const receipt = waitMsMax > 0 ? await untilStored(repository, accepted, waitMsMax) : accepted;
+    // Only the first answer says it.
+    return { ...resultOf(file, receipt), isCutShort: accepted.is_cut_short };
   } catch (error) {
     return failedUpload(file, error);
   }
@@ -86,11 +90,12 @@ export const failedUpload = (file: string, error: unknown): UploadResult => ({
   rejected: 0,
   rejections: [],
   warnings: [],
+  isCutShort: false,
   problem: error instanceof Error ? error.message : String(error),
   isRetryable: error instanceof ServiceError && !error.isRefusal,
 });
 
-function resultOf(file: string, receipt: Receipt): UploadResult {
+function resultOf(file: string, receipt: Receipt): Omit<UploadResult, 'isCutShort'> {
   const isFailed = receipt.status === 'failed';
   return {
     file,

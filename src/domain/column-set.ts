@@ -14,7 +14,7 @@ interface Column {
   /** Keeps what is to be kept of a text; null drops it. */
   clean?: (text: string) => string | null;
   /** Stored in place of a missing value or an empty text. */
-  empty?: string | number;
+  empty?: string | number | boolean;
 }
 type Columns = Readonly<Record<string, Column>>;
 

@@ -79,6 +79,15 @@ export const runColumns = new ColumnSet({
     job: 'default_branch',
     schema: optionalText.describe("The repository's default branch as the source knows it"),
   },
+  is_confined: {
+    job: 'is_confined',
+    schema: z
+      .boolean()
+      .optional()
+      .describe('Its sender may not speak for tests: off the default branch, its contradictions prove nothing'),
+    line: 'is_confined',
+    empty: false,
+  },
   framework: { job: 'framework', schema: optionalText, line: 'framework', clean: detail, empty: '' },
   framework_version: {
     job: 'framework_version',

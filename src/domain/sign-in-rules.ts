@@ -56,7 +56,7 @@ function parseRule(text: string): SignInRule | undefined {
 }
 
 /** `*`, an owner, or an owner with one repository. */
-function parsePlace(place: string): Pick<SignInGrant, 'owner' | 'repositories'> | undefined {
+export function parsePlace(place: string): Pick<SignInGrant, 'owner' | 'repositories'> | undefined {
   if (place === '*') return { owner: null, repositories: null };
   const [owner, repository, ...rest] = place.split('/');
   if (rest.length > 0 || !ownerSchema.safeParse(owner).success || owner === undefined) return undefined;

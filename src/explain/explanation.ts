@@ -58,6 +58,7 @@ const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   rows: (sql, params) => clickhouse.rows(sql, params),
   command: (sql, params) => clickhouse.command(sql, params),
   insert: (table, lines, token) => clickhouse.insert(table, lines, token),
+  fill: (target, select) => clickhouse.fill(target, select),
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,

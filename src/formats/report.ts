@@ -63,6 +63,7 @@ export class Report {
   #seenCount = 0;
   #hasWarning = false;
   #isPartial = false;
+  #isCutShort = false;
   #replacedEncoding: string | null = null;
   #namesLength = 0;
   #elapsedSeconds = 0;
@@ -148,6 +149,7 @@ export class Report {
 
   /** @param how such as "is cut short at line 12" */
   warnOfBreak(how: string): void {
+    this.#isCutShort = true;
     const kept = this.#kept.length;
     const whole =
       kept === 0 ? 'No test before it was whole' : `The ${kept} before it ${kept === 1 ? 'is' : 'are'} kept`;
@@ -170,7 +172,7 @@ export class Report {
     const executions = this.#executions();
     const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
     for (const execution of executions) this.#collector.add(collected, this.#parsed(execution, startedAtMs));
-    return this.#collector.finish({ keepsEmptyRuns: true });
+    return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
   }
 
   /** What the records are, in the order of the report. */

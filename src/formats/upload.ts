@@ -22,4 +22,6 @@ export interface ParsedUpload {
   rejections: Rejection[];
   /** Sentences for the receipt, such as "the report was cut short at line 12". */
   warnings: string[];
+  /** Whether a report broke off, so that what followed is lost. */
+  isCutShort?: boolean;
 }

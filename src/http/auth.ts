@@ -4,6 +4,7 @@
  */
 import type { EventActor } from '../domain/events.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
+import type { ReportBounds } from '../domain/report-bounds.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { forbidden, notFound } from './problems.ts';
 import { isFromOwnPage, isRead } from './same-origin.ts';
@@ -23,10 +24,22 @@ export interface Credential {
   readonly grant?: Grant;
   /** Shown by `GET /v1/application`; undefined for credentials other than application keys. */
   readonly application?: Application;
+  /** What its reports may say about their run; undefined: anything. */
+  readonly bounds?: ReportBounds;
   /** Undefined for credentials other than sessions. */
   readonly session?: { readonly id: string; readonly expiresAt: Date };
   access(repository: RepositoryName, permission: Permission): Promise<Access>;
 }
+
+/**
+ * Who a request acts for, for records of what was done: the name, the key that was sent or of which the session was made,
+ * and the session.
+ */
+export const actorOf = ({ actor, application, session }: Credential) => ({
+  actor,
+  keyId: application?.id ?? null,
+  sessionId: session?.id ?? null,
+});
 
 /** Who acts, as events name it. A host token names its user by the login only. */
 export const eventActorOf = ({ actor, application }: Credential): EventActor =>
@@ -139,7 +152,7 @@ const DEEDS: Record<Permission, string> = {
 };
 const SUFFICIENT: Record<Permission, string> = {
   read: 'a key for its owner, or a host token that may pull',
-  upload: 'a key for its owner with the scope ci or admin, or a host token that may push',
+  upload: 'a key for its owner with the scope upload, ci or admin, or a host token that may push',
   quarantine: 'a key for its owner with the scope ci or admin, or a host token that may push',
   events: 'a key for its owner with the scope view or admin, or a host token that may pull',
   administer: 'a key for its owner with the scope admin',

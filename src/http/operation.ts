@@ -17,6 +17,7 @@ import { startRequest } from '../observability/requests.ts';
 import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
 import {
+  actorOf,
   authenticate,
   type Credential,
   type CredentialSources,
@@ -227,7 +228,8 @@ function answererOf<P, Q extends QueryShape, B>(
     if (operation.access === 'public') return answer(request, requestId, undefined);
     const credential = await authenticate(request, http);
     if (!limit) return answer(request, requestId, credential);
-    const count = await limit.count(tokenOf(request) ?? sessionTokenOf(request) ?? '');
+    // By key, so that sessions of a key get no requests beside those of the key.
+    const count = await limit.count(actorOf(credential).keyId ?? tokenOf(request) ?? sessionTokenOf(request) ?? '');
     const isBeyond = count.requests > limit.requestsMax;
     if (isBeyond) rateLimited.inc({ operation: operation.operationId });
     const response = isBeyond

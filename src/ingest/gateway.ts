@@ -7,7 +7,8 @@ import type { Clock } from '../clock.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
-import { HttpProblem, payloadTooLarge } from '../http/problems.ts';
+import type { Credential } from '../http/auth.ts';
+import { forbidden, HttpProblem, payloadTooLarge } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
 import { packPlain } from '../queue/packed-job.ts';
@@ -45,6 +46,8 @@ export interface Taken {
   jobs: number;
   rejections: Rejection[];
   warnings: string[];
+  /** Whether a report broke off: what followed is lost. */
+  isCutShort: boolean;
 }
 
 interface RepositoryName {
@@ -56,14 +59,17 @@ interface RepositoryName {
 export async function takeUpload(
   deps: Gateway,
   repository: RepositoryName,
-  request: Request,
+  { request, credential }: { request: Request; credential: Credential | undefined },
   input: ParseTask['input'],
 ): Promise<Taken> {
+  // No credential: no operation that uploads is public.
+  if (!credential) throw forbidden('Uploading requires a credential.');
+  const { bounds } = credential;
   try {
     const isGzip = isGzipRequest(request);
     const limits = deps.limits ?? BODY_LIMITS;
     return await withAdmittedBody(deps.admission, request, { owner: repository.owner, isGzip, limits }, (body) =>
-      queued(deps, repository, { input, isGzip, limits }, body),
+      queued(deps, repository, { input, isGzip, limits, ...(bounds && { bounds }) }, body),
     );
   } catch (error) {
     if (error instanceof UploadTooLarge) throw problemOfUpload('too large', error.message);
@@ -82,7 +88,7 @@ const SMALL_BYTES_MAX = 32 * 1024;
 async function queued(
   deps: Gateway,
   repository: RepositoryName,
-  asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits'>,
+  asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits' | 'bounds'>,
   body: Uint8Array,
 ): Promise<Taken> {
   const place = body.length <= SMALL_BYTES_MAX ? deps.joining?.enter() : undefined;
@@ -92,12 +98,12 @@ async function queued(
     const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
     const result = await parse(task, body);
     if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
-    const { executions, rejections, warnings } = result;
+    const { executions, rejections, warnings, isCutShort } = result;
     const jobs = await enqueued(deps, place, result).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
       throw error;
     });
-    return { uploadId, executions, jobs, rejections, warnings };
+    return { uploadId, executions, jobs, rejections, warnings, isCutShort };
   } finally {
     place?.leave();
   }
@@ -132,8 +138,9 @@ function possiblyLost(
 }
 
 /** The answer to an upload that is wrong as a whole. */
-export function problemOfUpload(why: 'invalid' | 'too large', sentence: string): HttpProblem {
+export function problemOfUpload(why: 'invalid' | 'too large' | 'not permitted', sentence: string): HttpProblem {
   if (why === 'too large') return payloadTooLarge(sentence);
+  if (why === 'not permitted') return forbidden(sentence);
   return new HttpProblem(422, 'Unprocessable entity', sentence, {}, [
     { loc: ['body'], msg: sentence, type: 'invalid_body' },
   ]);

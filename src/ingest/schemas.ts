@@ -26,6 +26,9 @@ export const takenSchema = z.object({
   rejected: z.int().meta({ example: 0 }),
   rejections,
   warnings,
+  is_cut_short: z
+    .boolean()
+    .meta({ description: 'Whether a report broke off, so that what followed is lost', example: false }),
   url: z.url().meta({
     description: 'Address of the receipt',
     example: `https://ci.example.com/v1/ci/acme/repositories/shop/uploads/${UPLOAD_ID_EXAMPLE}`,

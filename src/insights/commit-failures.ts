@@ -3,11 +3,12 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
+import { UINT32_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
-import { cursorParameter, enumsParameter, perPageParameter } from '../http/parameters.ts';
+import { cursorParameter, enumsParameter, integerParameter, perPageParameter } from '../http/parameters.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
@@ -101,6 +102,10 @@ export function mountCommitFailures(
       job_name: common.namesParameter('Only runs of these CI jobs.', ['unit']),
       branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
       run_id: common.namesParameter('Only runs with these ids, as the CI provider names them.', ['1001']),
+      run_attempt: integerParameter(1, UINT32_MAX, {
+        description: 'Only this attempt of the runs: how a job that ran again failed this time.',
+        example: 1,
+      }),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
@@ -108,7 +113,7 @@ export function mountCommitFailures(
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
       const { verdict: verdicts, pipeline_name: pipelines, job_name: jobs, branch: branches, run_id: runIds } = query;
-      const filters = { commit: path.commit_sha, pipelines, jobs, branches, runIds };
+      const filters = { commit: path.commit_sha, pipelines, jobs, branches, runIds, runAttempt: query.run_attempt };
       const repository = await deps.repositories.find(path.owner, path.repository);
       const found = repository
         ? await readCommitFailures(deps, repository, filters, signal)

@@ -22,6 +22,7 @@ export interface CommitFilters {
   branches: readonly string[];
   /** Ids of runs, as the CI provider names them. */
   runIds: readonly string[];
+  runAttempt: number | undefined;
 }
 
 /** A test that failed on a commit in one pipeline and CI job. */
@@ -53,7 +54,7 @@ export interface CommitFailures {
 export async function readCommitFailures(
   deps: InsightsDeps & { commits: Commits; evidence: FailureEvidence },
   repository: Repository,
-  { commit, pipelines, jobs, branches, runIds }: CommitFilters,
+  { commit, pipelines, jobs, branches, runIds, runAttempt }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
@@ -63,7 +64,8 @@ export async function readCommitFailures(
       isAmong(run.pipeline_name, pipelines) &&
       isAmong(run.job_name, jobs) &&
       isAmong(run.branch, branches) &&
-      isAmong(run.run_id, runIds),
+      isAmong(run.run_id, runIds) &&
+      (runAttempt === undefined || run.run_attempt === runAttempt),
   );
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs: runs.length, failures: [] };

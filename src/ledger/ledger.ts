@@ -12,6 +12,7 @@
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type ClickHouse, isPermanentInsertError } from '../clickhouse/client.ts';
+import { insertRefusal } from '../clickhouse/trouble.ts';
 import type { Clock } from '../clock.ts';
 import {
   blockBytes,
@@ -24,6 +25,7 @@ import { type Database, type Executor, isRefusedData, onPostgres, sqlState } fro
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { notifyStored } from '../postgres/partitions.ts';
+import { noteRefusal } from '../postgres/refused-blocks.ts';
 import { blockParts, ingestBlocks, uploadChunks } from '../postgres/schema.ts';
 import { valuesOf } from './block.ts';
 import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
@@ -162,8 +164,17 @@ export class Ledger {
       this.deps.onStored?.({ blockId, executions: done.executions });
     } catch (error) {
       if (isPermanentInsertError(error)) await this.#retract(blockId);
+      else await this.#noteRefusal(blockId, error);
       throw error;
     }
+  }
+
+  /** For those who ask why nothing is stored. */
+  async #noteRefusal(blockId: number, error: unknown): Promise<void> {
+    const reason = insertRefusal(error);
+    if (reason === undefined) return;
+    // The insert has failed already, and is tried again whether this is noted or not.
+    await noteRefusal(this.deps.db, blockId, reason).catch(() => {});
   }
 
   /** Identifies the block for good, and among the blocks of every PostgreSQL that this ClickHouse has ever served. */

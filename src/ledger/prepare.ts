@@ -2,7 +2,7 @@
 
 import type { Run } from '../domain/columns.ts';
 import { failureColumns } from '../domain/columns.ts';
-import { isOnDefaultBranch, type RunOrigin, shortBranch } from '../domain/default-branch.ts';
+import { isOnDefaultBranch, originOf, type RunOrigin } from '../domain/default-branch.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts';
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
 import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
@@ -56,12 +56,6 @@ export interface PrepareOptions {
   now: number;
   retentionDays: number;
 }
-
-export const originOf = (run: Run): RunOrigin => ({
-  branch: shortBranch(run.branch ?? ''),
-  baseRef: shortBranch(run.base_ref ?? ''),
-  pullRequest: run.pull_request ?? 0,
-});
 
 /** Shared by all executions without failures, which are most of them. */
 const NO_FAILURES: readonly PreparedFailure[] = [];

@@ -98,13 +98,11 @@ async function rowsOfLines(clickhouse: ClickHouse, table: string): Promise<strin
 }
 
 /** Without a token: the rows are those that are missing, whatever was inserted before. */
-async function add(clickhouse: ClickHouse, table: string, { sql, params }: Statement): Promise<void> {
+async function add(clickhouse: ClickHouse, table: string, statement: Statement): Promise<void> {
+  const { sql, params } = statement;
   const columns = z
     .array(z.object({ name: z.string() }))
     .parse(await clickhouse.rows(`DESCRIBE (${sql})`, params))
     .map(({ name }) => name);
-  await clickhouse.command(
-    `INSERT INTO ci.${table} (${columns.join(', ')}) SETTINGS insert_deduplicate = 0 ${sql}`,
-    params,
-  );
+  await clickhouse.fill(`ci.${table} (${columns.join(', ')})`, statement);
 }

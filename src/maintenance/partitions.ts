@@ -20,8 +20,7 @@ export async function replacePartitions(
   const second = `${table}_rebuild`;
   await dropTable(clickhouse, second);
   await clickhouse.command(`CREATE TABLE ci.${second} AS ci.${table}`);
-  for (const { sql, params } of statements)
-    await clickhouse.command(`INSERT INTO ci.${second} SETTINGS insert_deduplicate = 0 ${sql}`, params);
+  for (const statement of statements) await clickhouse.fill(`ci.${second}`, statement);
   const filled = await partitionsOf(clickhouse, second);
   for (const partition of filled)
     await clickhouse.command(`ALTER TABLE ci.${table} REPLACE PARTITION ID '${partition}' FROM ci.${second}`);

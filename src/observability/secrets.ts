@@ -4,10 +4,15 @@ const HIDDEN = '[secret]';
 /** A shorter value is likely to appear in a line for another reason. */
 const LENGTH_MIN = 8;
 
-/** Secrets with a known form: application keys, tokens of the repository host, headers, user and password in a URL. */
+/**
+ * Secrets with a known form: application keys, tokens of the repository host, identity tokens, headers, user and password in
+ * a URL.
+ */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\bci[isp]_[\w-]{8,}/g, HIDDEN],
   [/\b(?:gh[a-z]_|github_pat_)\w{8,}/g, HIDDEN],
+  // Not inside a word: each beginning would be looked at to the end of the word.
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],
 ];

@@ -43,6 +43,10 @@ const gauges = {
     'Blocks that are claimed but not stored, or stored but not evaluated.',
     ['state'],
   ),
+  refused: gauge(
+    'ci_insights_inserts_refused_seconds',
+    'Age of the oldest block that ClickHouse refuses to store, though it responds; 0 if there is none.',
+  ),
   evaluationLag: gauge('ci_insights_evaluation_lag_seconds', 'Age of the oldest stored block that is not evaluated.'),
   events: gauge(
     'ci_insights_events_waiting',
@@ -149,12 +153,13 @@ function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
     gauges.events.reset();
-    const { evaluationLag, relayLag, deadLetters, groupsMoving } = gauges;
-    for (const alone of [evaluationLag, relayLag, deadLetters, groupsMoving]) alone.remove();
+    const { refused, evaluationLag, relayLag, deadLetters, groupsMoving } = gauges;
+    for (const alone of [refused, evaluationLag, relayLag, deadLetters, groupsMoving]) alone.remove();
     return;
   }
   gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
   gauges.blocks.set({ state: 'unevaluated' }, reading.blocksUnevaluated);
+  gauges.refused.set(reading.refused.seconds);
   gauges.evaluationLag.set(reading.evaluationLagSeconds);
   for (const [consumer, events] of Object.entries(reading.eventsWaiting)) gauges.events.set({ consumer }, events);
   gauges.relayLag.set(reading.relayLagSeconds);

@@ -5,6 +5,8 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { type Http, mount } from '../http/operation.ts';
+import type { Database } from '../postgres/client.ts';
+import { isStoring } from '../postgres/refused-blocks.ts';
 import { isUp, type Probes } from '../probes.ts';
 
 const TAG = 'Service';
@@ -14,9 +16,29 @@ const OWN_PROBE = 'service';
 const readiness = z.object({
   status: z.enum(['ready', 'unavailable']),
   stores: z.record(z.string(), z.boolean()).meta({ example: { clickhouse: true, postgres: true } }),
+  is_storing: z.boolean().meta({
+    description:
+      'False if ClickHouse responds, but has refused for a minute to store what workers send: uploads wait in the queue, and `ci-insights doctor` says why',
+    example: true,
+  }),
 });
 
-export function mountHealth(app: AnyElysia, http: Http, probes: Probes): void {
+interface Readiness {
+  /** The stores, and whether the process means to keep serving. */
+  probes: Probes;
+  /** Whether ClickHouse takes what is to be stored. */
+  isStoring(): Promise<boolean>;
+  /** Whether a process that cannot store is not ready: a worker. An API still reads, and takes uploads into the queue. */
+  mustStore: boolean;
+}
+
+export const readinessOf = (db: Database, probes: Probes, mustStore = false): Readiness => ({
+  probes,
+  isStoring: () => isStoring(db),
+  mustStore,
+});
+
+export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mustStore }: Readiness): void {
   mount(app, http, 'GET', '/healthz/live', {
     operationId: 'getLiveness',
     isProbe: true,
@@ -35,26 +57,29 @@ export function mountHealth(app: AnyElysia, http: Http, probes: Probes): void {
     isProbe: true,
     tag: TAG,
     summary: 'Whether every store responds',
-    description: 'Asks each store; 503 if one does not respond.',
+    description:
+      'Asks each store; 503 if one does not respond. A process that only works, and has no API, also answers 503 while ClickHouse refuses what it stores.',
     access: 'public',
     responses: {
       200: { description: 'Every store responds.', schema: readiness },
       503: {
         description: 'A store does not respond.',
         schema: readiness,
-        example: { status: 'unavailable', stores: { clickhouse: false, postgres: true } },
+        example: { status: 'unavailable', stores: { clickhouse: false, postgres: true }, is_storing: true },
       },
     },
     handle: async () => {
       // A draining process reports not ready at once: probing stores can take seconds, and the balancer would keep sending.
       const own = probes[OWN_PROBE];
       if (own && !(await isUp(own)))
-        return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false } } };
+        return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false }, is_storing: true } };
       const stores = Object.fromEntries(
         await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isUp(probe)] as const)),
       );
-      const ready = Object.values(stores).every(Boolean);
-      return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores } };
+      // Without PostgreSQL it is not known, and the process is not ready anyway.
+      const is_storing = stores.postgres === false || (await isUp(isStoring));
+      const ready = Object.values(stores).every(Boolean) && (is_storing || !mustStore);
+      return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores, is_storing } };
     },
   });
 }

@@ -11,7 +11,7 @@ import { readQueueBacklog } from '../queue/backlog.ts';
 import { jobKinds } from '../queue/kinds.ts';
 import { mountBoard } from './board/routes.ts';
 import { Sampler } from './gauges.ts';
-import { mountHealth } from './health.ts';
+import { mountHealth, readinessOf } from './health.ts';
 import { mountMetrics } from './metrics.ts';
 import { mountServiceState } from './service-state.ts';
 
@@ -41,7 +41,8 @@ export function startMonitoring(
     backlog: () => readBacklog(postgres.db, clock.now()),
   });
   const metrics: Feature = (app, http) => mountMetrics(app, http, async () => void (await sampler.refresh()), others);
-  const health: Feature = (app, http) => mountHealth(app, http, readiness);
+  const health: Feature = (app, http) =>
+    mountHealth(app, http, readinessOf(postgres.db, readiness, config.role === 'worker'));
   const board: Feature = (app, http) => mountBoard(app, http, keys, opened);
   const state: Feature = (app, http) =>
     mountServiceState(app, http, { reading: () => sampler.refresh(), rate: () => readStoredRate(postgres.db) });

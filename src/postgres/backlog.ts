@@ -3,12 +3,16 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
 import { RELAY } from './outbox-consumers.ts';
+import { type RefusedBlocks, readRefusedBlocks } from './refused-blocks.ts';
 import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks, outboxConsumers } from './schema.ts';
 
 export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
   blocksUnstored: number;
   blocksUnevaluated: number;
+  /** Age of the oldest block that is not stored; 0 if there is none. */
+  unstoredSeconds: number;
+  refused: RefusedBlocks;
   /** Age of the oldest block stored but not evaluated; 0 if there is none. */
   evaluationLagSeconds: number;
   /** Events that each consumer of the outbox has yet to take. */
@@ -26,6 +30,7 @@ const COUNT_MAX = 10_000;
 const rowSchema = z.object({
   blocks_unstored: z.coerce.number(),
   blocks_unevaluated: z.coerce.number(),
+  unstored_seconds: z.coerce.number(),
   evaluation_lag: z.coerce.number(),
   events_waiting: z.record(z.string(), z.number()),
   relay_lag: z.coerce.number(),
@@ -38,12 +43,14 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
   const { rows } = await onPostgres(() =>
     db.execute(sql`
       with blocks as (
-        select stored_at from ${ingestBlocks} where stored_at is null
+        select created_at, stored_at from ${ingestBlocks} where stored_at is null
           or block_id in (select block_id from ${blockParts}) limit ${COUNT_MAX}
       )
       select
         (select count(*) from blocks where stored_at is null) as blocks_unstored,
         (select count(stored_at) from blocks) as blocks_unevaluated,
+        (select coalesce(extract(epoch from now() - min(created_at)), 0) from blocks where stored_at is null)
+          as unstored_seconds,
         (select coalesce(extract(epoch from now() - min(stored_at)), 0) from blocks) as evaluation_lag,
         (select coalesce(json_object_agg(name, least(${COUNT_MAX}, unplaced + (
           select count(*) from (select from ${eventOutbox} where place > position limit ${COUNT_MAX}) as placed
@@ -68,6 +75,8 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
   return {
     blocksUnstored: row.blocks_unstored,
     blocksUnevaluated: row.blocks_unevaluated,
+    unstoredSeconds: Math.max(row.unstored_seconds, 0),
+    refused: await readRefusedBlocks(db),
     evaluationLagSeconds: Math.max(row.evaluation_lag, 0),
     eventsWaiting: row.events_waiting,
     relayLagSeconds: Math.max(row.relay_lag, 0),

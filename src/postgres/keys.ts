@@ -1,14 +1,16 @@
 /** Application keys: create, list, revoke, and look up by the token of a request. Tokens are stored as SHA-256 only. */
 import { hash, randomBytes } from 'node:crypto';
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
+import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
-import { type Database, onPostgres } from './client.ts';
+import { type Database, onPostgres, sqlState } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
-export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash'>;
+export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash' | 'ciTokenHash'>;
 
 export interface NewKey {
   name: string;
@@ -17,7 +19,16 @@ export interface NewKey {
   scope: KeyScope;
   /** Null: all repositories of the owner. */
   repositories: string[] | null;
+  /** Null or absent: its reports may say anything. */
+  bounds?: ReportBounds | null;
   expiresAt: Date | null;
+}
+
+/** A key for the job that an identity token of a CI speaks for. */
+export interface NewCiKey extends NewKey {
+  ciSubject: string;
+  /** Names the token among all of all issuers, if it works only once. */
+  onceOnly: string | undefined;
 }
 
 /** Distinguishes our tokens from a repository host's, and lets secret scanners find one that leaked. */
@@ -28,6 +39,12 @@ const CACHE_MS = 2_000;
 const CACHE_ENTRIES_MAX = 10_000;
 /** The last use is kept to the minute: more is not worth a write per request. */
 const LAST_USE_MS = 60_000;
+/**
+ * Keys of CI jobs are kept for so long after they expired, and leave when the next is made: longer than a token may be used
+ * for which one was made.
+ */
+const CI_KEY_KEPT_MS = 2 * DAY_MS;
+const UNIQUE_VIOLATION = '23505';
 
 /** The one-call digest: step by step it took a twentieth of a read from memory. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
@@ -42,7 +59,39 @@ export class KeyStore {
   ) {}
 
   /** Creates a key. The token is returned here and kept nowhere. */
-  async create(key: NewKey): Promise<{ key: ApplicationKey; token: string }> {
+  create(key: NewKey): Promise<{ key: ApplicationKey; token: string }> {
+    return this.#insert(key, {});
+  }
+
+  /** Creates a key for a CI job; undefined if there was one for the same token, which works only once. */
+  async createForCi({
+    ciSubject,
+    onceOnly,
+    ...key
+  }: NewCiKey): Promise<{ key: ApplicationKey; token: string } | undefined> {
+    const ciTokenHash = onceOnly === undefined ? null : Buffer.from(hashOf(onceOnly), 'base64');
+    await this.#forgetCiKeys();
+    try {
+      return await this.#insert(key, { ciSubject, ciTokenHash });
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return undefined;
+      throw error;
+    }
+  }
+
+  async #forgetCiKeys(): Promise<void> {
+    const before = new Date(this.clock.now() - CI_KEY_KEPT_MS);
+    await onPostgres(() =>
+      this.db
+        .delete(applicationKeys)
+        .where(and(isNotNull(applicationKeys.ciSubject), lt(applicationKeys.expiresAt, before))),
+    );
+  }
+
+  async #insert(
+    key: NewKey,
+    ci: { ciSubject?: string; ciTokenHash?: Buffer | null },
+  ): Promise<{ key: ApplicationKey; token: string }> {
     const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
     const [row] = await onPostgres(() =>
       this.db
@@ -50,22 +99,26 @@ export class KeyStore {
         .values({
           id: uuid7(),
           ...key,
+          ...ci,
           tokenHash: Buffer.from(hashOf(token), 'base64'),
           createdAt: new Date(this.clock.now()),
         })
         .returning(),
     );
     if (!row) throw new Error('the key was not written');
-    const { tokenHash: _, ...made } = row;
-    return { key: made, token };
+    return { key: keyOf(row), token };
   }
 
-  /** All keys, including revoked and expired ones, oldest first. */
-  async list(): Promise<ApplicationKey[]> {
+  /** All keys that operators made, including revoked and expired ones, oldest first; with those of CI jobs if asked. */
+  async list({ withCi = false } = {}): Promise<ApplicationKey[]> {
     const rows = await onPostgres(() =>
-      this.db.select().from(applicationKeys).orderBy(asc(applicationKeys.createdAt), asc(applicationKeys.id)),
+      this.db
+        .select()
+        .from(applicationKeys)
+        .where(withCi ? undefined : isNull(applicationKeys.ciSubject))
+        .orderBy(asc(applicationKeys.createdAt), asc(applicationKeys.id)),
     );
-    return rows.map(({ tokenHash: _, ...key }) => key);
+    return rows.map(keyOf);
   }
 
   /** Revokes a key. Returns false if there is no unrevoked key with this id. */
@@ -104,9 +157,7 @@ export class KeyStore {
     const [row] = await onPostgres(() =>
       this.db.select().from(applicationKeys).where(eq(applicationKeys.tokenHash, tokenHash)),
     );
-    if (!row) return undefined;
-    const { tokenHash: _, ...key } = row;
-    return key;
+    return row && keyOf(row);
   }
 
   /** Written outside of the request, at most once a minute; if the write fails, the request does not. */
@@ -129,3 +180,14 @@ export class KeyStore {
       );
   }
 }
+
+/** Without the hashes. Bounds are checked: those that cannot be read must not count as none. */
+const keyOf = ({
+  tokenHash: _,
+  ciTokenHash: __,
+  bounds,
+  ...key
+}: typeof applicationKeys.$inferSelect): ApplicationKey => ({
+  ...key,
+  bounds: bounds && reportBoundsSchema.parse(bounds),
+});

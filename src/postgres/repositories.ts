@@ -7,7 +7,7 @@
  */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
-import { DEFAULT_BRANCH_SOURCES, type DefaultBranchSource } from '../domain/default-branch.ts';
+import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
 import { type EventActor, type NewEvent, newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import {
@@ -212,12 +212,8 @@ export class RepositoryStore {
     return changed;
   }
 
-  /**
-   * Records the default branch that a source names, unless the same source or a stronger one has named one before. The
-   * host may name another one later: it reports what is set there now.
-   */
+  /** Records the default branch that a source names, unless one is known that it does not overrule. */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
-    const stronger = DEFAULT_BRANCH_SOURCES.slice(DEFAULT_BRANCH_SOURCES.indexOf(source) + (source === 'host' ? 1 : 0));
     const [changed] = await onPostgres(() =>
       this.db
         .update(repositories)
@@ -225,7 +221,10 @@ export class RepositoryStore {
         .where(
           and(
             eq(repositories.id, repository.id),
-            or(isNull(repositories.defaultBranchSource), notInArray(repositories.defaultBranchSource, stronger)),
+            or(
+              isNull(repositories.defaultBranchSource),
+              notInArray(repositories.defaultBranchSource, [...unmovedSources(source)]),
+            ),
           ),
         )
         .returning(),

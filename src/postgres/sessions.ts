@@ -7,6 +7,7 @@ import { and, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
+import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { type Database, onPostgres } from './client.ts';
@@ -24,6 +25,8 @@ export interface NewSession {
   owner: string | null;
   /** Null: all repositories of the owner. */
   repositories: string[] | null;
+  /** Those of its key. Null or absent: its reports may say anything. */
+  bounds?: ReportBounds | null;
 }
 
 const TOKEN_PREFIX = 'cis_';
@@ -35,6 +38,8 @@ const LIFETIME_MS = 14 * DAY_MS;
 const PASS_MS = 10 * 60_000;
 /** Ended sessions are kept for as long again, to be looked at, and leave when someone signs in. */
 const KEPT_MS = 14 * DAY_MS;
+/** Open sessions of one key: with each that begins beyond that, the oldest leaves. */
+export const SESSIONS_OF_KEY_MAX = 100;
 /** How long a session, or its absence, is served from memory: one that ended stops working everywhere within this time. */
 const CACHE_MS = 2_000;
 const CACHE_ENTRIES_MAX = 10_000;
@@ -95,11 +100,22 @@ export class SessionStore {
     };
     const [row] = await onPostgres(async () => {
       await this.db.delete(sessions).where(lt(sessions.expiresAt, new Date(now - KEPT_MS)));
-      return this.db.insert(sessions).values(values).returning();
+      const added = await this.db.insert(sessions).values(values).returning();
+      if (session.keyId !== null) await this.#keepNewest(session.keyId);
+      return added;
     });
     if (!row) throw new Error('the session was not written');
     const { tokenHash: _, ...begun } = row;
     return begun;
+  }
+
+  /** Signing in costs nothing, and must not fill the table. Few sessions are open, so no index is worth it. */
+  async #keepNewest(keyId: string): Promise<void> {
+    const { rowCount } = await this.db.execute(sql`
+      delete from ${sessions} where id in (
+        select id from ${sessions} where key_id = ${keyId}
+        order by created_at desc, id desc offset ${SESSIONS_OF_KEY_MAX})`);
+    if (rowCount) this.#cache.clear();
   }
 
   /** Sessions that have not ended, the newest first. */
@@ -148,8 +164,8 @@ export class SessionStore {
         .where(and(eq(sessions.tokenHash, tokenHash), this.#isOpen())),
     );
     if (!row) return undefined;
-    const { tokenHash: _, ...session } = row.session;
-    return session;
+    const { tokenHash: _, bounds, ...session } = row.session;
+    return { ...session, bounds: bounds && reportBoundsSchema.parse(bounds) };
   }
 
   /** Neither it nor its key has ended. */

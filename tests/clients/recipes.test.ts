@@ -77,7 +77,10 @@ function inputsOf(heading: string): Record<string, string> {
   expect(Object.keys(given).filter((name) => !Object.hasOwn(inputs, name))).toEqual([]);
   const names = Object.keys(inputs).filter((name) => name !== 'url' && name !== 'token');
   return Object.fromEntries(
-    names.map((name) => [`INPUT_${name.toUpperCase()}`, given[name] ?? inputs[name]?.default ?? '']),
+    names.map((name) => [
+      `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
+      given[name] ?? inputs[name]?.default ?? '',
+    ]),
   );
 }
 
@@ -220,6 +223,31 @@ test('without the service, the action for GitHub runs the tests, and their resul
   expect([fails.code, fails.stdout]).toEqual([1, expect.stringContaining('::warning::ci-insights cannot be reached')]);
   const passes = { ...inputsOf('### GitHub Actions'), INPUT_RUN: 'true', CI_INSIGHTS_URL: 'http://127.0.0.1:9' };
   expect((await shell(step?.run ?? '', passes)).code).toBe(0);
+  const { INPUT_RUN: _, ...inputs } = passes;
+  const judges = { ...inputs, INPUT_RUN: '' };
+  expect((await shell(step?.run ?? '', judges)).code).toBe(0);
+  expect((await shell(step?.run ?? '', { ...judges, INPUT_OUTCOME: 'success' })).code).toBe(0);
+  expect((await shell(step?.run ?? '', { ...judges, INPUT_OUTCOME: 'failure' })).code).toBe(1);
+});
+
+test('the action for GitHub keeps the key from the tests, with the service and without it', async () => {
+  const [step] = action().runs.steps;
+  const asks = { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://token.example', ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'asks' };
+  const run = 'env | grep -c -E "^(CI_INSIGHTS_TOKEN|ACTIONS_ID_TOKEN)"; true';
+  const inputs = { ...inputsOf('### GitHub Actions'), ...asks, INPUT_RUN: run };
+  const away = { CI_INSIGHTS_URL: 'http://127.0.0.1:9' };
+  const seen = async (variables: Record<string, string>) =>
+    /^(\d+)$/m.exec((await shell(step?.run ?? '', { ...inputs, ...variables })).stdout)?.[1];
+  expect([await seen({}), await seen(away)]).toEqual(['0', '0']);
+  const passing = { INPUT_PASS_TOKEN: 'true' };
+  expect([await seen(passing), await seen({ ...passing, ...away })]).toEqual(['3', '3']);
+});
+
+test('the action has an input for each variable that it reads', () => {
+  const { inputs, runs } = action();
+  const read = new Set([...(runs.steps[0]?.run ?? '').matchAll(/INPUT_\w+/g)].map(([name]) => name));
+  const given = Object.keys(inputs).map((name) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`);
+  expect([...read].sort()).toEqual(given.filter((name) => name !== 'INPUT_URL' && name !== 'INPUT_TOKEN').sort());
 });
 
 test('the curl of the document uploads a report', async () => {

@@ -28,6 +28,8 @@ const problem = (status: number, detail: string, headers: Record<string, string>
   Response.json({ title: 'Problem', detail, errors: [] }, { status, headers });
 const STORED = { id: ID, status: 'stored', accepted: 3, duplicate: 1, rejected: 0, rejections: [], warnings: [] };
 let receipt: Record<string, unknown> = STORED;
+/** Added to the answer to an upload. */
+let answer: Record<string, unknown> = {};
 
 const server = Bun.serve({
   port: 0,
@@ -43,7 +45,7 @@ const server = Bun.serve({
     const [type, authorization] = ['content-type', 'authorization'].map((name) => request.headers.get(name));
     taken.push({ path, type: type ?? null, query, authorization: authorization ?? null, body });
     return Response.json(
-      { id: ID, status: 'queued', executions: 4, rejected: 0, rejections: [], warnings: [] },
+      { id: ID, status: 'queued', executions: 4, rejected: 0, rejections: [], warnings: [], ...answer },
       { status: 202 },
     );
   },
@@ -53,6 +55,7 @@ beforeEach(() => {
   taken = [];
   trouble = {};
   receipt = STORED;
+  answer = {};
 });
 afterAll(async () => {
   await server.stop(true);
@@ -344,6 +347,58 @@ test('rejected rows are shown with their reason and are not a success', async ()
   expect(code).toBe(1);
 });
 
+test('a report that broke off has lost rows, which is not a success', async () => {
+  answer = { is_cut_short: true };
+  receipt = { ...STORED, warnings: ['The report is cut short at line 12.'] };
+  const { out, code } = await push(['a.xml', 'b.xml']);
+  expect(out.at(-1)).toBe('2 reports: The report is cut short at line 12.');
+  expect(code).toBe(1);
+  expect((await push(['a.xml', '--no-wait'])).code).toBe(1);
+});
+
+test('a job that cannot know what it tests sends nothing, and names the flag', async () => {
+  const event = join(folder, 'event.json');
+  const run = { id: 55, event: 'pull_request', head_branch: 'main', head_sha: 'f00', pull_requests: [] };
+  writeFileSync(event, JSON.stringify({ workflow_run: { ...run, head_repository: { full_name: 'octocat/shop' } } }));
+  const env = {
+    CIRCLECI: '',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_REPOSITORY: 'acme/shop',
+    GITHUB_EVENT_NAME: 'workflow_run',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_WORKFLOW: 'Reports',
+    GITHUB_JOB: 'send',
+    GITHUB_RUN_ID: '91',
+    GITHUB_SHA: 'd0d',
+    GITHUB_REF: 'refs/heads/main',
+  };
+  const refused = await push(['a.xml'], env);
+  expect([refused.code, refused.err, taken]).toEqual([1, expect.stringContaining('pass --pull-request.'), []]);
+  expect((await push(['a.xml', '--pull-request', '7'], env)).code).toBe(0);
+  expect(taken[0]?.query).toMatchObject({ run_id: '55', commit: 'f00', branch: 'main', pull_request: '7' });
+});
+
+test('a flag that contradicts the environment counts, and is warned of', async () => {
+  const { err, code } = await push(['a.xml', '--branch', 'main'], { CIRCLE_BRANCH: 'pull/7' });
+  expect([code, err]).toEqual([0, expect.stringMatching(/^Warning: --branch main .* pull request 7/m)]);
+  expect(taken[0]?.query).toMatchObject({ branch: 'main' });
+  expect(taken[0]?.query).not.toHaveProperty('pull_request');
+});
+
+test('no text of a report or of the service commands the runner that shows the log', async () => {
+  const hostile = '::error::x\n##vso[task.setvariable variable=a]b\u001b[2J';
+  receipt = { ...STORED, rejected: 1, rejections: [{ reason: hostile, count: 1 }], warnings: [hostile] };
+  trouble = { 'b.xml': [problem(422, hostile)] };
+  for (const args of [
+    ['a.xml', 'b.xml'],
+    ['a.xml', '--json'],
+  ]) {
+    const { out, err } = await push(args);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
+    for (const line of [...out, ...err.split('\n')]) expect(line).not.toMatch(/^\s*::|##|\u001b/);
+  }
+});
+
 test('if everything is a duplicate, a hint says how to distinguish reports', async () => {
   receipt = { ...STORED, accepted: 0, duplicate: 4 };
   const { out, code } = await push(['a.xml']);
@@ -401,16 +456,37 @@ test('push --pending sends what was kept, once, to the repository it was meant f
   writeFileSync(join(kept, 'torn.json'), '{');
   expect(readdirSync(kept).length).toBe(5);
   trouble = { second: [problem(422, 'Wrong.')] };
-  const first = await push([], {}, '--pending=kept');
+  const first = await push([], { CIRCLECI: '' }, '--pending=kept');
   expect([first.code, first.out[0]]).toEqual([1, expect.stringContaining('1 report of 3 uploaded')]);
   expect(taken).toMatchObject([
     { path: '/v1/ci/acme/repositories/shop/junit', query: { run_id: '7', report: 'first' } },
   ]);
   rmSync(join(kept, 'torn.json'));
-  expect((await push([], {}, '--pending=kept')).code).toBe(0);
+  // The job is of another repository, unless it says otherwise.
+  const other = await push([], {}, '--pending=kept');
+  expect([other.code, other.out.at(-1)]).toEqual([1, expect.stringContaining('pass --repo acme/web')]);
+  expect((await push(['--repo', 'acme/web'], {}, '--pending=kept')).code).toBe(0);
   expect(taken[1]?.path).toBe('/v1/ci/acme/repositories/web/junit');
   expect(readdirSync(kept)).toEqual([]);
   expect((await push([], {}, '--pending=kept')).out).toEqual(['Nothing is pending in kept.']);
+});
+
+test('push --pending believes no address in its folder, which others may have filled', async () => {
+  const kept = join(folder, 'planted');
+  mkdirSync(kept);
+  const about = { v: 1, owner: 'acme', name: 'shop', file: 'a.xml', address: 'junit', query: { run_id: '7' } };
+  const planted = [
+    { ...about, address: '../other/junit' },
+    { ...about, address: 'quarantines' },
+    { ...about, name: '../../../keys' },
+    { ...about, owner: 'acme/../..' },
+  ];
+  for (const [i, one] of planted.entries()) {
+    writeFileSync(join(kept, `${i}.json`), JSON.stringify(one));
+    writeFileSync(join(kept, `${i}.gz`), Bun.gzipSync('<testsuite/>'));
+  }
+  const { code, out } = await push([], { CIRCLECI: '' }, '--pending=planted');
+  expect([code, out[0], taken]).toEqual([1, expect.stringContaining(`0 reports of ${planted.length} uploaded`), []]);
 });
 
 test('a wrong flag is a usage error', async () => {

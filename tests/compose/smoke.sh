@@ -20,7 +20,7 @@ finish() {
 trap finish EXIT
 
 compose up --build --detach --wait --wait-timeout 300
-token="$(compose exec -T api ci-insights keys create --owner acme --scope ci --json | sed -n 's/.*"token": "\(.*\)".*/\1/p')"
+token="$(compose exec -T api ci-insights keys create --owner acme --scope upload --json | sed -n 's/.*"token": "\(.*\)".*/\1/p')"
 test -n "$token"
 
 echo '<testsuite><testcase classname="cart.Totals" name="sums"/><testcase classname="cart.Totals" name="adds"/></testsuite>' >"$folder/unit.xml"

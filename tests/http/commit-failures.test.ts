@@ -218,6 +218,8 @@ describe('the list', () => {
 
   test('takes filters by pipeline, CI job, run, branch and verdict', async () => {
     expect(await failuresOf('pr4', '?run_id=again')).toMatchObject({ runs: 2, total: 1 });
+    expect(await failuresOf('pr4', '?run_id=again&run_attempt=1')).toMatchObject({ runs: 1, total: 1 });
+    expect(await failuresOf('pr4', '?run_id=again&run_attempt=2')).toMatchObject({ runs: 1, total: 0 });
     expect(await failuresOf('pr4', '?run_id=another')).toMatchObject({ runs: 0, total: 0 });
     expect((await failuresOf('pr3', '?job_name=unit')).total).toBe(40);
     expect(await failuresOf('pr1', '?branch=main')).toMatchObject({ runs: 0, total: 0 });

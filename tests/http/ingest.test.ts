@@ -176,6 +176,7 @@ describe('JUnit reports', () => {
       commit: 'abc',
       branch: 'refs/heads/feat',
       pull_request: '7',
+      base_ref: 'refs/heads/main',
       default_branch: 'main',
       job_url: 'https://ci.acme.example/jobs/1001?attempt=2#log',
       started_at: '2026-11-21T10:00:00+01:00',
@@ -197,12 +198,20 @@ describe('JUnit reports', () => {
       commit: 'abc',
       branch: 'feat',
       pull_request: 7,
+      base_ref: 'main',
       default_branch: 'main',
       job_url: 'https://ci.acme.example/jobs/1001?attempt=2#log',
     });
     // The address of the job identifies nothing: with another one, it is the same report.
     expect(job?.sources).toEqual(['["junit","CI, [main]","unit","1001",2,"shard-1"]']);
     expect(job?.executions.finished_at_ms).toEqual(Array(2).fill(Date.parse('2026-11-21T09:00:00Z')));
+  });
+
+  test('that break off say so in the answer, and keep what came before', async () => {
+    const query = '?run_id=1&report=r';
+    expect(await jsonOf(await send(`${JUNIT}${query}`, XML))).toMatchObject({ is_cut_short: false });
+    const cut = await jsonOf(await send(`${JUNIT}${query}`, XML.slice(0, XML.lastIndexOf('<'))));
+    expect(cut).toMatchObject({ is_cut_short: true, warnings: [expect.stringContaining('cut short')] });
   });
 
   test('without a run and a name are identified by their hash, compressed or not', async () => {

@@ -36,6 +36,24 @@ test('a key that is made works at once, is listed without its token, and ends wh
   expect(await use()).toBe(403);
 });
 
+test('a key is listed with what it is bound to', async () => {
+  const bounds = async (body: object) => {
+    const response = await make({ scope: 'upload', ...body });
+    const { id, pull_requests_only, branches, ci_subject } = (await response.json()) as Record<string, unknown>;
+    const listed = (await app.get<{ keys: Record<string, unknown>[] }>('/v1/keys')).keys.find((key) => key.id === id);
+    expect(listed).toMatchObject({ pull_requests_only, branches, ci_subject });
+    return [response.status, pull_requests_only, branches, ci_subject];
+  };
+  expect(await bounds({})).toEqual([201, false, null, null]);
+  expect(await bounds({ pull_requests_only: true })).toEqual([201, true, null, null]);
+  expect(await bounds({ branches: ['main', 'refs/heads/release/*'] })).toEqual([
+    201,
+    false,
+    ['main', 'release/*'],
+    null,
+  ]);
+});
+
 test('no key makes one that may do more: only operators make keys', async () => {
   for (const key of [{ scope: 'admin', owner: 'acme' } as const, { scope: 'view' } as const, {} as const])
     expect((await make({}, await app.makeKey(key))).status).toBe(403);
@@ -47,6 +65,11 @@ test.each([
   { scope: 'root' },
   { name: '' },
   { expires_in_days: 0 },
+  { pull_requests_only: true },
+  { branches: ['main'] },
+  { branches: [], scope: 'upload' },
+  { branches: Array.from({ length: 21 }, String), scope: 'upload' },
+  { branches: ['main'], pull_requests_only: true, scope: 'upload' },
 ])('%p is refused with what is wrong', async (body) => {
   const response = await make(body);
   expect(response.status).toBe(422);

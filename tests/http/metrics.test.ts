@@ -149,6 +149,8 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   const waiting: QueueBacklog = { jobs: { waiting: 3, active: 0, delayed: 0, failed: 0 }, lagSeconds: 7 };
   const backlog = {
     blocksUnstored: 0,
+    unstoredSeconds: 0,
+    refused: { count: 0, ids: [], seconds: 0, reason: null },
     blocksUnevaluated: 0,
     evaluationLagSeconds: 0,
     eventsWaiting: { relay: 4 },

@@ -52,6 +52,23 @@ describe('with a limit', () => {
     app = await appWith(3);
   });
 
+  test('sessions of a key share its count: signing in again gives no more requests', async () => {
+    const token = await app.makeKey({ scope: 'view' });
+    const own = { 'sec-fetch-site': 'same-origin' };
+    const session = async (): Promise<string> => {
+      const headers = { ...own, 'content-type': 'application/json' };
+      const body = JSON.stringify({ key: token });
+      const begun = await app.request('/v1/session', { method: 'POST', token: null, headers, body });
+      return begun.headers.get('set-cookie')?.split(';')[0] ?? '';
+    };
+    const statuses = [(await app.request(SEARCH, { token })).status];
+    for (let i = 0; i < 4; i++) {
+      const headers = { ...own, cookie: await session() };
+      statuses.push((await app.request(SEARCH, { token: null, headers })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  });
+
   test('every answer says what is left, a request beyond it gets 429, and other keys are not affected', async () => {
     const token = await app.makeKey();
     const before = await refused();

@@ -44,6 +44,8 @@ const reading = (changes: Partial<ServiceReading>): ServiceReading => ({
   queues: { 'test-runs': QUIET, 'pr-events': QUIET },
   backlog: {
     blocksUnstored: 0,
+    unstoredSeconds: 0,
+    refused: { count: 0, ids: [], seconds: 0, reason: null },
     blocksUnevaluated: 0,
     evaluationLagSeconds: 2,
     eventsWaiting: {},

@@ -1,6 +1,7 @@
 /** Sessions of browsers: how they begin, what they may do, and how they end. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
+import { SESSIONS_OF_KEY_MAX } from '../../src/postgres/sessions.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -101,6 +102,16 @@ describe('a session', () => {
 });
 
 describe('a session ends', () => {
+  test('as the oldest of its key, when there are too many, and those of other keys stay', async () => {
+    const [mine, other] = await Promise.all([app.makeKey({ scope: 'view' }), app.makeKey({ scope: 'view' })]);
+    const kept = await cookieOf(other);
+    const [first, second] = [await cookieOf(mine), await cookieOf(mine)];
+    for (let i = 2; i < SESSIONS_OF_KEY_MAX; i++) await cookieOf(mine);
+    expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+    const newest = await cookieOf(mine);
+    expect(await Promise.all([first, second, newest, kept].map(statusOf))).toEqual([403, 200, 200, 200]);
+  });
+
   test('when its person signs out', async () => {
     const cookie = await cookieOf(await app.makeKey({ owner }));
     expect(await statusOf(cookie)).toBe(200);

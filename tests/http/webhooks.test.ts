@@ -1,5 +1,6 @@
 /** Host webhooks as the host sees them, with a queue that keeps what it is given. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import Ajv from 'ajv/dist/2020';
 import fc from 'fast-check';
 import { StoreUnavailable } from '../../src/errors.ts';
@@ -25,7 +26,7 @@ let queued: [string, PrEventsJob][];
 let isQueueDown: boolean;
 const logged: string[] = [];
 
-const open = (secrets: readonly string[]) => {
+const open = (secrets: readonly string[], ownerSecrets?: ReadonlyMap<string, readonly string[]>) => {
   const log = createLogger('warn', { write: (line) => void logged.push(line) });
   return openTestApp({
     log,
@@ -34,6 +35,7 @@ const open = (secrets: readonly string[]) => {
         mountWebhooks(elysia, http, {
           log,
           secrets,
+          ...(ownerSecrets && { ownerSecrets }),
           enqueueEvents: async (jobId, job) => {
             if (isQueueDown) throw new StoreUnavailable('queue', new Error('connect to 10.0.0.1'));
             queued.push([jobId, job]);
@@ -64,6 +66,7 @@ const post = (body: Body, headers: Record<string, string | null>) =>
     ),
   });
 const send = ({ body, headers }: Example) => post(body, headers());
+const hashOf = (body: string): string => createHash('sha256').update(body).digest('hex');
 const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
 const LABELED = delivery('pull_request', payloadOf('pull_request', 'labeled'));
@@ -74,8 +77,8 @@ describe('a signed delivery', () => {
     const response = await send(LABELED);
     expect(response.status).toBe(202);
     expect(await jsonOf(response)).toEqual(LABELED_ANSWER);
-    expect(queued.map(([id]) => id)).toEqual([`github-${LABELED.delivery}`]);
-    expect(queued[0]?.[1].events).toMatchObject([{ key: `github:${LABELED.delivery}:0`, type: 'action.label' }]);
+    expect(queued.map(([id]) => id)).toEqual([`github-${hashOf(LABELED.body)}`]);
+    expect(queued[0]?.[1].events).toMatchObject([{ key: `github:${hashOf(LABELED.body)}:0`, type: 'action.label' }]);
   });
 
   test('sent again is the same job with the same keys', async () => {
@@ -83,6 +86,25 @@ describe('a signed delivery', () => {
     await send(LABELED);
     expect(queued).toHaveLength(2);
     expect(queued[1]).toEqual(queued[0] as [string, PrEventsJob]);
+  });
+
+  test('sent again under another id is the same job: the host signs the body alone', async () => {
+    await send(LABELED);
+    for (const id of ['another-id', 'a-third'])
+      expect((await post(LABELED.body, { ...LABELED.headers(), 'x-github-delivery': id })).status).toBe(202);
+    expect(new Set(queued.map(([id]) => id)).size).toBe(1);
+    expect(new Set(queued.flatMap(([, { events }]) => events.map(({ key }) => key))).size).toBe(1);
+  });
+
+  test('sent as another event than that of its body is refused', async () => {
+    const review = delivery('pull_request_review', {
+      ...payloadOf('pull_request_review', 'submitted'),
+      action: 'edited',
+    });
+    const response = await post(review.body, { ...review.headers(), 'x-github-event': 'pull_request' });
+    expect([response.status, queued]).toEqual([422, []]);
+    const created = delivery('create', { ref: 'topic', ref_type: 'branch', master_branch: 'main' });
+    expect((await post(created.body, { ...created.headers(), 'x-github-event': 'delete' })).status).toBe(422);
   });
 
   test('may be signed with either secret during a change of secrets', async () => {
@@ -326,4 +348,44 @@ test('the OpenAPI document describes the webhook, with examples of requests and 
   expect(new Ajv({ strict: false }).validate(described?.schema ?? false, answered)).toBe(true);
   expect(Object.keys(described?.example as object)).toEqual(Object.keys(answered));
   expect(answered).toMatchObject({ status: 'queued', events: 1 });
+});
+
+describe('owners with their own secret', () => {
+  const ACME_SECRET = 'the secret of acme alone';
+  const of = (owner: string, changes: object = {}, event = 'pull_request', action = 'labeled') =>
+    delivery(event, payloadOf(event, action, { repository: { name: 'shop', owner: { login: owner } }, ...changes }));
+  const sendTo = async (query: string, { body, headers }: Example, secret: string): Promise<[number, number]> => {
+    const owned = await open([WEBHOOK_SECRET], new Map([['acme', [ACME_SECRET]]]));
+    const response = await owned.request(`${PATH}${query}`, {
+      method: 'POST',
+      body,
+      token: null,
+      headers: headers(secret),
+    });
+    return [response.status, queued.length];
+  };
+
+  test('are spoken for by that secret only, and it speaks for them only', async () => {
+    expect(await sendTo('?owner=acme', of('Acme'), ACME_SECRET)).toEqual([202, 1]);
+    queued = [];
+    expect(await sendTo('', of('acme'), WEBHOOK_SECRET)).toEqual([403, 0]);
+    expect(await sendTo('', of('acme'), ACME_SECRET)).toEqual([403, 0]);
+    expect(await sendTo('?owner=acme', of('acme'), WEBHOOK_SECRET)).toEqual([403, 0]);
+    expect(await sendTo('?owner=acme', of('globex'), ACME_SECRET)).toEqual([403, 0]);
+    expect(await sendTo('?owner=globex', of('globex'), WEBHOOK_SECRET)).toEqual([403, 0]);
+    expect(await sendTo('', of('globex'), WEBHOOK_SECRET)).toEqual([202, 1]);
+  });
+
+  test('lose no repository to another who says that it was transferred', async () => {
+    const changes = { changes: { owner: { from: { organization: { login: 'acme' }, user: null } } } };
+    const taken = of('globex', changes, 'repository', 'transferred');
+    expect(await sendTo('', taken, WEBHOOK_SECRET)).toEqual([202, 0]);
+    const given = of(
+      'acme',
+      { changes: { owner: { from: { organization: { login: 'globex' }, user: null } } } },
+      'repository',
+      'transferred',
+    );
+    expect(await sendTo('?owner=acme', given, ACME_SECRET)).toEqual([202, 0]);
+  });
 });

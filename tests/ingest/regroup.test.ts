@@ -213,6 +213,7 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
     rows: step((sql, params) => clickhouse.rows(sql, params)),
     command: step((sql, params) => clickhouse.command(sql, params)),
     insert: step((table, lines, token) => clickhouse.insert(table, lines, token)),
+    fill: step((target, select) => clickhouse.fill(target, select)),
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
     isSharded: clickhouse.isSharded,

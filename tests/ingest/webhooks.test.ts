@@ -51,7 +51,8 @@ test('every example of the host, sent twice, puts each of its events into the lo
     const path = `${repository.owner}/${repository.name}`.toLowerCase();
     expected.set(path, [...(expected.get(path) ?? []), type]);
   }
-  expect(queued.size).toBeGreaterThan(40);
+  // Bodies that versions of the host have alike are one delivery.
+  expect(queued.size).toBeGreaterThanOrEqual(30);
   for (const [path, types] of expected) {
     const [owner = '', name = ''] = path.split('/');
     const events = (await followPages(app, logOf({ owner, name }, '?per_page=100'), 'next')).flat();

@@ -55,7 +55,13 @@ test.each(RUNTIMES)(
           ending: `exit ${code}`,
           args: ['--excuse', policy.join(',')],
         });
-        const evidence = { command: { code, signal: null }, tests: rows.length + passed.length, hasTrouble: false };
+        const evidence = {
+          command: { code, signal: null },
+          // Those of `gateJobs`.
+          failureCodes: [1, 7],
+          tests: rows.length + passed.length,
+          hasTrouble: false,
+        };
         const expected = codeOf({ ...evidence, verdicts, policy: new Set(policy) });
         expect([verdicts, policy, code, ran.code, ran.code === expected ? '' : ran.stdout]).toEqual([
           verdicts,

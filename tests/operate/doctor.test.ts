@@ -3,10 +3,13 @@ import { describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { openClickHouse } from '../../src/clickhouse/client.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
 import type { Finding } from '../../src/operate/doctor/finding.ts';
+import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { isRemedied } from '../support/findings.ts';
 import { makeFolder } from '../support/folder.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -94,6 +97,20 @@ describe('doctor', () => {
       expect(await look()).toMatchObject({ level: 'warning', message: expect.stringMatching(/in events\.$/) });
     } finally {
       await set(1);
+    }
+  });
+
+  test('on a migrated cluster it finds all migrations, and no problem', async () => {
+    const server = await startClickHouseServer({ isCluster: true });
+    const clickhouse = await openClickHouse({ url: server.url, path: '', cluster: 'one' });
+    try {
+      await migrateClickHouse(clickhouse);
+      const findings = await checkClickHouse(clickhouse, true);
+      expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+      expect(levelOf(findings, 'ClickHouse migrations')).toBe('ok');
+    } finally {
+      await clickhouse.close();
+      await server.stop();
     }
   });
 

@@ -29,6 +29,7 @@ test('it serves metrics, liveness and readiness, and nothing else', async () => 
   expect(await (await fetch(`${apart.url}/healthz/ready`)).json()).toEqual({
     status: 'ready',
     stores: { clickhouse: true, postgres: true, queue: true },
+    is_storing: true,
   });
 });
 

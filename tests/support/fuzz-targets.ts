@@ -159,7 +159,7 @@ export async function fuzzTargets(steps: Steps = STEPS): Promise<Target[]> {
   const uploads = [await parseOtlp(Buffer.from(json), 'json'), ...(junitUploads as ParsedUpload[])];
   const testRuns = uploads.flatMap((one) => chunksOf(one, HEAD));
   const deliveries = webhookExamples().filter(({ body }) => body.length < 30_000);
-  const events = deliveries.map(({ event, payload }) => jobOf({ id: 'x', event, payload }).job);
+  const events = deliveries.map(({ event, payload }) => jobOf({ id: 'x', event, payload, bodyHash: 'x' }).job);
   const cursor = encodeCursor({ direction: 'next', key: ['a', 1], window: { start: 0, end: 1 }, perPage: 5 }, 'hash');
   return [
     upload('OTLP in protobuf', 22_000, protobuf, (body) => parseOtlp(body, 'protobuf'), steps),
@@ -189,7 +189,7 @@ export async function fuzzTargets(steps: Steps = STEPS): Promise<Target[]> {
       read: (body) => {
         const delivery = z.object({ event: z.string(), body: z.unknown() }).safeParse(jsonOf(body));
         return delivery.success
-          ? jobOf({ id: 'x', event: delivery.data.event, payload: delivery.data.body }).job
+          ? jobOf({ id: 'x', event: delivery.data.event, payload: delivery.data.body, bodyHash: 'x' }).job
           : null;
       },
       check: (job) => job !== null && checkEvents(job, true, steps),

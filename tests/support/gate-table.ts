@@ -27,6 +27,7 @@ const TABLE: [applies: (one: GateCase) => boolean, code: (own: number) => number
     ({ verdicts, policy }) => verdicts.some((verdict) => !policy.has(NEEDS[verdict] ?? ('never' as Excuse))),
     (own) => own,
   ],
+  [({ command, failureCodes }) => command !== null && !failureCodes.includes(command.code), (own) => own],
   [() => true, () => 0],
 ];
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, SETTINGS } from '../../src/config.ts';
+import { API_BYTES, PARSER_BYTES_MAX, parsersFor } from '../../src/ingest/parsing/capacity.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -12,7 +13,7 @@ const serviceSchema = z.object({
   image: z.string(),
   build: z.string().optional(),
   command: z.array(z.string()).optional(),
-  environment: z.record(z.string(), z.string()),
+  environment: z.record(z.string(), z.string().nullable()),
   restart: z.literal('unless-stopped'),
   stop_grace_period: z.string(),
   ports: z.array(z.string()).default([]),
@@ -21,15 +22,23 @@ const serviceSchema = z.object({
   depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })).default({}),
   deploy: z.object({ resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string() }) }) }),
   read_only: z.boolean().optional(),
-  cap_drop: z.array(z.string()).optional(),
+  cap_drop: z.array(z.string()),
+  cap_add: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()),
 });
 const composeSchema = z.object({
   services: z.record(z.string(), serviceSchema),
   volumes: z.record(z.string(), z.unknown()),
+  configs: z.record(z.string(), z.object({ content: z.string() })),
 });
 
 const text = read('compose.yaml');
-const { services, volumes } = composeSchema.parse(Bun.YAML.parse(text));
+const OF_THE_CLIENT = ['CI_INSIGHTS_URL', 'CI_INSIGHTS_TOKEN', 'CI_INSIGHTS_TOKEN_FILE'];
+/** Set in the image; the role of the API in compose.yaml. */
+const OF_THE_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'ROLE'];
+/** Values that belong to this arrangement of stores and ports. */
+const FIXED = ['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL', 'METRICS_PORT', 'ROLE'];
+const { services, volumes, configs } = composeSchema.parse(Bun.YAML.parse(text));
 const stores = Object.entries(services).filter(([, { build }]) => build === undefined);
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);
 
@@ -63,6 +72,25 @@ describe('compose.yaml', () => {
     }
   });
 
+  test('passes on every setting of the service that the documents list', () => {
+    const documented = [...read('docs/configuration.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(new Set([...SETTINGS, ...OF_THE_CLIENT])).toEqual(new Set(documented));
+    const passed = documented.filter((name) => !OF_THE_CLIENT.includes(name) && !OF_THE_IMAGE.includes(name));
+    for (const [name, { environment }] of ours)
+      expect([name, passed.filter((setting) => !(setting in environment))]).toEqual([name, []]);
+  });
+
+  test('passes on what `.env` says, under the same name, and nothing that it does not say', () => {
+    for (const [name, { environment }] of ours)
+      for (const [variable, value] of Object.entries(environment)) {
+        if (FIXED.includes(variable)) continue;
+        const isPassed = value === null || new RegExp(`^\\$\\{${variable}:-\\w*\\}$`).test(value);
+        expect([name, variable, value, isPassed]).toEqual([name, variable, value, true]);
+      }
+  });
+
   test('sets only variables that the service reads, and each role has a valid configuration', () => {
     for (const [name, { environment, command }] of ours) {
       for (const variable of Object.keys(environment))
@@ -70,7 +98,7 @@ describe('compose.yaml', () => {
       const told = Object.fromEntries(
         Object.entries(environment).map(([variable, value]) => [
           variable,
-          value.replace(/\$\{\w+:\?[^}]*\}/g, 'secret').replace(/\$\{\w+:-([^}]*)\}/g, '$1'),
+          (value ?? '').replace(/\$\{\w+:\?[^}]*\}/g, 'secret').replace(/\$\{\w+:-([^}]*)\}/g, '$1'),
         ]),
       );
       const role = name === 'worker' ? 'worker' : 'api';
@@ -79,24 +107,48 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('gives the service more time to stop than it takes, and no more rights than it needs', () => {
-    for (const [, { stop_grace_period, read_only, cap_drop }] of ours) {
-      expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(25);
-      expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
-    }
+  test('gives the service more time to stop than it takes', () => {
+    for (const [, { stop_grace_period }] of ours) expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(25);
+  });
+
+  test('gives nothing more rights than it needs, and no way to gain any', () => {
+    for (const [name, { cap_drop, security_opt }] of Object.entries(services))
+      expect([name, cap_drop, security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
+    for (const [name, { read_only, cap_add }] of ours) expect([name, read_only, cap_add]).toEqual([name, true, []]);
+    for (const [name, { cap_add }] of stores)
+      expect([name, cap_add]).toEqual([name, ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID']]);
+  });
+
+  test('shows no password among the arguments of a process', () => {
+    for (const [name, { command, healthcheck }] of Object.entries(services))
+      expect([name, [...(command ?? []), ...healthcheck.test].join(' ')]).toEqual([
+        name,
+        expect.not.stringMatching(/PASSWORD/),
+      ]);
+  });
+
+  test('gives the API room for its parsers of uploads, two of them', () => {
+    const memory = services.api?.deploy.resources.limits.memory ?? '';
+    const bytes = Number.parseInt(memory, 10) * { g: 1024 ** 3, m: 1024 ** 2 }[memory.slice(-1) as 'g' | 'm'];
+    const { size, memoryBytesMax } = parsersFor(bytes, Number(services.api?.deploy.resources.limits.cpus));
+    expect([size, memoryBytesMax]).toEqual([2, PARSER_BYTES_MAX]);
+    expect(API_BYTES + size * memoryBytesMax).toBeLessThanOrEqual(bytes);
   });
 
   test('the queue cannot lose a job: Redis evicts nothing and writes to disk', () => {
-    const command = services.valkey?.command?.join(' ') ?? '';
-    expect(command).toContain('--maxmemory-policy noeviction');
-    expect(command).toContain('--appendonly yes');
+    expect(services.valkey?.command).toEqual(['valkey-server', '/etc/valkey/valkey.conf']);
+    const content = configs.valkey?.content ?? '';
+    expect(content).toMatch(/^maxmemory-policy noeviction$/m);
+    expect(content).toMatch(/^appendonly yes$/m);
   });
 });
 
 describe('.env.example', () => {
   test('names every variable that compose.yaml substitutes, and contains no password', () => {
     const example = read('.env.example');
-    const substituted = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
+    const substituted = [...text.matchAll(/\$\{(\w+)|^ {2}(\w+):$/gm)].flatMap(([, name, alone = '']) =>
+      name !== undefined ? [name] : SETTINGS.includes(alone) ? [alone] : [],
+    );
     const named = [...example.matchAll(/^#? ?(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }));
     for (const name of substituted) expect(named.map((pair) => pair.name)).toContain(name);
     for (const { name, value } of named) if (name.endsWith('_PASSWORD')) expect([name, value]).toEqual([name, '']);
@@ -112,7 +164,6 @@ describe('the Dockerfile', () => {
       .parse(JSON.parse(read('package.json')));
     for (const [, tag] of dockerfile.matchAll(/^FROM oven\/bun:(\S+?)-slim/gm)) expect(tag).toBe(devDependencies.bun);
     expect(dockerfile).toContain('--omit=optional');
-    expect(dockerfile).toMatch(/^USER bun$/m);
     expect(dockerfile).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["bun", "-e", ".*\/healthz\/live/m);
   });
 

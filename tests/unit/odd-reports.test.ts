@@ -91,6 +91,43 @@ describe('a report with trouble and without tests that have it', () => {
       ),
     ).toEqual([]);
   });
+  describe('that announces more than it has', () => {
+    const one = '<testcase name="t"/>';
+    const failed = '<testcase name="f"><failure/></testcase>';
+    test.each([
+      ['tests of a suite', `<testsuite name="a" tests="200">${one}</testsuite>`, 'announces 200 tests, but has only 1'],
+      ['tests of the root', `<testsuites tests="9"><testsuite name="a" tests="1">${one}</testsuite></testsuites>`, '9'],
+      ['failures beside one that is there', `<testsuite name="a" failures="3">${failed}</testsuite>`, 'but has only 1'],
+      ['failures and errors', `<testsuite name="a" failures="1" errors="1">${failed}</testsuite>`, 'counts 2 failures'],
+    ])('has a warning: %s', async (_, xml, said) => {
+      expect(await warningsOf(xml)).toEqual([expect.stringContaining(said)]);
+    });
+    test('has one, not one for each suite around it', async () => {
+      const inner = `<testsuite name="a" tests="5" failures="2">${failed}</testsuite>`;
+      const around = `<testsuite name="b" tests="5" failures="2">${inner}</testsuite>`;
+      expect(await warningsOf(`<testsuites tests="5" failures="2">${around}</testsuites>`)).toEqual([
+        'The suite a counts 2 failures, but has only 1.',
+        'The suite a announces 5 tests, but has only 1: the others may not have run.',
+      ]);
+    });
+    const caseOf = (body: string): string => `<testcase name="t">${body}</testcase>`;
+    test.each([
+      ['skipped tests that are not written', `<testsuite tests="9" skipped="5" disabled="3">${one}</testsuite>`],
+      ['attempts as tests', `<testsuite tests="3">${caseOf('<flakyFailure/><flakyError/>')}</testsuite>`],
+      ['attempts as failures', `<testsuite failures="2">${caseOf('<failure/><rerunFailure/>')}</testsuite>`],
+      ['two failures of one test', `<testsuite failures="1" errors="1">${caseOf('<failure/><error/>')}</testsuite>`],
+      ['an error outside of tests', `<testsuite errors="1"><error message="x"/>${one}</testsuite>`],
+      ['a suite in it as a test', `<testsuite name="a" tests="2"><testsuite tests="0"/>${one}</testsuite>`],
+      ['assertions, as Catch2 does', `<testsuite tests="40" hostname="tbd">${one}</testsuite>`],
+      ['assertions, as doctest does', `<testsuite tests="40"><testcase name="t" status="run"/></testsuite>`],
+    ])('is not one that counts %s', async (_, xml) => {
+      expect((await warningsOf(xml)).filter((warning) => /announces|counts/.test(warning))).toEqual([]);
+    });
+    test('GoogleTest counts tests, although it says "run" of them as doctest does', async () => {
+      const xml = '<testsuite tests="40" disabled="0" time="1"><testcase name="t" status="run"/></testsuite>';
+      expect(await warningsOf(xml)).toEqual([expect.stringContaining('announces 40 tests')]);
+    });
+  });
   test('a report without tests is a warning, in any format', async () => {
     const message = ['The report contains no test.'];
     expect(await warningsOf('<testsuites/>')).toEqual(message);

@@ -5,7 +5,7 @@ import type { JobEvent } from '../../src/queue/pr-events.ts';
 import { MERGED, payloadOf } from '../support/webhooks.ts';
 
 /** The job of a payload, or the reason why there is none. */
-const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload });
+const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload, bodyHash: id });
 
 const eventsOf = (event: string, payload: unknown): JobEvent[] => {
   const { job, reason } = read(event, payload);

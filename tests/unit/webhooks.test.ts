@@ -2,14 +2,16 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
+import { eventOfBody } from '../../src/ingest/webhooks/delivery.ts';
 import { jobIdOf, jobOf } from '../../src/ingest/webhooks/job.ts';
+import { isRead } from '../../src/ingest/webhooks/mapping.ts';
 import { type JobEvent, prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
 
 const EXAMPLES = webhookExamples();
 
 /** The job of a payload, or the reason why there is none. */
-const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload });
+const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload, bodyHash: id });
 
 const eventsOf = (event: string, payload: unknown): JobEvent[] => {
   const { job, reason } = read(event, payload);
@@ -22,7 +24,7 @@ describe('every payload of the collection', () => {
     expect(EXAMPLES.length).toBeGreaterThan(700);
     expect(new Set(EXAMPLES.map(({ delivery }) => delivery)).size).toBe(EXAMPLES.length);
     for (const { name, event, delivery, payload } of EXAMPLES) {
-      const { job, reason } = jobOf({ id: delivery, event, payload });
+      const { job, reason } = jobOf({ id: delivery, event, payload, bodyHash: delivery });
       if (!job || job.events.length === 0) expect([name, reason]).toEqual([name, expect.stringMatching(/^[A-Z].+\.$/)]);
       else expect([name, reason]).toEqual([name, null]);
       if (!job) continue;
@@ -35,7 +37,7 @@ describe('every payload of the collection', () => {
   test('together make as many events of each type as there are deliveries of that kind', () => {
     const counts: Record<string, number> = {};
     for (const { event, delivery, payload } of EXAMPLES)
-      for (const { type } of jobOf({ id: delivery, event, payload }).job?.events ?? [])
+      for (const { type } of jobOf({ id: delivery, event, payload, bodyHash: delivery }).job?.events ?? [])
         counts[type] = (counts[type] ?? 0) + 1;
     const actions = (event: string, ...names: string[]): number =>
       EXAMPLES.filter((it) => it.event === event && names.includes(it.payload.action ?? '')).length;
@@ -61,6 +63,13 @@ describe('every payload of the collection', () => {
       expect(read(event, payload).job?.pull_requests).toMatchObject([{ number: pull.number, title: pull.title }]);
     }
   });
+});
+
+test('every example of an event that is read has a body of that event', () => {
+  const told = EXAMPLES.filter(({ event }) => isRead(event)).map(({ event, payload }) => [event, eventOfBody(payload)]);
+  expect(told.filter(([event, of]) => of !== undefined && of !== event)).toEqual([]);
+  // Renames are told by nothing but the name of the event.
+  expect(new Set(told.filter(([, of]) => of === undefined).map(([event]) => event))).toEqual(new Set(['repository']));
 });
 
 describe('the pull request', () => {
@@ -164,7 +173,7 @@ test('a payload that lacks a required field is refused with the place of the fie
 });
 
 test('job ids contain no colon and are not all digits, as the queue requires', () => {
-  const id = jobIdOf({ id: '1234567890', event: 'push', payload: null });
+  const id = jobIdOf({ bodyHash: '1234567890' });
   expect(id).toMatch(/^[\w.-]+$/);
   expect(id).not.toMatch(/^\d+$/);
 });

@@ -247,6 +247,7 @@ export interface NewKey {
   owner: string | null;
   repositories?: string[] | null;
   expires_in_days?: number | null;
+  pull_requests_only?: boolean;
 }
 export const makeKey = (body: NewKey) => ask<MadeKey>('POST', '/keys', { body });
 export const revokeKey = (id: string) => ask<undefined>('DELETE', pathOf`/keys/${id}`);

@@ -42,6 +42,7 @@ function Keys() {
           making.mutate({
             name: String(form.get('name') ?? '').trim(),
             scope: SCOPES.find((scope) => scope === form.get('scope')) ?? 'view',
+            pull_requests_only: form.get('reports') === 'pull requests',
             owner: String(form.get('owner') ?? '').trim() || null,
             expires_in_days: days === '' ? null : Number(days),
           });
@@ -54,10 +55,17 @@ function Keys() {
           <input name="owner" className="field" placeholder="Every owner" />
         </Field>
         <Field label="Scope">
-          <select name="scope" className="field" defaultValue="ci">
-            <option value="ci">ci: upload, read, quarantine</option>
+          <select name="scope" className="field" defaultValue="view">
             <option value="view">view: read everything</option>
+            <option value="upload">upload: upload and read</option>
+            <option value="ci">ci: upload, read, quarantine</option>
             <option value="admin">admin: everything</option>
+          </select>
+        </Field>
+        <Field label="Its reports">
+          <select name="reports" className="field" defaultValue="any">
+            <option value="any">of any branch</option>
+            <option value="pull requests">of pull requests only (scope upload)</option>
           </select>
         </Field>
         <Field label="Expires">
@@ -85,7 +93,7 @@ function Keys() {
           <ActionRow
             key={key.id}
             title={key.name}
-            about={`${key.scope}, ${repositoriesOf(key)}`}
+            about={`${key.scope}${boundsOf(key)}, ${repositoriesOf(key)}`}
             verb="Revoke"
             act={() => revokeKey(key.id)}
             queryKey={keysQuery.queryKey}
@@ -109,7 +117,9 @@ function Keys() {
   );
 }
 
-const SCOPES = ['ci', 'view', 'admin'] as const;
+const SCOPES = ['view', 'upload', 'ci', 'admin'] as const;
+const boundsOf = ({ pull_requests_only: pulls, branches }: Pick<Key, 'pull_requests_only' | 'branches'>): string =>
+  pulls ? ' for pull requests only' : branches ? ` for ${branches.join(', ')}` : '';
 const isWorking = ({ revoked_at: revoked, expires_at: expires }: Key): boolean =>
   revoked === null && (expires === null || Date.parse(expires) > Date.now());
 const repositoriesOf = ({ owner, repositories }: Pick<Key, 'owner' | 'repositories'>): string =>

@@ -74,7 +74,7 @@ const reasonsOf = ({ status, retryReasons = [], invocations = 1 }: Partial<Asser
 function failureOf(text: string): ReportedTest['failures'][number] {
   const plain = stripVTControlCharacters(text).trim();
   const [, type = null] = /^([\w.$]*(?:Error|Exception))(?:: |\n|$)/.exec(plain) ?? [];
-  const stackAt = plain.search(/\n\s+at /);
+  const stackAt = plain.search(/\n[^\S\n]+at /);
   const message = (stackAt < 0 ? plain : plain.slice(0, stackAt)).trim();
   return { type, message: type === null ? message : message.slice(type.length).replace(/^:\s*/, ''), stack: plain };
 }

@@ -16,7 +16,7 @@ interface LogFlags extends AskFlags {
 
 export const logsCommand = (): Command =>
   withTarget(new Command('logs'), ASK_SECONDS_DEFAULT)
-    .description('show the event log, newest first; it needs a key with the scope admin')
+    .description('show the event log, newest first; it needs a key with the scope view or admin')
     .option('--type <type...>', 'only events of these types, such as test.quarantined')
     .option('--pull-request <number>', 'only of this pull request', parseWhole)
     .option('--since <time>', 'from this moment on; default: the last day', parseTime)

@@ -2,8 +2,9 @@
 import { Command } from 'commander';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
+import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
-import { count, print, printable, printJson } from '../output.ts';
+import { count, print, printJson } from '../output.ts';
 
 const FAILURES_SHOWN_MAX = 5;
 
@@ -42,7 +43,7 @@ export const whyCommand = (): Command =>
         ),
         repository.historyUrl(found.test_id),
       ];
-      for (const line of lines) print(line.startsWith('  ') ? `  ${printable(line.slice(2))}` : printable(line));
+      for (const line of lines) print(inLog(line));
     });
 
 /** A name may hold what the search takes for a wildcard. */

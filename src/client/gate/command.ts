@@ -6,16 +6,20 @@ import { leftOutSentence, reportFilesOf } from '../files.ts';
 import { withRun, withTarget } from '../options.ts';
 import { publish } from '../outputs/publish.ts';
 import { PENDING_FOLDER } from '../pending.ts';
+import { withoutSecrets } from '../secrets.ts';
 import { readClientEnvironment } from '../settings.ts';
 import type { RunFlags } from '../target.ts';
 import { runCommand } from './child.ts';
 import { type Consulted, consult } from './consult.ts';
 import { decide, EXCUSES, type Excuse, isExcused, VERDICTS } from './decision.ts';
+import { parseFailureCodes, usualFailureCodes } from './exit-codes.ts';
 import { fingerprintsOf, type ReadReports, readReports } from './reports.ts';
 import type { GateResult, JudgedTest } from './result.ts';
 
 interface GateFlags extends RunFlags {
   excuse: ReadonlySet<Excuse>;
+  failureCodes: readonly number[];
+  passToken?: boolean;
   timeout: number;
   pendingFolder: string;
   json?: boolean;
@@ -37,7 +41,7 @@ const formatCommand = (format: ReportFormat, wrapped: readonly string[]): Comman
   withRun(withTarget(new Command(format.name), TOTAL_SECONDS_DEFAULT))
     .summary(`judge ${format.title} reports`)
     .description(
-      `Runs the command after --, if there is one, then sends the ${format.title} reports and prints a verdict on each failed test. Exits with 0 if every failure is excused, else as the command did (1 without a command). A crash, and a report that is missing or cut short, is never excused. If the service does not answer, the result of the job stands.`,
+      `Runs the command after --, if there is one, then sends the ${format.title} reports and prints a verdict on each failed test. Exits with 0 if every failure is excused, else as the command did (1 without a command). A crash, and a report that is missing, cut short or announces more than it has, is never excused. The command sees neither the key nor what asks for identity tokens. If the service does not answer, the result of the job stands.`,
     )
     .usage('[options] <files...> [-- command...]')
     .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`)
@@ -47,6 +51,13 @@ const formatCommand = (format: ReportFormat, wrapped: readonly string[]): Comman
       parseExcuses,
       new Set<Excuse>(['quarantined']),
     )
+    .option(
+      '--failure-codes <codes>',
+      'exit codes with which the command says that tests failed, such as 1,3 or 1-125; another is never excused',
+      parseFailureCodes,
+      usualFailureCodes(format),
+    )
+    .option('--pass-token', 'let the command see the key and what asks the CI provider for identity tokens')
     .option('--pending-folder <folder>', 'keeps reports that cannot be sent, for push --pending', PENDING_FOLDER)
     .option('--json', 'print the result as JSON; what the command prints goes to standard error')
     .action((patterns: string[], flags: GateFlags) => gate(format, patterns, wrapped, flags));
@@ -69,7 +80,9 @@ async function gate(
 ): Promise<void> {
   const environment = readClientEnvironment();
   const before = await fingerprintsOf((await reportFilesOf(patterns, format, process.cwd())).files);
-  const command = wrapped.length > 0 ? await runCommand(wrapped, flags.json === true) : null;
+  const variables = flags.passToken ? environment.variables : withoutSecrets(environment.variables);
+  const isOutputForMachines = flags.json === true;
+  const command = wrapped.length > 0 ? await runCommand(wrapped, { isOutputForMachines, variables }) : null;
   const { files, leftOut } = await reportFilesOf(patterns, format, process.cwd());
   // A command that crashes leaves the reports of an earlier run, which say nothing about this one.
   const now = await fingerprintsOf(files);
@@ -81,6 +94,7 @@ async function gate(
   const decision = decide(
     {
       command,
+      failureCodes: flags.failureCodes,
       tests: reports.tests,
       hasTrouble: reports.troubles.length > 0,
       verdicts: failures.map(({ verdict }) => verdict),

@@ -23,6 +23,8 @@ export const isExcused = (verdict: Verdict, policy: ReadonlySet<Excuse>): boolea
 export interface Evidence {
   /** How the command ended; null if an earlier step ran the tests. */
   command: { code: number; signal: string | null } | null;
+  /** Codes with which the command says that tests failed, and nothing worse. */
+  failureCodes: readonly number[];
   /** Tests in all reports together. */
   tests: number;
   /** A report cannot be read or is cut short, or a suite went wrong besides its tests. */
@@ -39,8 +41,20 @@ export interface Evidence {
  * - `no_tests`: there is no report, or none with a test
  * - `trouble`: see {@link Evidence.hasTrouble}
  * - `unexplained`: the command failed, but no test did
+ * - `other_code`: every failure is excused, but the command ended with a code that says more than "tests failed"
  */
-export type Reason = 'passed' | 'excused' | 'failed' | 'crashed' | 'no_tests' | 'trouble' | 'unexplained';
+export type Reason =
+  | 'passed'
+  | 'excused'
+  | 'failed'
+  | 'crashed'
+  | 'other_code'
+  | 'no_tests'
+  | 'trouble'
+  | 'unexplained';
+
+/** A shell gives 126 and 127 when it cannot run a command, and 128 and the signal's number when a signal ended it. */
+export const CODE_CRASHED_MIN = 126;
 
 export interface Decision {
   /** The exit code. */
@@ -48,10 +62,10 @@ export interface Decision {
   reason: Reason;
 }
 
-/** A shell gives 126 and 127 when it cannot run a command, and 128 and the signal's number when a signal ended it. */
-const CODE_CRASHED_MIN = 126;
-
-export function decide({ command, tests, hasTrouble, verdicts }: Evidence, policy: ReadonlySet<Excuse>): Decision {
+export function decide(
+  { command, failureCodes, tests, hasTrouble, verdicts }: Evidence,
+  policy: ReadonlySet<Excuse>,
+): Decision {
   // With a command its own code stands, unless everything is excused.
   const failure = command?.code || 1;
   if (command !== null && (command.signal !== null || command.code >= CODE_CRASHED_MIN))
@@ -61,7 +75,8 @@ export function decide({ command, tests, hasTrouble, verdicts }: Evidence, polic
   if (hasTrouble) return { code: failure, reason: 'trouble' };
   if (verdicts.length === 0)
     return command === null ? { code: 0, reason: 'passed' } : { code: failure, reason: 'unexplained' };
-  return verdicts.every((verdict) => isExcused(verdict, policy))
-    ? { code: 0, reason: 'excused' }
-    : { code: failure, reason: 'failed' };
+  if (!verdicts.every((verdict) => isExcused(verdict, policy))) return { code: failure, reason: 'failed' };
+  return command !== null && !failureCodes.includes(command.code)
+    ? { code: failure, reason: 'other_code' }
+    : { code: 0, reason: 'excused' };
 }

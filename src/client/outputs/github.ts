@@ -1,4 +1,5 @@
 /** Commands to the runner of GitHub Actions: an annotation for each failed test. */
+import { inGithubMessage, inGithubProperty } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { exceptionOf, VERDICT_WORDS } from './words.ts';
 
@@ -16,10 +17,6 @@ export function githubCommands({ failures }: GateResult): string[] {
 
 function commandOf(level: 'error' | 'warning', test: JudgedTest): string {
   const message = [test.name, exceptionOf(test), test.because, test.historyUrl].filter((part) => part !== null);
-  const file = test.sourcePath === null ? '' : `file=${property(test.sourcePath)},`;
-  return `::${level} ${file}title=${property(`Failed test, ${VERDICT_WORDS[test.verdict]}`)}::${data(message.join('\n'))}`;
+  const file = test.sourcePath === null ? '' : `file=${inGithubProperty(test.sourcePath)},`;
+  return `::${level} ${file}title=${inGithubProperty(`Failed test, ${VERDICT_WORDS[test.verdict]}`)}::${inGithubMessage(message)}`;
 }
-
-/** Escapes what the runner unescapes. */
-const data = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
-const property = (text: string): string => data(text).replace(/:/g, '%3A').replace(/,/g, '%2C');

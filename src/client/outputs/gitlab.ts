@@ -1,4 +1,5 @@
 /** GitLab: the lines in a section that can be collapsed, and links for the page of the job. */
+import { inLog } from '../foreign-text.ts';
 import type { GateResult } from '../gate/result.ts';
 import { VERDICT_WORDS } from './words.ts';
 
@@ -18,7 +19,14 @@ export function annotationsOf({ failures }: GateResult): object {
   const links = failures.flatMap(({ name, verdict, historyUrl }) =>
     historyUrl === null
       ? []
-      : [{ external_link: { label: `${VERDICT_WORDS[verdict]}: ${name}`.slice(0, 255), url: historyUrl } }],
+      : [
+          {
+            external_link: {
+              label: `${VERDICT_WORDS[verdict]}: ${inLog(name)}`.slice(0, 255).toWellFormed(),
+              url: historyUrl,
+            },
+          },
+        ],
   );
   return { 'Failed tests': links };
 }

@@ -1,6 +1,8 @@
 /** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
+
+import { inMarkdown } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { grouped, printable } from '../output.ts';
+import { grouped } from '../output.ts';
 import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */
@@ -17,26 +19,17 @@ export function markdownOf(result: GateResult): string {
     countSentence(result),
     ...(rows.length > 0 ? ['', '| verdict | test | failure |', '|---|---|---|', ...rows] : []),
     ...(more > 0 ? ['', `${grouped(more)} more are in the log of the job.`] : []),
-    ...[...troubles, ...notices].flatMap((sentence) => ['', `> ${escaped(sentence)}`]),
+    ...[...troubles, ...notices].flatMap((sentence) => ['', `> ${inMarkdown(sentence)}`]),
     '',
   ].join('\n');
 }
 
 function rowOf(test: JudgedTest): string {
-  const name = escaped(cut(test.name));
-  const why = [exceptionOf(test), test.because].filter((part) => part !== null).map(escaped);
+  const name = inMarkdown(cut(test.name));
+  const why = [exceptionOf(test), test.because].filter((part) => part !== null).map(inMarkdown);
   const word = VERDICT_WORDS[test.verdict];
   return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${why.join('<br>')} |`;
 }
 
-const cut = (name: string): string => (name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name);
-
-/** One line in which nothing is markup: no HTML, no table cell, no link, no mention. */
-function escaped(text: string): string {
-  return printable(text)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/@/g, '&#64;')
-    .replace(/[\\`*_{}[\]()#+!|~$-]/g, (mark) => `&#${mark.charCodeAt(0)};`);
-}
+const cut = (name: string): string =>
+  name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}…` : name;

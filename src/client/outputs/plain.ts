@@ -1,6 +1,8 @@
 /** The lines of `gate` for people, on any terminal and in any log. */
+
+import { inLog } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { countSentence, exceptionOf, harmless, resultSentence, VERDICT_WORDS } from './words.ts';
+import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** Escape sequences, or nothing where there is no terminal. */
 export interface Palette {
@@ -17,9 +19,9 @@ const INDENT = ' '.repeat(WIDTH + 4);
 
 export function plainLines(result: GateResult, palette: Palette): string[] {
   return [
-    ...result.troubles.map((sentence) => harmless(sentence)),
+    ...result.troubles.map(inLog),
     ...result.failures.flatMap((test) => linesOf(test, palette)),
-    ...result.notices.map((sentence) => harmless(sentence)),
+    ...result.notices.map(inLog),
     countSentence(result),
     `${result.decision.code === 0 ? '' : palette.blocking}${resultSentence(result)}${result.decision.code === 0 ? '' : palette.end}`,
   ];
@@ -29,9 +31,9 @@ function linesOf(test: JudgedTest, { blocking, excused, faint, end }: Palette): 
   const word = VERDICT_WORDS[test.verdict].padEnd(WIDTH);
   const exception = exceptionOf(test);
   return [
-    `  ${test.isExcused ? excused : blocking}${word}${end}  ${harmless(test.name)}`,
-    ...(exception === null ? [] : [`${INDENT}${harmless(exception)}`]),
-    ...(test.because === null ? [] : [`${INDENT}${faint}${harmless(test.because)}${end}`]),
-    ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${test.historyUrl}${end}`]),
+    `  ${test.isExcused ? excused : blocking}${word}${end}  ${inLog(test.name)}`,
+    ...(exception === null ? [] : [`${INDENT}${inLog(exception)}`]),
+    ...(test.because === null ? [] : [`${INDENT}${faint}${inLog(test.because)}${end}`]),
+    ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${inLog(test.historyUrl)}${end}`]),
   ];
 }

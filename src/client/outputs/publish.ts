@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GateResult } from '../gate/result.ts';
-import { print, printError, printJson } from '../output.ts';
+import { printCommand, printError, printJson } from '../output.ts';
 import { githubCommands } from './github.ts';
 import { annotationsOf, inSection } from './gitlab.ts';
 import { markdownOf } from './markdown.ts';
@@ -21,14 +21,13 @@ export interface Surroundings {
 }
 
 export function publish(result: GateResult, { variables, isTerminal, isJson, nowMs }: Surroundings): void {
-  // Runners take commands from both streams; scripts read standard output.
-  const say = isJson ? printError : print;
   const palette = isTerminal && !variables.NO_COLOR ? COLOURS : NO_COLOURS;
   const lines = plainLines(result, palette);
   if (isJson) printJson(result);
-  else for (const line of variables.GITLAB_CI ? inSection(lines, nowMs) : lines) print(line);
+  else for (const line of variables.GITLAB_CI ? inSection(lines, nowMs) : lines) printCommand(line);
   if (variables.GITHUB_ACTIONS) {
-    for (const command of githubCommands(result)) say(command);
+    // Runners take commands from both streams; scripts read standard output.
+    for (const command of githubCommands(result)) printCommand(command, isJson);
     const summary = variables.GITHUB_STEP_SUMMARY;
     if (summary) quietly('the job summary', () => appendFileSync(summary, `${markdownOf(result)}\n`));
   }

@@ -1,7 +1,9 @@
 /** The words of every output of `gate`. Pure. */
+
+import { inLog } from '../foreign-text.ts';
 import type { Reason, Verdict } from '../gate/decision.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { count, grouped, printable } from '../output.ts';
+import { count, grouped } from '../output.ts';
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   new: 'new',
@@ -17,6 +19,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   excused: 'The job passes: every failure is excused.',
   failed: 'The job fails.',
   crashed: 'The job fails: its command crashed, which is never excused.',
+  other_code: 'The job fails: its command ended with a code that says more than "tests failed" (--failure-codes).',
   no_tests: 'The job fails: there is no report with a test, which is never excused.',
   trouble: 'The job fails: a report is not whole, which is never excused.',
   unexplained: 'The job fails: its command failed, but no test in the reports did.',
@@ -48,8 +51,8 @@ const MESSAGE_LENGTH_MAX = 300;
 
 /** `AssertionError: expected 110, got 111`, on one line; null if the report does not say why the test failed. */
 export function exceptionOf({ exceptionType, exceptionMessage }: JudgedTest): string | null {
-  const message = exceptionMessage === null ? null : shortened(printable(exceptionMessage.trim()));
-  const type = exceptionType === null ? null : printable(exceptionType);
+  const message = exceptionMessage === null ? null : shortened(inLog(exceptionMessage.trim()));
+  const type = exceptionType === null ? null : inLog(exceptionType);
   if (type === null || message === null) return type ?? message;
   return message.startsWith(type) ? message : `${type}: ${message}`;
 }
@@ -58,6 +61,3 @@ const shortened = (text: string): string => {
   const characters = [...text];
   return characters.length <= MESSAGE_LENGTH_MAX ? text : `${characters.slice(0, MESSAGE_LENGTH_MAX).join('')}…`;
 };
-
-/** Azure Pipelines and GitHub take commands from anywhere in a line, and a test may have any name. */
-export const harmless = (line: string): string => printable(line).replace(/##(?=\[|vso\[)/g, '# #');

@@ -5,7 +5,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ReportFormat } from '../../formats/format.ts';
-import { count, printable } from '../output.ts';
+import { inLog } from '../foreign-text.ts';
+import { count } from '../output.ts';
 import { keepPending, PENDING_FOLDER } from '../pending.ts';
 import { Repository } from '../repository.ts';
 import { Service } from '../service.ts';
@@ -26,6 +27,7 @@ export type ReporterOptions = Pick<
   | 'commit'
   | 'branch'
   | 'pullRequest'
+  | 'baseBranch'
   | 'defaultBranch'
   | 'jobUrl'
 >;
@@ -73,17 +75,19 @@ export class ReporterSession {
 
   /** Waits until everything is sent. Returns the lines to print. */
   async end(): Promise<string[]> {
-    if (this.#sending === null) return [`ci-insights: nothing is sent. ${this.#whyNot}`];
+    if (this.#sending === null) return [`ci-insights: nothing is sent. ${inLog(this.#whyNot)}`];
     const results = await Promise.all(this.#uploads);
     const quarantined = await this.#quarantined;
     const excused = this.#failed.filter((name) => quarantined.has(name));
     const problems = results.filter(({ outcome }) => outcome === 'failed');
+    const warnings = new Set([...this.#sending.target.warnings, ...results.flatMap(({ warnings: own }) => own)]);
     return [
-      ...excused.map((name) => `ci-insights: quarantined  ${printable(name)}`),
+      ...excused.map((name) => `ci-insights: quarantined  ${inLog(name)}`),
       ...(excused.length > 0
         ? [`ci-insights: ${count(excused.length, 'failed test')} of ${this.#failed.length} quarantined.`]
         : []),
-      ...[...new Set(problems.map(({ problem }) => problem))].map((problem) => `ci-insights: ${problem}`),
+      ...[...warnings].map((warning) => `ci-insights: ${inLog(warning)}`),
+      ...[...new Set(problems.map(({ problem }) => problem ?? ''))].map((problem) => `ci-insights: ${inLog(problem)}`),
       ...(problems.some(({ isRetryable }) => isRetryable)
         ? [`ci-insights: reports kept in ${PENDING_FOLDER}; \`ci-insights push --pending\` sends them later.`]
         : []),

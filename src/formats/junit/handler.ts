@@ -5,10 +5,11 @@ import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
-import { counted, cutFailure, type Report } from '../report.ts';
+import { cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
+import { type Announced, announcedBy, countedAround, missingOf, type Present, withTest } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
@@ -21,10 +22,8 @@ interface Suite {
   hostname: string | null;
   writer: Writer;
   clock: SuiteClock;
-  /** Failures and errors that it claims to contain. */
-  declaredFailures: number;
-  /** Whether it, or a suite in it, contains one. */
-  hasFailure: boolean;
+  announced: Announced;
+  present: Present;
 }
 
 /** Warnings of one kind in a receipt. */
@@ -43,6 +42,8 @@ interface Case {
   isAddition: boolean;
   hasFlakyAttempt: boolean;
   hasRerun: boolean;
+  /** All of them; `failures` are those that are kept. */
+  attempts: { failed: number; others: number };
   failures: ParsedFailure[];
 }
 
@@ -71,7 +72,7 @@ export class JunitHandler implements XmlHandler {
   #attempt: Attempt | null = null;
   #suiteErrors = 0;
   readonly #unknownWords = new Set<string>();
-  #emptyClaims = 0;
+  #missing = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
 
@@ -98,25 +99,25 @@ export class JunitHandler implements XmlHandler {
     } else if (element === 'testsuite' || element === 'testsuites') this.#closeSuite();
   }
 
-  /** A runner that crashes, or cannot set up, counts failures without a test that has them. */
+  /** A runner that crashes, cannot set up or stops early announces more than it has written down. */
   #closeSuite(): void {
     const closed = this.#suites.pop();
     if (!closed) return;
+    const { announced, present } = closed;
     const around = this.#suites.at(-1);
-    if (closed.hasFailure && around) around.hasFailure = true;
-    if (closed.hasFailure || closed.declaredFailures === 0) return;
-    // The suites around it count the same failures.
-    if (around) around.hasFailure = true;
-    if (++this.#emptyClaims <= WARNINGS_MAX)
-      this.report.warnOfTrouble(
-        `The suite ${shown(closed.name)} counts ${counted(closed.declaredFailures, 'failure')}, but no test in it failed.`,
-      );
+    if (around) {
+      const { tests, failures } = countedAround(announced, present);
+      around.present.tests += tests;
+      around.present.failures += failures;
+    }
+    for (const sentence of missingOf(shown(closed.name), announced, present))
+      if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
   }
 
   /** An error that belongs to a suite, such as of its set-up: not a test, but the receipt shows it. */
   #closeSuiteError({ attributes, text }: Attempt): void {
     const suite = this.#suites.at(-1);
-    if (suite) suite.hasFailure = true;
+    if (suite) suite.present.failures++;
     if (++this.#suiteErrors > WARNINGS_MAX) return;
     const message =
       nonEmpty(attributes.message) ?? firstLine(text.trimmed()) ?? nonEmpty(attributes.type) ?? 'no message';
@@ -139,8 +140,8 @@ export class JunitHandler implements XmlHandler {
       hostname: cutDetail(nonEmpty(attributes.hostname)),
       writer: writerOf(attributes) ?? around?.writer ?? null,
       clock: suiteClock(timestampMs, around?.clock),
-      declaredFailures: countOf(attributes.failures) + countOf(attributes.errors),
-      hasFailure: false,
+      announced: announcedBy(attributes, this.report.runner.framework),
+      present: { tests: 0, failures: 0 },
     });
   }
 
@@ -155,6 +156,7 @@ export class JunitHandler implements XmlHandler {
       isAddition: false,
       hasFlakyAttempt: false,
       hasRerun: false,
+      attempts: { failed: 0, others: 0 },
       failures: [],
     };
   }
@@ -170,6 +172,7 @@ export class JunitHandler implements XmlHandler {
     open.isAddition = !open.isFailed && element === 'error' && isStrayError(attributes);
     if (outcome === 'flaky') open.hasFlakyAttempt = true;
     else open.isFailed = true;
+    open.attempts[outcome === 'failed' ? 'failed' : 'others']++;
     if (outcome === 'rerun') open.hasRerun = true;
     this.#attempt = { attributes, text: new LongText() };
   }
@@ -202,19 +205,22 @@ export class JunitHandler implements XmlHandler {
 
   #closeCase(closed: Case): void {
     this.#case = null;
-    const { attributes, failures, hasFlakyAttempt } = closed;
+    const { attributes, attempts, failures, hasFlakyAttempt } = closed;
     const durationSeconds = parseSeconds(attributes.time);
     const clocks = this.#suites.map((suite) => suite.clock);
     const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
+    const status = this.#statusOf(closed);
+    const suite = this.#suites.at(-1);
+    if (suite) {
+      suite.present.tests += 1 + attempts.others;
+      suite.present.failures += Math.max(attempts.failed + attempts.others, status === 'failed' ? 1 : 0);
+      suite.announced = withTest(suite.announced, attributes);
+    }
     const name = [attributes.classname, attributes.name].filter((part) => part).join('.');
     if (name === '') {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;
     }
-    const status = this.#statusOf(closed);
-    const suite = this.#suites.at(-1);
-    // A suite counts a failure of what is to be done.
-    if (suite && (status === 'failed' || closed.isFailed)) suite.hasFailure = true;
     const home = this.#homeOf(attributes);
     const { framework } = this.report.runner;
     this.report.add({
@@ -277,7 +283,6 @@ export class JunitHandler implements XmlHandler {
   }
 }
 
-const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
 
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
 

@@ -88,10 +88,11 @@ function tracesOperation(
       413: TOO_LARGE,
       503: NO_ROOM,
     },
-    handle: async ({ params, request }) => {
+    handle: async ({ params, request, credential }) => {
       const encoding = encodingOf(request.headers.get('content-type'));
       const { owner, repository: name } = params;
-      const taken = await takeUpload(deps, { owner, name }, request, { kind: 'otlp', encoding });
+      const input = { kind: 'otlp', encoding } as const;
+      const taken = await takeUpload(deps, { owner, name }, { request, credential }, input);
       const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });
       if (taken.jobs > 0) headers.set('x-upload-id', taken.uploadId);
       return new Response(exportResponse(encoding, taken), { headers });

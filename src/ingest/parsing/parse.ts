@@ -6,6 +6,7 @@ import type { ParsedUpload } from '../../formats/upload.ts';
 import { type PackedJob, type PlainJob, packJob } from '../../queue/packed-job.ts';
 import { type TestRunsJob, testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
+import { NotPermitted, withinBounds } from '../bounds.ts';
 import { chunksOf } from '../chunks.ts';
 import { parseOtlp } from '../otlp/map.ts';
 import { reportFiles } from '../reports/files.ts';
@@ -15,7 +16,7 @@ import type { ParseResult, ParseTask } from './task.ts';
 /** Parses in this process. Throws only what is a fault of ours. */
 export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<ParseResult> {
   try {
-    const upload = await read(task, await unpackBody(body, task.isGzip, task.limits));
+    const upload = withinBounds(await read(task, await unpackBody(body, task.isGzip, task.limits)), task.bounds);
     const { uploadId, repository, receivedAt } = task;
     const head = { uploadId, repository: { host: DEFAULT_HOST, ...repository }, receivedAt: new Date(receivedAt) };
     return {
@@ -23,11 +24,13 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
       executions: upload.runs.reduce((sum, run) => sum + run.executions.length, 0),
       rejections: upload.rejections,
       warnings: upload.warnings,
+      isCutShort: upload.isCutShort === true,
       ...jobsOf(chunksOf(upload, head)),
     };
   } catch (error) {
     if (error instanceof UploadTooLarge) return { outcome: 'refused', why: 'too large', sentence: error.message };
     if (error instanceof InvalidUpload) return { outcome: 'refused', why: 'invalid', sentence: error.message };
+    if (error instanceof NotPermitted) return { outcome: 'refused', why: 'not permitted', sentence: error.message };
     throw error;
   }
 }

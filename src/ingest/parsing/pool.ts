@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../../observability/log.ts';
+import { parsersFor } from './capacity.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
 import { decodeResult, type Parse, type ParseResult, type ParseTask } from './task.ts';
 
@@ -13,11 +14,9 @@ export interface ParserPoolOptions extends Partial<ParserLimits> {
   size?: number;
 }
 
-const GIBIBYTE = 1024 ** 3;
-/** The largest upload that is accepted takes about half of each. */
-const LIMITS: ParserLimits = { memoryBytesMax: 1.5 * GIBIBYTE, cpuSecondsMax: 15, secondsMax: 60 };
-/** At least two, so that one slow upload does not hold up all others. */
-const SIZE = Math.min(4, Math.max(2, availableParallelism()));
+const { size: SIZE, memoryBytesMax } = parsersFor(process.constrainedMemory(), availableParallelism());
+/** The largest upload that is accepted takes about half of each time. */
+const LIMITS: ParserLimits = { memoryBytesMax, cpuSecondsMax: 15, secondsMax: 60 };
 /** A parser that has grown beyond this is replaced: its memory would not shrink again. */
 const RESIDENT_BYTES_KEPT = 200 * 1024 * 1024;
 

@@ -1,5 +1,6 @@
 /** Questions to a parser, and its answers: plain values, so that they can cross to another process. */
 import { z } from 'zod';
+import { reportBoundsSchema } from '../../domain/report-bounds.ts';
 import { encodeFrame, type Frame } from '../../frames.ts';
 import { compressedSchema } from '../../queue/encoding.ts';
 import type { PackedJob, PlainJob } from '../../queue/packed-job.ts';
@@ -17,6 +18,7 @@ const querySchema = z.object({
   commit: z.string().optional(),
   branch: z.string().optional(),
   pull_request: z.int().optional(),
+  base_ref: z.string().optional(),
   default_branch: z.string().optional(),
   started_at: z.number().optional(),
   job_url: z.string().optional(),
@@ -37,6 +39,8 @@ export const parseTaskSchema = z.object({
   isGzip: z.boolean(),
   limits: limitsSchema,
   executionsMax: z.int().optional(),
+  /** Those of the credential; absent: reports may say anything. */
+  bounds: reportBoundsSchema.optional(),
   uploadId: z.string(),
   repository: z.object({ owner: z.string(), name: z.string() }),
   /** Milliseconds since the epoch. */
@@ -55,13 +59,14 @@ const parsedSchema = z.object({
   executions: z.int(),
   rejections: z.array(rejectionSchema),
   warnings: z.array(z.string()),
+  isCutShort: z.boolean(),
   /** Ready for the queue. */
   jobs: z.array(packedJobSchema),
 });
 const refusedSchema = z.object({
   outcome: z.literal('refused'),
-  /** 422, or 413 for a body beyond a limit. */
-  why: z.enum(['invalid', 'too large']),
+  /** 422, 413 for a body beyond a limit, or 403 for what the credential may not say. */
+  why: z.enum(['invalid', 'too large', 'not permitted']),
   sentence: z.string(),
 });
 

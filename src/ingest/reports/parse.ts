@@ -29,6 +29,7 @@ export async function parseReports(
     runs: uploads.flatMap(({ runs }) => runs),
     rejections: mergeRejections(uploads.flatMap(({ rejections }) => rejections)),
     warnings: uploads.flatMap(({ warnings }) => warnings),
+    isCutShort: uploads.some(({ isCutShort }) => isCutShort),
   };
 }
 

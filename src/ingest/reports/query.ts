@@ -41,8 +41,14 @@ export const reportQuery = {
   pull_request: integerParameter(1, UINT32_MAX, {
     description: 'The pull request that was tested. Such runs are never on the default branch.',
   }),
+  base_ref: textParameter(1, NAME_LENGTH_MAX, {
+    description:
+      'The branch that the pull request or merge queue is for. Its quarantines count, too, and such runs are never on the default branch.',
+    example: 'main',
+  }),
   default_branch: textParameter(1, NAME_LENGTH_MAX, {
-    description: "The repository's default branch, used until someone sets it.",
+    description:
+      "The repository's default branch: the first that an upload names is used until the host names one or someone sets it. Another one later is a warning. Ignored with a bound key.",
     example: 'main',
   }),
   started_at: momentParameter({
@@ -73,7 +79,7 @@ export function runOf(query: ReportQuery, digest: string): Run {
     run_attempt: query.run_attempt ?? 1,
     commit: query.commit ?? null,
     branch: head.branch,
-    base_ref: null,
+    base_ref: query.base_ref === undefined ? null : shortBranch(query.base_ref),
     pull_request: query.pull_request ?? head.pullRequest,
     default_branch: query.default_branch === undefined ? null : shortBranch(query.default_branch),
     framework: null,

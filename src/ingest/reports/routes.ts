@@ -34,12 +34,12 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
       413: TOO_LARGE,
       503: NO_ROOM,
     },
-    handle: async ({ params, query, request, url }) => {
+    handle: async ({ params, query, request, credential, url }) => {
       const { owner, repository } = params;
       const contentType = request.headers.get('content-type');
       const input = { kind: 'report', format: format.name, contentType, query } as const;
-      const taken = await takeUpload(deps, { owner, name: repository }, request, input);
-      const { uploadId, executions, rejections, warnings } = taken;
+      const taken = await takeUpload(deps, { owner, name: repository }, { request, credential }, input);
+      const { uploadId, executions, rejections, warnings, isCutShort } = taken;
       const location = `${http.publicUrl ?? url.origin}/v1/ci/${owner}/repositories/${repository}/uploads/${uploadId}`;
       return {
         status: 202,
@@ -51,6 +51,7 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
           rejected: rejectedCount(rejections),
           rejections,
           warnings,
+          is_cut_short: isCutShort,
           url: location,
         },
       };

@@ -18,15 +18,28 @@ const REASON_LENGTH_MAX = 300;
 const ignored = (reason: string): DeliveryJob => ({ job: null, reason: fit(reason, REASON_LENGTH_MAX) });
 
 /** The id of a delivery's job: if the delivery is resent while the job is queued, it is the same job. */
-export const jobIdOf = (delivery: Delivery): string => `github-${delivery.id}`;
+export const jobIdOf = ({ bodyHash }: Pick<Delivery, 'bodyHash'>): string => `github-${bodyHash}`;
 
-/** Throws a ZodError if the payload is not what the host sends. */
-export function jobOf(delivery: Delivery): DeliveryJob {
+/** The delivery is signed, but not with the secret of the owner whose repository it speaks of. */
+export class SignedByAnother extends Error {
+  override name = 'SignedByAnother';
+}
+
+/** @param owner as the delivery names it */
+export type IsSignedFor = (owner: string) => boolean;
+
+/**
+ * Throws a ZodError if the payload is not what the host sends, and {@link SignedByAnother}.
+ *
+ * @param isSignedFor whether the secret that signed the delivery may speak for an owner
+ */
+export function jobOf(delivery: Delivery, isSignedFor: IsSignedFor = () => true): DeliveryJob {
   const { event } = delivery;
   if (event === 'ping') return ignored('The webhook works: the signature is correct.');
   if (!isRead(event)) return ignored(`There is no event for ${event} deliveries.`);
   const { repository, sender } = envelopeSchema.parse(delivery.payload);
   if (!repository) return ignored('The delivery names no repository.');
+  if (!isSignedFor(repository.owner.login)) throw new SignedByAnother();
   const path = prEventsSchema.shape.repository.safeParse({
     host: hostOf(repository.html_url),
     owner: repository.owner.login,
@@ -37,12 +50,17 @@ export function jobOf(delivery: Delivery): DeliveryJob {
       `The repository ${repository.owner.login}/${repository.name} cannot be addressed here: an owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens, a name 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
     );
   const outcome = outcomeOf(event, delivery.payload, { repository, sender });
+  const { renamedFrom } = outcome;
+  if (renamedFrom && !isSignedFor(renamedFrom.owner))
+    return ignored(
+      `The repository came from ${renamedFrom.owner}, whose webhooks have another secret. An operator moves it: ci-insights repos rename.`,
+    );
   const reason = outcome.reason === null ? null : fit(outcome.reason, REASON_LENGTH_MAX);
   if (isEmpty(outcome)) return { job: null, reason };
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
-    renamed_from: outcome.renamedFrom ?? null,
+    renamed_from: renamedFrom ?? null,
     default_branch: repository.default_branch ? fitName(repository.default_branch) : null,
     pull_requests: outcome.pullRequest ? [outcome.pullRequest] : [],
     events: outcome.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
@@ -63,7 +81,7 @@ export function jobOf(delivery: Delivery): DeliveryJob {
 const isEmpty = ({ events, pullRequest, deletedBranch, renamedFrom }: Outcome): boolean =>
   events.length === 0 && pullRequest === null && deletedBranch === null && renamedFrom === undefined;
 
-const keyOf = (delivery: Delivery, index: number): string => `github:${delivery.id}:${index}`;
+const keyOf = ({ bodyHash }: Delivery, index: number): string => `github:${bodyHash}:${index}`;
 
 /** The host of the repository's web address: `github.com`, or the name of an enterprise host. */
 const hostOf = (htmlUrl: string): string | undefined => URL.parse(htmlUrl)?.host || undefined;

@@ -1,9 +1,11 @@
 /** `POST /webhooks/github`: checks and reads deliveries of the repository host, and puts them into the queue. */
 import type { AnyElysia } from 'elysia';
 import { ZodError } from 'zod';
+import { OWNER_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import { UploadTooLarge } from '../../formats/errors.ts';
 import { type Http, mount } from '../../http/operation.ts';
+import { textParameter } from '../../http/parameters.ts';
 import { forbidden, type HttpProblem, payloadTooLarge, unprocessable } from '../../http/problems.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -13,14 +15,23 @@ import { noRoomProblem, withAdmittedBody } from '../admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits } from '../body.ts';
 import type { EventsPort } from '../ports.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
-import { type DeliveryJob, jobIdOf, jobOf } from './job.ts';
-import { deliverySchema, NO_SECRET_DETAIL, NOT_SIGNED_DETAIL, WEBHOOK_BODY, WEBHOOK_PROBLEMS } from './schemas.ts';
+import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from './job.ts';
+import {
+  deliverySchema,
+  NO_SECRET_DETAIL,
+  NOT_SIGNED_DETAIL,
+  OTHER_OWNER_DETAIL,
+  WEBHOOK_BODY,
+  WEBHOOK_PROBLEMS,
+} from './schemas.ts';
 import { signatureCheck } from './signature.ts';
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
   /** A delivery may be signed with any of them; without any, every delivery is refused. */
   secrets: readonly string[];
+  /** By owner, in lower case: for the repositories of an owner who is in here, only these count. */
+  ownerSecrets?: ReadonlyMap<string, readonly string[]>;
   /** Defaults to BODY_LIMITS. */
   limits?: BodyLimits;
   /** With {@link BYTES_MAX} unless given. */
@@ -38,28 +49,43 @@ const OWNER = 'host';
 /** @example buildApp({ …, features: [(app, http) => mountWebhooks(app, http, webhookDeps)] }) */
 export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): void {
   const admission = deps.admission ?? new Admission(undefined, { bytesMax: BYTES_MAX });
+  const ownerSecrets = deps.ownerSecrets ?? new Map<string, readonly string[]>();
+  const hasSecret = deps.secrets.length > 0 || ownerSecrets.size > 0;
   const isSigned = signatureCheck(deps.secrets);
+  // One owner's at a time: each check reads the whole body, which anyone may send.
+  const isSignedBy = new Map([...ownerSecrets].map(([owner, secrets]) => [owner, signatureCheck(secrets)]));
   mount(app, http, 'POST', '/webhooks/github', {
     operationId: 'takeWebhookDelivery',
     tag: 'Webhooks',
     summary: 'Receive a delivery from the repository host',
     description:
-      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once.',
+      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with its own secret sends to `/webhooks/github?owner=acme`.',
     access: 'public',
+    query: {
+      owner: textParameter(1, OWNER_LENGTH_MAX, {
+        description: 'The owner whose own secret signs the delivery (GITHUB_WEBHOOK_OWNER_SECRETS).',
+        example: 'acme',
+      }),
+    },
     rawBody: WEBHOOK_BODY,
     responses: {
       202: { description: 'Queued, or ignored with the reason.', schema: deliverySchema },
       ...WEBHOOK_PROBLEMS,
     },
-    handle: async ({ request }) => {
-      if (deps.secrets.length === 0) throw forbidden(NO_SECRET_DETAIL);
+    handle: async ({ request, query }) => {
+      if (!hasSecret) throw forbidden(NO_SECRET_DETAIL);
+      const owner = query.owner?.toLowerCase();
+      const check = owner === undefined ? isSigned : isSignedBy.get(owner);
+      if (!check) throw forbidden(NOT_SIGNED_DETAIL);
+      const isSignedFor: IsSignedFor = (named) =>
+        owner === undefined ? !ownerSecrets.has(named.toLowerCase()) : named.toLowerCase() === owner;
       const signature = request.headers.get('x-hub-signature-256');
       if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
       const limits = deps.limits ?? BODY_LIMITS;
       const asked = { owner: OWNER, isGzip: false, limits };
       return withAdmittedBody(admission, request, asked, async (body) => {
-        if (!(await isSigned(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
-        return taken(deps, readDelivery(request.headers, body));
+        if (!(await check(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
+        return taken(deps, readDelivery(request.headers, body), isSignedFor);
       }).catch((error) => {
         if (error instanceof UploadTooLarge) throw payloadTooLarge(tooLargeDetail(limits));
         throw error instanceof NoRoom ? shed(error, request, deps.log) : error;
@@ -68,8 +94,8 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
   });
 }
 
-async function taken(deps: WebhookDeps, delivery: Delivery): Promise<Reply> {
-  const { job, reason } = read(delivery, deps.log);
+async function taken(deps: WebhookDeps, delivery: Delivery, isSignedFor: IsSignedFor): Promise<Reply> {
+  const { job, reason } = read(delivery, isSignedFor, deps.log);
   if (job) await enqueue(deps, delivery, job);
   const status = job ? 'queued' : 'ignored';
   return { status: 202, body: { delivery: delivery.id, status, reason, events: job?.events.length ?? 0 } };
@@ -89,10 +115,11 @@ const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>
   `The delivery is larger than ${sentBytesMax} bytes. Make the host send JSON instead of a form, or raise INGEST_COMPRESSED_BYTES_MAX.`;
 
 /** An unexpected payload is a 422, so that the host's list of deliveries shows it as failed. */
-function read(delivery: Delivery, log: Logger): DeliveryJob {
+function read(delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): DeliveryJob {
   try {
-    return jobOf(delivery);
+    return jobOf(delivery, isSignedFor);
   } catch (error) {
+    if (error instanceof SignedByAnother) throw forbidden(OTHER_OWNER_DETAIL);
     if (!(error instanceof ZodError)) throw error;
     log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery has an unexpected payload');
     throw unprocessable(

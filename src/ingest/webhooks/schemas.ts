@@ -64,8 +64,16 @@ export const NOT_SIGNED_DETAIL =
 export const NO_SECRET_DETAIL =
   'All deliveries are refused because this service has no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
 
+export const OTHER_OWNER_DETAIL =
+  'The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in GITHUB_WEBHOOK_OWNER_SECRETS: add ?owner=<owner> to the Payload URL, and sign with that secret.';
+
 export const WEBHOOK_PROBLEMS = {
-  403: problem(403, 'Forbidden', 'The signature is missing or wrong, or no secret is configured.', NOT_SIGNED_DETAIL),
+  403: problem(
+    403,
+    'Forbidden',
+    'The signature is missing or wrong, its secret is that of another owner, or no secret is configured.',
+    NOT_SIGNED_DETAIL,
+  ),
   413: problem(
     413,
     'Payload too large',
@@ -75,7 +83,7 @@ export const WEBHOOK_PROBLEMS = {
   422: problem(
     422,
     'Unprocessable entity',
-    'The signature is correct, but a header is missing, the body is not JSON, or it is not what the host sends for this event.',
+    'The signature is correct, but a header is missing or does not fit the body, the body is not JSON, or it is not what the host sends for this event.',
     'body: is not JSON.',
   ),
   503: {

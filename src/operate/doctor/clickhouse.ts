@@ -1,35 +1,51 @@
-/** Checks ClickHouse. To check permissions, it creates a table, writes a row and drops the table again. */
-
+/** Checks ClickHouse. What its user may do (permissions.ts) is tried on a server only. */
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.ts';
+import { migrationsDone } from '../../clickhouse/migrate.ts';
 import { loadMigrations } from '../../clickhouse/migrations.ts';
+import { dropsRepeats } from '../../clickhouse/tokens.ts';
 import { systemClock } from '../../clock.ts';
 import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
-import { clockFinding, diskFinding, durabilityFinding, migrationsFinding, versionFinding } from './rules.ts';
+import { checkPermissions, remedyFor } from './permissions.ts';
+import {
+  clockFinding,
+  diskFinding,
+  durabilityFinding,
+  migrationsFinding,
+  repeatsFinding,
+  versionFinding,
+} from './rules.ts';
 
-const facts = z.object({ version: z.string(), now: z.number(), has_migrations: z.number() });
+const facts = z.object({ version: z.string(), now: z.number() });
 const disk = z.object({ name: z.string(), free: z.number() });
 
-/** @param mayProbe Whether to create a table to check permissions; not on a cluster, where that involves every server. */
-export async function checkClickHouse(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+/** @param isServer Whether it is a server, at which tables are created and rows inserted to check that its user may. */
+export async function checkClickHouse(clickhouse: ClickHouse, isServer: boolean): Promise<Finding[]> {
   try {
-    return await inTime(() => findingsOf(clickhouse, mayProbe));
+    const { findings, isMigrated } = await inTime(() => findingsOf(clickhouse));
+    if (!isServer) return findings;
+    return [
+      ...findings,
+      ...(await checkPermissions(clickhouse, isMigrated)),
+      ...(isMigrated ? [await repeats(clickhouse)] : []),
+    ];
   } catch (error) {
-    const remedy = 'Check that it is running, and that address, user and password in CLICKHOUSE_URL are correct.';
-    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, remedy)];
+    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, remedyFor(clickhouse, error) ?? REMEDY)];
   }
 }
 
-async function findingsOf(clickhouse: ClickHouse, mayProbe: boolean): Promise<Finding[]> {
+const REMEDY = 'Check that it is running, and that address, user and password in CLICKHOUSE_URL are correct.';
+
+async function findingsOf(clickhouse: ClickHouse): Promise<{ findings: Finding[]; isMigrated: boolean }> {
   const askedAt = systemClock.now();
-  const [row] = await clickhouse.rows(`
-    SELECT version() AS version, toFloat64(toUnixTimestamp64Milli(now64(3))) AS now,
-           toFloat64((SELECT count() FROM system.tables WHERE database = 'ci' AND name = 'migrations')) AS has_migrations`);
+  const [row] = await clickhouse.rows(
+    'SELECT version() AS version, toFloat64(toUnixTimestamp64Milli(now64(3))) AS now',
+  );
   const middle = (askedAt + systemClock.now()) / 2;
   const fact = facts.parse(row);
   const known = loadMigrations().length;
-  const done = fact.has_migrations > 0 ? await migrationsDone(clickhouse) : 0;
-  return [
+  const done = (await migrationsDone(clickhouse)).size;
+  const findings = [
     ok('ClickHouse', 'It responds.'),
     versionFinding('ClickHouse', fact.version),
     clockFinding('ClickHouse', fact.now - middle),
@@ -37,13 +53,8 @@ async function findingsOf(clickhouse: ClickHouse, mayProbe: boolean): Promise<Fi
     // The migrations set it.
     ...(done < known ? [] : [await durability(clickhouse)]),
     ...(await disks(clickhouse)),
-    ...(mayProbe ? [await permissions(clickhouse, fact.has_migrations > 0)] : []),
   ];
-}
-
-async function migrationsDone(clickhouse: ClickHouse): Promise<number> {
-  const [row] = await clickhouse.rows('SELECT toFloat64(uniqExact(version)) AS done FROM ci.migrations');
-  return z.object({ done: z.number() }).parse(row).done;
+  return { findings, isMigrated: done >= known };
 }
 
 async function durability(clickhouse: ClickHouse): Promise<Finding> {
@@ -69,27 +80,15 @@ async function disks(clickhouse: ClickHouse): Promise<Finding[]> {
   }
 }
 
-/** Does with a temporary table what the service does with its tables. */
-async function permissions(clickhouse: ClickHouse, hasDatabase: boolean): Promise<Finding> {
-  const check = 'ClickHouse permissions';
-  const table = `ci.doctor_${crypto.randomUUID().replaceAll('-', '')}`;
-  const steps = [
-    ...(hasDatabase ? [] : ['CREATE DATABASE IF NOT EXISTS ci ENGINE = Atomic']),
-    `CREATE TABLE ${table} (month UInt32) ENGINE = MergeTree PARTITION BY month ORDER BY month`,
-    `INSERT INTO ${table} VALUES (202611)`,
-    `ALTER TABLE ${table} DROP PARTITION 202611`,
-    `DROP TABLE ${table} SYNC`,
-  ];
-  for (const step of steps)
-    try {
-      await clickhouse.command(step);
-    } catch (error) {
-      await clickhouse.command(`DROP TABLE IF EXISTS ${table} SYNC`).catch(() => {});
-      return problem(
-        check,
-        `${step.split(' ', 2).join(' ')} is not permitted: ${reasonOf(error)}`,
-        'Run `GRANT SELECT, INSERT, CREATE, ALTER, DROP, TRUNCATE, OPTIMIZE ON ci.* TO <user>`.',
-      );
-    }
-  return ok(check, 'Tables can be created, written, altered and dropped.');
+async function repeats(clickhouse: ClickHouse): Promise<Finding> {
+  try {
+    return repeatsFinding(await inTime(() => dropsRepeats(clickhouse)));
+  } catch (error) {
+    return problem(
+      'ClickHouse inserts',
+      `It refuses them: ${reasonOf(error)}`,
+      remedyFor(clickhouse, error) ??
+        'Until it takes them, uploads wait in the queue and nothing is lost. Check the profile of its user, its memory and its disks.',
+    );
+  }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { openClickHouse } from '../../clickhouse/client.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
+import { StoreUnavailable } from '../../errors.ts';
 import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
@@ -19,8 +20,8 @@ import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.
 import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
-import { lagFinding } from './rules.ts';
-import { checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
+import { lagFinding, storingFinding } from './rules.ts';
+import { checkCiIssuers, checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
   const isEmbedded = !config.databaseUrl || !config.clickhouseUrl;
@@ -40,6 +41,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     ...(await checkPublicUrl(config)),
     ...(await checkHost(config)),
     ...(await checkIdentityProvider(config)),
+    ...(await checkCiIssuers(config)),
   );
   return findings;
 }
@@ -78,6 +80,7 @@ async function checkBacklog(url: string): Promise<Finding[]> {
     const backlog = await inTime(() => readBacklog(postgres.db, systemClock.now()));
     const remedy = 'Check that a worker is running, and read its log. It needs both PostgreSQL and ClickHouse.';
     return [
+      storingFinding(backlog),
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),
       lagFinding('Event log', 'event', backlog.eventsWaiting[RELAY] ?? 0, backlog.relayLagSeconds, remedy),
       backlog.deadLettersWaiting === 0
@@ -111,12 +114,13 @@ async function checkClickHouseStore(config: Config, isServed: boolean): Promise<
   try {
     const clickhouse = await openClickHouse({ url, path, cluster });
     try {
-      return await checkClickHouse(clickhouse, url !== undefined && cluster === undefined);
+      return await checkClickHouse(clickhouse, url !== undefined);
     } finally {
       await clickhouse.close();
     }
   } catch (error) {
-    const remedy = url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.';
+    const advice = error instanceof StoreUnavailable ? error.advice : undefined;
+    const remedy = advice ?? (url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.');
     return [problem('ClickHouse', `It does not open: ${reasonOf(error)}.`, remedy)];
   }
 }

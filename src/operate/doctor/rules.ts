@@ -1,6 +1,10 @@
 /** From figures to findings: pure, so that tests reach every threshold without a store in that state. */
+import { REPEATS_SENTENCE } from '../../clickhouse/tokens.ts';
+import type { Backlog } from '../../postgres/backlog.ts';
 import { compareByNumbers } from '../../versions.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+
+type StoringBacklog = Pick<Backlog, 'blocksUnstored' | 'unstoredSeconds' | 'refused'>;
 
 export interface Versions {
   /** Older versions do not work. */
@@ -90,6 +94,24 @@ function prospectOf(drainSeconds: number | undefined): string {
   return ` At the present rate they will be done in about ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
 }
 
+/** Blocks that are written down but not in ClickHouse. */
+export function storingFinding({ blocksUnstored, unstoredSeconds, refused }: StoringBacklog): Finding {
+  const check = 'Storing';
+  if (refused.count === 0)
+    return lagFinding(
+      check,
+      'block',
+      blocksUnstored,
+      unstoredSeconds,
+      'Check that a worker is running and that it reaches ClickHouse: its log says why it does not store them.',
+    );
+  const named = refused.ids.join(', ');
+  const message = `ClickHouse refuses ${refused.count === 1 ? `block ${named}` : `${refused.count.toLocaleString('en-US')} blocks (${named}${refused.count > refused.ids.length ? ', …' : ''})`}, the oldest for ${Math.round(refused.seconds)} s. The last time it said: ${refused.reason}`;
+  const remedy =
+    'Correct what it names: the rights or the profile of the user in CLICKHOUSE_URL, its memory or its disks. Nothing is lost meanwhile: uploads wait in the queue, and are stored once it takes them.';
+  return refused.seconds >= LAG_WARNING_S ? problem(check, message, remedy) : warning(check, message, remedy);
+}
+
 /** Compares the number of migrations that were run with the number that this version has. */
 export function migrationsFinding(store: string, done: number, known: number): Finding {
   const check = `${store} migrations`;
@@ -116,6 +138,17 @@ export function durabilityFinding(unsynced: readonly string[]): Finding {
     check,
     `A power loss may lose what is already acknowledged in ${unsynced.join(', ')}.`,
     'Run `ALTER TABLE … MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1` for each of them. docs/operations.md has what it costs ("After a power loss").',
+  );
+}
+
+/** @param areDropped whether what was inserted twice under one token was stored once */
+export function repeatsFinding(areDropped: boolean): Finding {
+  const check = 'ClickHouse inserts';
+  if (areDropped) return ok(check, 'What is inserted twice under one token is stored once.');
+  return problem(
+    check,
+    REPEATS_SENTENCE,
+    'Check that `SHOW CREATE TABLE` has `non_replicated_deduplication_window` (on a cluster `replicated_deduplication_window`) for each table of `ci`, as the migrations set it, and that no proxy changes settings. Then run `ci-insights verify`.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** Checks addresses: the service, its public address, the repository host, and the identity provider. */
+/** Checks addresses: the service, its public address, the repository host, the identity provider, and issuers of tokens. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { type Finding, ok, problem, reasonOf, TIMEOUT_MS, warning } from './finding.ts';
@@ -72,9 +72,10 @@ export async function checkPublicUrl({ publicUrl, host }: Config): Promise<Findi
   }
 }
 
-export async function checkHost({ githubApiUrl, webhookSecrets, httpIngest }: Config): Promise<Finding[]> {
+export async function checkHost(config: Config): Promise<Finding[]> {
+  const { githubApiUrl, webhookSecrets, webhookOwnerSecrets, httpIngest } = config;
   const secret =
-    webhookSecrets.length > 0
+    webhookSecrets.length > 0 || webhookOwnerSecrets.size > 0
       ? ok('Host webhooks', 'The secret is set.')
       : warning(
           'Host webhooks',
@@ -108,4 +109,21 @@ export async function checkIdentityProvider({ oidc }: Config): Promise<Finding[]
     const remedy = 'Until it does, people sign in with keys only. Check the network and OIDC_ISSUER.';
     return [warning(check, `${address} does not respond as a provider: ${reasonOf(error)}.`, remedy)];
   }
+}
+
+/** Checks that each CI describes itself under the address that its tokens name. */
+export async function checkCiIssuers({ ciTokens }: Config): Promise<Finding[]> {
+  const findings = (ciTokens?.issuers ?? []).map(async ({ name, url }): Promise<Finding> => {
+    const check = `Identity tokens of ${name}`;
+    try {
+      const address = `${url.replace(/\/$/, '')}/.well-known/openid-configuration`;
+      const { issuer } = issuerSchema.parse(await (await ask(address)).json());
+      if (issuer === url) return ok(check, `${url} responds.`);
+      return problem(check, `${url} says that its address is ${issuer}.`, 'Write that address in CI_TOKEN_ISSUERS.');
+    } catch (error) {
+      const remedy = 'Until it does, its jobs get no keys. Check the network and CI_TOKEN_ISSUERS.';
+      return warning(check, `${url} does not respond as an issuer: ${reasonOf(error)}.`, remedy);
+    }
+  });
+  return Promise.all(findings);
 }

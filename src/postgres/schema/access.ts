@@ -1,25 +1,38 @@
 /** Who may use the service. */
-import { index, text, uuid } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { index, jsonb, text, uuid } from 'drizzle-orm/pg-core';
 import { KEY_SCOPES } from '../../domain/key-scope.ts';
+import type { ReportBounds } from '../../domain/report-bounds.ts';
 import { bytea, moment, schema } from './columns.ts';
 
-export const applicationKeys = schema.table('application_keys', {
-  id: uuid().primaryKey(),
-  name: text().notNull(),
-  /** Null: every owner, as for the key that the first embedded start creates. */
-  owner: text(),
-  scope: text({ enum: KEY_SCOPES }).notNull(),
-  /** The names of the repositories that the key is for; null: all of the owner's. */
-  repositories: text().array(),
-  /**
-   * SHA-256 of the token, which is shown once, at creation, and stored nowhere. Unique: the lookup of every request.
-   */
-  tokenHash: bytea('token_hash').notNull().unique(),
-  createdAt: moment('created_at').notNull(),
-  expiresAt: moment('expires_at'),
-  lastUsedAt: moment('last_used_at'),
-  revokedAt: moment('revoked_at'),
-});
+export const applicationKeys = schema.table(
+  'application_keys',
+  {
+    id: uuid().primaryKey(),
+    name: text().notNull(),
+    /** Null: every owner, as for the key that the first embedded start creates. */
+    owner: text(),
+    scope: text({ enum: KEY_SCOPES }).notNull(),
+    /** The names of the repositories that the key is for; null: all of the owner's. */
+    repositories: text().array(),
+    /** What its reports may say about their run; null: anything. */
+    bounds: jsonb().$type<ReportBounds>(),
+    /** Subject of the CI's identity token for which it was made; null: an operator made it. */
+    ciSubject: text('ci_subject'),
+    /** SHA-256 of that token's issuer and id, if it works only once. Unique: this is what refuses it the second time. */
+    ciTokenHash: bytea('ci_token_hash').unique(),
+    /**
+     * SHA-256 of the token, which is shown once, at creation, and stored nowhere. Unique: the lookup of every request.
+     */
+    tokenHash: bytea('token_hash').notNull().unique(),
+    createdAt: moment('created_at').notNull(),
+    expiresAt: moment('expires_at'),
+    lastUsedAt: moment('last_used_at'),
+    revokedAt: moment('revoked_at'),
+  },
+  // By age: keys of CI jobs leave some time after they expired.
+  (table) => [index('application_keys_of_ci').on(table.expiresAt).where(sql`ci_subject is not null`)],
+);
 
 /** Sessions of people who have signed in with a browser (src/postgres/sessions.ts). */
 export const sessions = schema.table(
@@ -37,6 +50,8 @@ export const sessions = schema.table(
     owner: text(),
     /** Null: all of the owner's. */
     repositories: text().array(),
+    /** Those of its key. */
+    bounds: jsonb().$type<ReportBounds>(),
     createdAt: moment('created_at').notNull(),
     lastUsedAt: moment('last_used_at').notNull(),
     expiresAt: moment('expires_at').notNull(),

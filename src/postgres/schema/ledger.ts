@@ -15,6 +15,9 @@ export const ingestBlocks = schema.table(
     createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */
     storedAt: moment('stored_at'),
+    /** When ClickHouse last refused the block, and what it said. */
+    refusedAt: moment('refused_at'),
+    refusal: text(),
   },
   (table) => [
     // For the sweeper; nearly always empty.

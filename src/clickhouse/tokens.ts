@@ -1,0 +1,29 @@
+/** Whether ClickHouse drops an insert that it has under the same token. Exactly-once hangs on it. */
+import { z } from 'zod';
+import { UserError } from '../errors.ts';
+import type { ClickHouse } from './client.ts';
+
+/** Filled through a view, as blocks are, and directly, as events are. */
+const TABLES = ['ci.probe_lines', 'ci.probes'] as const;
+
+/** Inserts twice under one token, and counts. Needs the tables of the migrations. */
+export async function dropsRepeats(clickhouse: ClickHouse): Promise<boolean> {
+  const id = crypto.randomUUID();
+  for (const table of TABLES)
+    for (let times = 0; times < 2; times++)
+      await clickhouse.insert(table, JSON.stringify({ repository_id: id }), `probe-${table.replace('.', '-')}-${id}`);
+  const rows = await clickhouse.rows(
+    'SELECT toUInt32(count()) AS stored FROM ci.probes WHERE repository_id = {id: UUID}',
+    { id },
+  );
+  return z.tuple([z.object({ stored: z.number() })]).parse(rows)[0].stored === TABLES.length;
+}
+
+export const REPEATS_SENTENCE =
+  'ClickHouse stored twice what was inserted twice under one token, so a resent upload could count twice.';
+
+/** Throws a {@link UserError} if it stores a repeat. */
+export async function assertDropsRepeats(clickhouse: ClickHouse): Promise<void> {
+  if (await dropsRepeats(clickhouse)) return;
+  throw new UserError(`${REPEATS_SENTENCE} \`ci-insights doctor\` says what to check.`);
+}

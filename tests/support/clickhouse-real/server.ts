@@ -1,0 +1,51 @@
+/** Starts a real ClickHouse server (main.ts) with users that have the given grants and profiles. */
+import { spawn } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { grantsFor } from '../../../src/clickhouse/grants.ts';
+import { makeFolder } from '../folder.ts';
+import { freePort } from '../free-port.ts';
+import { ADMIN, ask, LIBRARY, type User } from './configure.ts';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+/** The library is there for Linux with glibc on x64 only. */
+export const hasRealClickHouse = existsSync(LIBRARY);
+
+/** A user with exactly the rights that the documents name, but those of a name in the list. */
+export function grantedUser(profile: User['profile'] = {}, without = /^$/): User {
+  const grants = grantsFor(false).map(({ statement }) => statement.replace(/ TO <user>$/, ''));
+  return { name: 'service', password: 'a-password', grants: grants.filter((grant) => !without.test(grant)), profile };
+}
+
+export interface RealClickHouse {
+  /** With user and password; by default one who may do everything. */
+  url(user?: User): string;
+  /** Runs a statement as one who may do everything. */
+  ask(sql: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Returns once the server answers. It takes about a second, and 260 MB. */
+export async function startRealClickHouse(users: readonly User[] = []): Promise<RealClickHouse> {
+  const path = makeFolder('clickhouse-real');
+  const port = await freePort();
+  const child = spawn(process.execPath, [MAIN, JSON.stringify({ path, port, users })], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.once('data', () => resolve());
+    void ended.then(() => reject(new Error('the ClickHouse server ended before it was ready')));
+  });
+  return {
+    url: ({ name, password } = ADMIN) => `http://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+    ask: (sql) => ask(port, ADMIN, sql),
+    stop: async () => {
+      // Its data is not needed, and a clean stop takes seconds.
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}

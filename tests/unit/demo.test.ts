@@ -1,0 +1,42 @@
+/** `npm run demo` fills its own stores only, whatever the environment says. */
+import { expect, test } from 'bun:test';
+import { demoEnvironment } from '../../scripts/demo.ts';
+import { readConfig, SETTINGS } from '../../src/config.ts';
+
+const YOURS = {
+  PATH: '/usr/bin',
+  PORT: '4000',
+  HOST: '0.0.0.0',
+  ROLE: 'api',
+  DATA_DIR: '/srv/ci-insights',
+  DATABASE_URL: 'postgresql://user:secret@db/production',
+  DATABASE_DIRECT_URL: 'postgresql://user:secret@db:5433/production',
+  CLICKHOUSE_URL: 'http://user:secret@clickhouse:8123',
+  CLICKHOUSE_CLUSTER: 'production',
+  REDIS_URL: 'redis://:secret@redis:6379',
+  PUBLIC_URL: 'https://ci-insights.acme.example',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+  OTEL_RESOURCE_ATTRIBUTES: 'team=shop',
+  PGHOST: 'db',
+  PGSSLMODE: 'require',
+  CI_INSIGHTS_URL: 'https://ci-insights.acme.example',
+  CI_INSIGHTS_TOKEN: 'a key',
+};
+
+test('the demo runs on embedded stores in its folder, and listens on this machine only', () => {
+  const config = readConfig(demoEnvironment(YOURS, '/tmp/demo'));
+  expect(config).toMatchObject({ role: 'all', host: '127.0.0.1', port: 4_000, dataDir: '/tmp/demo' });
+  const { databaseUrl, databaseDirectUrl, clickhouseUrl, clickhouseCluster, redisUrl, publicUrl, tracing } = config;
+  for (const yours of [databaseUrl, databaseDirectUrl, clickhouseUrl, clickhouseCluster, redisUrl, publicUrl, tracing])
+    expect(yours).toBeUndefined();
+});
+
+test('no setting of the service or of a driver is passed on, and everything else is', () => {
+  const given = { ...Object.fromEntries(SETTINGS.map((name) => [name, 'yours'])), ...YOURS };
+  expect(demoEnvironment(given, '/tmp/demo')).toEqual({
+    PATH: '/usr/bin',
+    DATA_DIR: '/tmp/demo',
+    PORT: '4000',
+    LOG_LEVEL: 'error',
+  });
+});

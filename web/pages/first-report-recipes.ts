@@ -1,0 +1,131 @@
+/**
+ * How each CI sends its first report, to copy. No recipe names a branch: the client reads it from the environment, and a
+ * fixed one would make every pull request a run of that branch.
+ */
+export interface Recipe {
+  ci: string;
+  /** Where the address and the key go; `secret` is there to copy. */
+  secret: string;
+  /** Where the code goes. */
+  place: string;
+  code: string;
+  hint?: string;
+}
+
+interface About {
+  /** `acme/shop` */
+  repository: string;
+  /** Address of the service. */
+  origin: string;
+}
+
+const FETCH = 'curl -fsS "$CI_INSIGHTS_URL/cli/ci-insights.mjs" -o ci-insights.mjs';
+const PUSH = 'node ci-insights.mjs push junit reports';
+
+export const recipesOf = ({ repository, origin }: About): readonly Recipe[] => [
+  {
+    ci: 'GitHub Actions',
+    secret: 'Settings, Secrets and variables, Actions: a repository secret CI_INSIGHTS_TOKEN',
+    place: 'As a step after the tests in .github/workflows/ci.yml',
+    code: `- name: Send test reports
+  if: \${{ !cancelled() && github.event.pull_request.head.repo.fork != true }}
+  env:
+    CI_INSIGHTS_URL: ${origin}
+    CI_INSIGHTS_TOKEN: \${{ secrets.CI_INSIGHTS_TOKEN }}
+  run: |
+    ${FETCH}
+    ${PUSH}`,
+    hint: 'Legs of a matrix share a job name: add --job with the leg in it. Jobs for forks have no secrets.',
+  },
+  {
+    ci: 'GitLab CI',
+    secret: 'Settings, CI/CD, Variables: CI_INSIGHTS_TOKEN, masked',
+    place: 'In the job that runs the tests in .gitlab-ci.yml',
+    code: `unit:
+  variables:
+    CI_INSIGHTS_URL: ${origin}
+  script:
+    - npm test
+  after_script:
+    - ${FETCH}
+    - ${PUSH} --repo ${repository}`,
+  },
+  {
+    ci: 'Jenkins',
+    secret: 'Manage Jenkins, Credentials: a secret text with the id ci-insights',
+    place: 'In the stage that runs the tests in the Jenkinsfile',
+    code: `post {
+  always {
+    withEnv(['CI_INSIGHTS_URL=${origin}']) {
+      withCredentials([string(credentialsId: 'ci-insights', variable: 'CI_INSIGHTS_TOKEN')]) {
+        sh '${FETCH}'
+        sh '${PUSH} --repo ${repository}'
+      }
+    }
+  }
+}`,
+    hint: 'GIT_COMMIT is in the environment only if Jenkins did the checkout; else add --commit.',
+  },
+  {
+    ci: 'Buildkite',
+    secret: 'A secret CI_INSIGHTS_TOKEN of the cluster, or an environment hook of the agents',
+    place: 'In .buildkite/pipeline.yml',
+    code: `steps:
+  - key: unit
+    env:
+      CI_INSIGHTS_URL: ${origin}
+    command:
+      - npm test || failed=$$?
+      - ${FETCH.replace('$', '$$$$')}
+      - ${PUSH} --repo ${repository}
+      - exit $\${failed:-0}`,
+  },
+  {
+    ci: 'CircleCI',
+    secret: 'Project settings, Environment variables: CI_INSIGHTS_TOKEN',
+    place: 'As a step after the tests in .circleci/config.yml',
+    code: `- run:
+    name: Send test reports
+    when: always
+    environment:
+      CI_INSIGHTS_URL: ${origin}
+    command: |
+      ${FETCH}
+      ${PUSH} --repo ${repository}`,
+  },
+  {
+    ci: 'Azure Pipelines',
+    secret: 'Pipeline, Variables: CI_INSIGHTS_TOKEN, kept secret',
+    place: 'As a step after the tests in azure-pipelines.yml',
+    code: `- script: |
+    ${FETCH}
+    ${PUSH} --repo ${repository}
+  condition: succeededOrFailed()
+  env:
+    CI_INSIGHTS_URL: ${origin}
+    CI_INSIGHTS_TOKEN: $(CI_INSIGHTS_TOKEN)`,
+  },
+  {
+    ci: 'Bitbucket Pipelines',
+    secret: 'Repository settings, Repository variables: CI_INSIGHTS_TOKEN, secured',
+    place: 'In the step that runs the tests in bitbucket-pipelines.yml',
+    code: `- step:
+    name: unit
+    script:
+      - npm test
+    after-script:
+      - export CI_INSIGHTS_URL=${origin}
+      - ${FETCH}
+      - ${PUSH} --repo ${repository} --job unit`,
+  },
+  {
+    ci: 'Shell',
+    secret: 'In the environment: CI_INSIGHTS_TOKEN',
+    place: 'After the tests',
+    code: `export CI_INSIGHTS_URL=${origin}
+${FETCH}
+${PUSH} --repo ${repository} --pipeline local --job unit \\
+  --run-id "$(date +%s)" --commit "$(git rev-parse HEAD)"`,
+    hint: 'Results without a branch count for none. A script that tests one adds it as an option: ci-insights push junit --help.',
+  },
+];
