@@ -283,7 +283,6 @@ export class JunitHandler implements XmlHandler {
   }
 }
 
-
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
 
 const isScript = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
