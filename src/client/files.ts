@@ -1,31 +1,63 @@
 /** Expands a list of files, folders and globs. */
 import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { ReportFormat } from '../formats/format.ts';
 
-export interface ExpandedFiles {
+interface ExpandedFiles {
   /** Paths as they are displayed and read: sorted, without duplicates. */
   files: string[];
   /** Patterns that match no file. */
   missing: string[];
+  /** Files that no pattern names: they are in a folder, or match a glob. */
+  found: ReadonlySet<string>;
 }
+
+interface ReportFiles extends ExpandedFiles {
+  /** What was found and is a whole document of another kind. */
+  leftOut: string[];
+}
+
+/** The reports among files, folders and globs. A file that is named itself is a report, whatever it holds. */
+export async function reportFilesOf(
+  patterns: readonly string[],
+  format: ReportFormat,
+  cwd: string,
+): Promise<ReportFiles> {
+  const expanded = await expandFiles(patterns, format.globs, cwd);
+  const leftOut: string[] = [];
+  for (const file of expanded.found)
+    if (await format.isOther(await readFile(resolve(cwd, file)).catch(() => new Uint8Array()))) leftOut.push(file);
+  return { ...expanded, files: expanded.files.filter((file) => !leftOut.includes(file)), leftOut };
+}
+
+/** A sentence for people about files that are left out. */
+export const leftOutSentence = (file: string, { title }: ReportFormat): string =>
+  `${file} is left out: it is not a ${title} report.`;
 
 /**
  * A folder stands for the files in it that match `folderGlobs`. Globs that the shell did not expand (quoted, or `**`)
  * are expanded here.
  */
-export async function expandFiles(
+async function expandFiles(
   patterns: readonly string[],
   folderGlobs: readonly string[],
   cwd: string,
 ): Promise<ExpandedFiles> {
   const files = new Set<string>();
+  const named = new Set<string>();
   const missing: string[] = [];
   for (const pattern of patterns) {
     const found = await filesOf(pattern, folderGlobs, cwd);
     if (found.length === 0) missing.push(pattern);
-    for (const file of found) files.add(displayed(resolve(cwd, file), cwd));
+    for (const file of found) {
+      const shown = displayed(resolve(cwd, file), cwd);
+      files.add(shown);
+      if (file === pattern) named.add(shown);
+    }
   }
-  return { files: [...files].sort(), missing };
+  const sorted = [...files].sort();
+  return { files: sorted, missing, found: new Set(sorted.filter((file) => !named.has(file))) };
 }
 
 async function filesOf(pattern: string, folderGlobs: readonly string[], cwd: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
-import { expandFiles } from './files.ts';
+import { leftOutSentence, reportFilesOf } from './files.ts';
 import { withRun, withTarget } from './options.ts';
 import { print, printError, printJson } from './output.ts';
 import { parseWhole } from './parse.ts';
@@ -67,8 +67,10 @@ const formatCommand = (format: ReportFormat): Command => {
 
 async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
   const environment = readClientEnvironment();
-  const { files, missing } = await expandFiles(patterns, format.globs, process.cwd());
-  if (files.length === 0) throw new UserError(`No reports found: ${missing.join(', ')}.`);
+  const { files, missing, leftOut } = await reportFilesOf(patterns, format, process.cwd());
+  for (const file of leftOut) printError(leftOutSentence(file, format));
+  if (files.length === 0)
+    throw new UserError(`No reports found: ${(missing.length > 0 ? missing : patterns).join(', ')}.`);
   const run = runInfoOf(environment);
   const connection = connectionOf(flags, environment);
   const { owner, name } = repositoryOf(flags, run);

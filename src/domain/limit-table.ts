@@ -34,7 +34,7 @@ const tooMuchMarkup = () =>
 const tooManyGoEvents = () =>
   `The report holds more than ${limits.GO_EVENTS_MAX} events, and ${limits.GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
 const unpacksTooWell = () =>
-  `The body is more than ${limits.UNPACK_RATIO_MAX} times as large after decompression. Send it without compression, or in several requests.`;
+  `The body is more than ${limits.UNPACK_RATIO_MAX} times as large after decompression, and larger than ${inMebibytes(limits.UNPACKED_BYTES_ALWAYS)}. Send it in several requests, or leave out what tests print, which is not kept.`;
 const cut = (bytes: number) => cutMark(bytes);
 
 /** Limits of an upload. */

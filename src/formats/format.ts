@@ -24,4 +24,9 @@ export interface ReportFormat {
    * sends reports starts without it.
    */
   parse(body: Uint8Array, report: Report): Promise<void>;
+  /**
+   * Whether a body is a whole document of another kind, such as the summary that Failsafe writes beside its reports. What
+   * is empty or cut short is not: it may have been a report.
+   */
+  isOther(body: Uint8Array): Promise<boolean>;
 }

@@ -8,17 +8,25 @@ import {
   TEST_NAME_LENGTH_MAX,
   UPLOAD_NAMES_LENGTH_MAX,
 } from '../domain/limits.ts';
-import { cutText } from '../domain/text.ts';
+import type { Home } from '../domain/namesakes.ts';
+import { type Listing, type Part, settled, type TestRecord } from '../domain/records.ts';
+import { cleanText, cutText } from '../domain/text.ts';
 import { UploadCollector } from './collect.ts';
 import { UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedFailure, ParsedUpload } from './upload.ts';
 
-/** An execution as a report describes it. Reports do not say whether a test is quarantined. */
-export interface ReportedExecution extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
-  /**
-   * Distinguishes it from other executions of the report, such as by suites and name. Equal ones are numbered.
-   */
+/**
+ * A record of a report: what it says of one start of a test. Reports do not say whether a test is quarantined. What
+ * several records with one name are is decided in `src/domain/records.ts`.
+ */
+export interface ReportedRecord extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
+  /** Distinguishes it from other records of the report, such as by suites and name. */
   place: readonly (string | readonly string[])[];
+  listing: Listing;
+  part?: Part;
+  round?: number;
+  /** Null where a name cannot have namesakes elsewhere in the report. */
+  home: Home | null;
 }
 
 /** The test runner, if the report names it. */
@@ -29,9 +37,12 @@ export interface Runner {
   language: string | null;
 }
 
-interface Kept {
-  execution: ParsedExecution;
-  /** Seconds from the start of the report to the end of this execution, by the durations alone. */
+interface Kept extends TestRecord, Omit<ParsedExecution, 'key'> {
+  /** Its place as JSON. */
+  place: string;
+  /** Its place in the order of the report. */
+  index: number;
+  /** Seconds from the start of the report to the end of this record, by the durations alone. */
   offsetSeconds: number;
 }
 
@@ -77,21 +88,31 @@ export class Report {
     return this.#seenCount;
   }
 
-  add({ place, ...execution }: ReportedExecution): void {
-    this.#elapsedSeconds += execution.durationSeconds;
-    if (this.#replacedEncoding !== null && execution.name.includes('\uFFFD')) {
+  add({ place, part = 'whole', round = 0, ...record }: ReportedRecord): void {
+    this.#elapsedSeconds += record.durationSeconds;
+    if (this.#replacedEncoding !== null && record.name.includes('\uFFFD')) {
       this.#isPartial = true;
-      this.#collector.reject(`the test name holds bytes that are not ${this.#replacedEncoding}`, execution.name);
+      this.#collector.reject(`the test name holds bytes that are not ${this.#replacedEncoding}`, record.name);
       return;
     }
-    const key = this.#keyOf(place);
-    this.#namesLength += execution.name.length + key.length;
-    if (this.#namesLength > UPLOAD_NAMES_LENGTH_MAX)
-      throw new UploadTooLarge(UPLOAD_LIMITS.UPLOAD_NAMES_LENGTH_MAX.sentence());
+    const placeText = JSON.stringify(place);
+    this.#countName(record.name.length + placeText.length);
     this.#kept.push({
-      execution: { ...execution, source: this.#source, key, isQuarantined: false },
+      ...record,
+      part,
+      round,
+      place: placeText,
+      source: this.#source,
+      isQuarantined: false,
+      index: this.#kept.length,
       offsetSeconds: this.#elapsedSeconds,
     });
+  }
+
+  #countName(length: number): void {
+    this.#namesLength += length;
+    if (this.#namesLength > UPLOAD_NAMES_LENGTH_MAX)
+      throw new UploadTooLarge(UPLOAD_LIMITS.UPLOAD_NAMES_LENGTH_MAX.sentence());
   }
 
   /** Rejects a row. It took time all the same. */
@@ -148,27 +169,57 @@ export class Report {
     if (this.#replacedEncoding !== null)
       this.warn(`The report holds bytes that are not ${this.#replacedEncoding}. They are replaced by U+FFFD.`);
     if (this.#seenCount === 0 && !this.#hasWarning) this.warn('The report contains no test.');
+    const executions = this.#executions();
     const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
-    for (const kept of this.#kept)
-      this.#collector.add(collected, startedAtMs === undefined ? kept.execution : this.#shifted(kept, startedAtMs));
+    for (const execution of executions) this.#collector.add(collected, this.#parsed(execution, startedAtMs));
     return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
   }
 
+  /** What the records are, in the order of the report. */
+  #executions(): Kept[] {
+    const { executions, renamed, joined } = settled(this.#kept);
+    if (renamed.length > 0) for (const { name } of executions) this.#countName(name.length);
+    if (renamed.length > 0)
+      this.warn(`${named(renamed)} in several suites. Each is a separate test, named by its suite.`);
+    if (joined.length > 0)
+      this.warn(
+        `${named(joined)} for several tests of one suite. They count as one, which fails if one of them does: give each its own name.`,
+      );
+    return executions.sort((a, b) => a.index - b.index);
+  }
+
+  #parsed(kept: Kept, startedAtMs: number | undefined): ParsedExecution {
+    const { name, status, durationSeconds, filepath, isFlaky, isRetried, isQuarantined, source } = kept;
+    const finishedAtMs = startedAtMs === undefined ? kept.finishedAtMs : this.#shifted(kept, startedAtMs);
+    return {
+      name,
+      status,
+      durationSeconds,
+      finishedAtMs,
+      filepath,
+      function: kept.function,
+      isFlaky,
+      isRetried,
+      // Of an attempt that was to be run again, or of what is to be done.
+      failures: status === 'skipped' ? [] : kept.failures,
+      source,
+      key: this.#keyOf(kept.place),
+      isQuarantined,
+    };
+  }
+
   /** An execution without a time is placed by the durations of those before it. */
-  #shifted({ execution, offsetSeconds }: Kept, startedAtMs: number): ParsedExecution {
-    const { finishedAtMs } = execution;
+  #shifted({ finishedAtMs, offsetSeconds }: Kept, startedAtMs: number): number {
     const shiftMs = Number.isFinite(this.#earliestMs) ? startedAtMs - this.#earliestMs : 0;
-    const shiftedMs = finishedAtMs === null ? startedAtMs + offsetSeconds * 1000 : finishedAtMs + shiftMs;
-    return { ...execution, finishedAtMs: Math.round(shiftedMs) };
+    return Math.round(finishedAtMs === null ? startedAtMs + offsetSeconds * 1000 : finishedAtMs + shiftMs);
   }
 
   /** Has an ordinal, so that a name that occurs twice in a report is two executions. */
-  #keyOf(place: ReportedExecution['place']): string {
-    const text = JSON.stringify(place);
-    const ordinal = this.#ordinals.get(text) ?? 0;
-    this.#ordinals.set(text, ordinal + 1);
-    // Equals JSON.stringify([...place, ordinal]), sharing the characters of `text`.
-    return `${text.slice(0, -1)},${ordinal}]`;
+  #keyOf(place: string): string {
+    const ordinal = this.#ordinals.get(place) ?? 0;
+    this.#ordinals.set(place, ordinal + 1);
+    // Equals JSON.stringify([...place, ordinal]), sharing the characters of `place`.
+    return `${place.slice(0, -1)},${ordinal}]`;
   }
 }
 
@@ -177,6 +228,16 @@ export class Report {
  * they are put together, and each is refused as too long.
  */
 export const TOO_LONG_NAME = 2 * TEST_NAME_LENGTH_MAX + 1;
+
+const NAMES_SHOWN_MAX = 3;
+const NAME_SHOWN_LENGTH_MAX = 200;
+
+/** `2 names (shop.pays, shop.ships) stand` */
+function named(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN_MAX).map((name) => cleanText(name.slice(0, NAME_SHOWN_LENGTH_MAX)));
+  const list = [...shown, ...(names.length > shown.length ? ['…'] : [])].join(', ');
+  return `${counted(names.length, 'name')} (${list}) ${names.length === 1 ? 'stands' : 'stand'}`;
+}
 
 /** `1 test`, `2 tests` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

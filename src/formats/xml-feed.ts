@@ -32,6 +32,15 @@ interface SaxState {
   position: number;
 }
 
+/** A reference as XML has them, whether its entity is known or not. */
+const REFERENCE = /&(?:#\d{1,10}|#x[\da-f]{1,8}|[a-z_:][\w:.-]{0,63});/iy;
+/** What may still become one. */
+const REFERENCE_BEGUN = /&(?:#\d{0,10}|#x[\da-f]{0,8}|[a-z_:][\w:.-]{0,63})?$/iy;
+/** A character that begins nothing costs as much as so many of markup. */
+const CHARACTER_MARKUP = 64;
+/** What may follow a `<` that opens something. */
+const AFTER_OPENING = /[a-z_:/!?\u0080-\uffff]/i;
+
 const { STATE } = sax as unknown as { STATE: Readonly<Record<string, number>> };
 
 export class XmlFeed {
@@ -39,19 +48,58 @@ export class XmlFeed {
   #text = '';
   /** Where each character comes next in the text, as far as it was looked for. */
   readonly #next = new Map<string, number>();
+  /** The end of the text so far, if what follows decides what it is. */
+  #held = '';
 
-  /** @param onMarkup told how many characters sax is about to look at */
+  /**
+   * @param onMarkup told how many characters sax is about to look at
+   * @param isLenient whether to take `&` and `<` that begin nothing for the characters they are, as in reports that
+   *   scripts write, and to pass over text behind the root
+   */
   constructor(
     private readonly parser: sax.SAXParser,
     private readonly onMarkup: (length: number) => void,
+    private readonly isLenient = false,
   ) {
     this.#state = parser as unknown as SaxState;
   }
 
-  write(text: string): void {
+  /** @param isLast whether no more text follows */
+  write(piece: string, isLast = false): void {
+    const text = this.#held + piece;
+    this.#held = '';
     this.#text = text;
     this.#next.clear();
-    for (let at = 0; at < text.length; ) at = this.#takeRun(at) ?? this.#step(at);
+    for (let at = 0; at < text.length; )
+      at = this.#takeRun(at) ?? (this.isLenient ? this.#takeCharacter(at, isLast) : undefined) ?? this.#step(at);
+  }
+
+  /** Takes an `&` or `<` that begins nothing as the character it is, and returns where the text continues. */
+  #takeCharacter(at: number, isLast: boolean): number | undefined {
+    const { state, sawRoot, closedRoot } = this.#state;
+    const isText = state === STATE.TEXT && sawRoot && !closedRoot;
+    const text = this.#text;
+    if (text[at] === '<' && isText) {
+      if (at + 1 === text.length) return isLast ? undefined : this.#hold(at);
+      if (AFTER_OPENING.test(text[at + 1] ?? '')) return undefined;
+      return this.#give('&lt;', at);
+    }
+    if (text[at] !== '&' || !(isText || state === STATE.ATTRIB_VALUE_QUOTED)) return undefined;
+    REFERENCE.lastIndex = at;
+    if (REFERENCE.test(text)) return undefined;
+    REFERENCE_BEGUN.lastIndex = at;
+    return !isLast && REFERENCE_BEGUN.test(text) ? this.#hold(at) : this.#give('&amp;', at);
+  }
+
+  #hold(at: number): number {
+    this.#held = this.#text.slice(at);
+    return this.#text.length;
+  }
+
+  #give(reference: string, at: number): number {
+    this.onMarkup(CHARACTER_MARKUP);
+    this.parser.write(reference);
+    return at + 1;
   }
 
   /** Takes the run that begins here, and returns its end; undefined if there is none. */
@@ -62,6 +110,8 @@ export class XmlFeed {
     if (state.state === STATE.TEXT && state.sawRoot && !state.closedRoot) {
       end = Math.min(this.#nextOf('<', at), this.#nextOf('&', at));
       if (end > at) state.textNode += text.slice(at, end);
+    } else if (this.isLenient && state.state === STATE.TEXT && state.closedRoot) {
+      end = this.#nextOf('<', at);
     } else if (state.state === STATE.ATTRIB_VALUE_QUOTED) {
       end = Math.min(this.#nextOf(state.q, at), this.#nextOf('&', at));
       if (end > at) state.attribValue += text.slice(at, end);

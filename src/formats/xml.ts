@@ -1,6 +1,6 @@
 /**
- * Reads an XML report, strictly and piece by piece. A report that breaks off keeps what it contained until then. DTDs
- * are refused, and with them custom entities.
+ * Reads an XML report piece by piece. A report that breaks off keeps what it contained until then. DTDs are refused, and
+ * with them custom entities. Lines of a log around it are passed over, and so are `&` and `<` that begin nothing.
  *
  * Everything that a small body could blow up is bounded: nesting, elements, attributes, character references, the length
  * of an attribute and that of tags. Large reports yield to the event loop between pieces.
@@ -64,6 +64,7 @@ export async function readXml(body: Uint8Array, report: XmlReport, handler: XmlH
 
 class XmlReader {
   hasRoot = false;
+  #isFirst = true;
   readonly #parser: sax.SAXParser;
   readonly #feed: XmlFeed;
   readonly #openElements: string[] = [];
@@ -84,7 +85,7 @@ class XmlReader {
     const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: false, position: true };
     const parser = sax.parser(true, options);
     this.#parser = parser;
-    this.#feed = new XmlFeed(parser, (length) => this.#countMarkup(length));
+    this.#feed = new XmlFeed(parser, (length) => this.#countMarkup(length), true);
     parser.onopentagstart = ({ name }) => this.#open(name);
     parser.onattribute = () => {
       this.#countPart();
@@ -105,7 +106,9 @@ class XmlReader {
     parser.onerror = (error) => this.#onError(error);
   }
 
-  write(text: string): void {
+  write(piece: string): void {
+    const text = this.#isFirst ? this.#withoutPreamble(piece) : piece;
+    this.#isFirst = false;
     for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) this.#countPart();
     this.#feed.write(text);
     // Passes text on before it grows long.
@@ -113,7 +116,16 @@ class XmlReader {
   }
 
   close(): void {
+    this.#feed.write('', true);
     this.#parser.close();
+  }
+
+  /** What a command prints to standard output before a report that goes there, too. */
+  #withoutPreamble(text: string): string {
+    if (/^\s*(?:<|$)/.test(text)) return text;
+    const starts = ['<?xml', ...this.report.roots.map((root) => `<${root}`)].map((start) => text.indexOf(start));
+    const first = Math.min(...starts.filter((start) => start >= 0));
+    return Number.isFinite(first) ? text.slice(first) : text;
   }
 
   refuse(why: string): never {

@@ -98,6 +98,17 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await gate({ runtime, rows: [QUARANTINED] })).code).toBe(0);
   });
 
+  test('a test that passed when it was run again does not block, and files of another kind are left out', async () => {
+    const again = pass(NEW.name);
+    const summary = "echo '<failsafe-summary><completed>2</completed></failsafe-summary>' > reports/summary.xml";
+    const job = { runtime, ending: `${summary}; exit 7` };
+    const passed = await gate({ ...job, rows: [NEW, QUARANTINED, again] });
+    expect([passed.code, passed.stdout]).toEqual([0, expect.stringContaining('1 of 2 tests failed: 1 quarantined')]);
+    expect(passed.printed).toContain('reports/summary.xml is left out: it is not a JUnit XML report.');
+    const failed = await gate({ ...job, rows: [NEW, QUARANTINED, NEW] });
+    expect([failed.code, failed.stdout]).toEqual([7, expect.stringContaining('2 of 2 tests failed: 1 new')]);
+  });
+
   test('while the service is down the result of the job stands, and the report is sent later', async () => {
     const { code, stdout, cwd } = await gate({
       runtime,

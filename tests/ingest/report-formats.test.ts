@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
+import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';
@@ -107,4 +108,22 @@ test('the shards of a Playwright run count together, even under one report name'
   await uploads.driver.settle();
   const all = await uploads.app.get<Found>(`${base}/search/tests?test_name=*&per_page=100`);
   expect(all.tests).toHaveLength(10);
+});
+
+test('the attempts of a test are one execution, which counts once however often the report is sent', async () => {
+  const { base } = uploads.repository();
+  const body = await fixtureBytes('junit/pytest-9.2-reruns.xml');
+  const store = async (): Promise<Receipt> => {
+    const url = await uploads.report(junit, base, body, { report: 'unit.xml' });
+    await uploads.driver.settle();
+    return uploads.app.get<Receipt>(url);
+  };
+  expect(await store()).toMatchObject({ accepted: 13, duplicate: 0, rejected: 0, warnings: [] });
+  expect(await store()).toMatchObject({ accepted: 0, duplicate: 13 });
+  const { tests } = await uploads.app.get<Found>(`${base}/search/tests?test_name=*test_ships`);
+  const address = `${base}/tests/${tests[0]?.test_id}`;
+  expect(await uploads.app.get(address)).toMatchObject({ last_conclusion: 'failed' });
+  const window = 'start=2026-11-20T00:00:00Z&end=2026-11-23T00:00:00Z';
+  expect(await uploads.app.get(`${address}/stats/failure_count?${window}`)).toMatchObject({ value: 1 });
+  expect(await uploads.app.get(`${address}/stats/success_count?${window}`)).toMatchObject({ value: 0 });
 });

@@ -94,7 +94,7 @@ describe.each(FORMATS)('$name:', (format) => {
 
   test('any tests come back as they ran, in order, each with its own key', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(ran, { maxLength: 20 }), async (tests) => {
+      fc.asyncProperty(fc.uniqueArray(ran, { maxLength: 20, selector: ({ name }) => name }), async (tests) => {
         const body = writer.write(tests);
         const executions = await testsOf(format, body);
         expect(
@@ -121,7 +121,7 @@ describe.each(FORMATS)('$name:', (format) => {
   test('a report that is cut anywhere is refused with a sentence, or keeps only tests that were whole', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(ran, { maxLength: 5 }),
+        fc.uniqueArray(ran, { maxLength: 5, selector: ({ name }) => name }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (tests, share) => {
           const body = Buffer.from(writer.write(tests));

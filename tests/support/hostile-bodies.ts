@@ -64,6 +64,59 @@ const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   {
+    name: 'namesakes in files with long names',
+    parser: 'junit',
+    make: () =>
+      text(
+        '<testsuite>',
+        numbered(20_000, (i) => `<testcase name="t" file="${'f'.repeat(1_000)}${i}"><failure/></testcase>`),
+        '</testsuite>',
+      ),
+  },
+  {
+    name: 'brackets that open nothing',
+    parser: 'junit',
+    make: () =>
+      text('<testsuite><testcase name="t"><failure>', '< '.repeat(40 * MEBI), '</failure></testcase></testsuite>'),
+  },
+  {
+    name: 'a log of 99 MiB',
+    parser: 'junit',
+    make: () =>
+      text(
+        '<testsuite><testcase name="t"><system-out>',
+        'again\n'.repeat(16.5 * MEBI),
+        '</system-out></testcase></testsuite>',
+      ),
+  },
+  {
+    name: 'errors of a run that name tests',
+    parser: 'trx',
+    make: () =>
+      text(
+        '<TestRun><Results>',
+        numbered(10_000, (i) => `<UnitTestResult testName="t${i}" outcome="Failed"/>`),
+        '</Results><ResultSummary><RunInfos>',
+        numbered(60_000, (i) => `<RunInfo outcome="Error"><Text>t${i} [FAIL]</Text></RunInfo>`),
+        '</RunInfos></ResultSummary></TestRun>',
+      ),
+  },
+  {
+    name: 'objects before a report',
+    parser: 'playwright',
+    make: () => text('{"a":[\n'.repeat(40), '{"level":30}\n{\n'.repeat(500_000), '{"suites":[]}'),
+  },
+  {
+    name: 'tests that begin within the output of another',
+    parser: 'go-test',
+    make: () =>
+      text(
+        '{"Action":"run","Package":"p","Test":"T"}\n',
+        numbered(40_000, (i) => `{"Action":"output","Package":"p","Test":"T","Output":"x=== RUN   T/${i}\\n"}\n`),
+        '{"Action":"fail","Package":"p"}\n',
+      ),
+  },
+  {
     name: '90 nested suites with names of 1,000 characters around 15,000 tests',
     parser: 'junit',
     make: () =>

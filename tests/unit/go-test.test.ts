@@ -73,6 +73,7 @@ describe('a report that Go wrote about twelve packages', () => {
     expect(shop('crash.TestBefore').status).toBe('passed');
     expect(shop('parallelcrash.TestPanics').failures[0]?.message).toBe('panic: out of stock');
     expect(reported.warnings).toEqual([
+      expect.stringMatching(/^9 packages stopped before all tests had run: /),
       '3 tests did not end because the package stopped first, and so do not count: example.com/shop/crash.TestParallelBystander, example.com/shop/parallelcrash.TestBystander, example.com/shop/slow.TestWaiting.',
     ]);
   });

@@ -92,11 +92,11 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
     UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(10),
   ],
   UNPACK_RATIO_MAX: [
-    () => refusal(gunzip([gzipSync(Buffer.alloc(40 << 20))])),
+    () => refusal(gunzip([gzipSync(Buffer.alloc(110 << 20))])),
     UPLOAD_LIMITS.UNPACK_RATIO_MAX.sentence(),
   ],
   UNPACKED_BYTES_ALWAYS: [
-    () => refusal(gunzip([gzipSync(Buffer.alloc((32 << 20) + 1))])),
+    () => refusal(gunzip([gzipSync(Buffer.alloc((100 << 20) + 1))])),
     UPLOAD_LIMITS.UNPACKED_BYTES_ALWAYS.sentence(),
   ],
   FORM_PARTS_MAX: [

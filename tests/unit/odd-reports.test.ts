@@ -21,8 +21,46 @@ describe('a status without a child element', () => {
     ['status="notrun"', 'skipped'],
     ['status="run" result="completed"', 'passed'],
     ['status="passed"', 'passed'],
+    ['status="timedout"', 'failed'],
+    ['status="timed out"', 'failed'],
+    ['status="Timed-Out"', 'failed'],
+    ['status="TIMED_OUT"', 'failed'],
+    ['status="crashed"', 'failed'],
+    ['status="aborted"', 'failed'],
+    ['status="broken"', 'failed'],
+    ['status="Failed:Error"', 'failed'],
+    ['result="Cancelled"', 'failed'],
+    ['outcome="unexpected"', 'failed'],
+    ['status="passed" result="failed"', 'failed'],
+    ['status="run" result="skipped"', 'skipped'],
+    ['status="inconclusive"', 'skipped'],
+    ['status="pending"', 'skipped'],
+    ['status="skip"', 'skipped'],
+    ['status="Not Executed"', 'skipped'],
+    ['status="blocked"', 'skipped'],
+    ['status="todo"', 'skipped'],
+    ['status="ok"', 'passed'],
+    ['status="Succeeded"', 'passed'],
+    ['status=""', 'passed'],
   ] as const)('%s: %s', async (attributes, status) => {
     expect((await executionOfCase(`<testcase name="t" ${attributes}/>`)).status).toBe(status);
+  });
+  test('in a word that is not known is a warning, once for each word', async () => {
+    const cases = ['gloomy', 'gloomy', 'odd', 'passed'].map((word, i) => `<testcase name="t${i}" status="${word}"/>`);
+    const upload = await parseXml(`<testsuite>${cases.join('')}</testsuite>`);
+    expect(upload.warnings).toEqual([
+      'The status gloomy is not known. Tests that have it count as passed.',
+      'The status odd is not known. Tests that have it count as passed.',
+    ]);
+    expect(executionsOf(upload)).toHaveLength(4);
+  });
+  test('what is to be done is skipped, whether it fails or not, and its suite is in order', async () => {
+    const todo = '<skipped type="todo" message="true"/><failure message="not yet"/>';
+    const upload = await parseXml(`<testsuite failures="1"><testcase name="t">${todo}</testcase></testsuite>`);
+    expect(executionsOf(upload)).toMatchObject([{ status: 'skipped', failures: [] }]);
+    expect(upload.warnings).toEqual([]);
+    const skipped = '<skipped type="pytest.skip" message="no"/><error message="failed on teardown"/>';
+    expect((await executionOfCase(`<testcase name="t">${skipped}</testcase>`)).status).toBe('failed');
   });
   test('a child element says it better', async () => {
     expect((await executionOfCase('<testcase name="t" status="failed"><skipped/></testcase>')).status).toBe('skipped');
@@ -195,6 +233,31 @@ test.each([
   ['-1', 0],
   ['later', 0],
   [`1${'0'.repeat(1_000)}`, 0],
+  ['1m 3s', 63],
+  ['1m3.5s', 63.5],
+  ['1h2m3s', 3723],
+  ['1 min 3 sec', 63],
+  ['1 minute, 3 seconds', 63],
+  ['1 Min. 3 Sek.', 63],
+  ['2 hours and 5 minutes', 7500],
+  ['1d 2h', 93_600],
+  ['350\u00b5s', 0.00035],
+  ['350\u03bcs', 0.00035],
+  ['350us', 0.00035],
+  ['1.5 \u00b5s', 0.0000015],
+  ['900ns', 9e-7],
+  ['1,234.5 ms', 1.2345],
+  ['1.234,5 ms', 1.2345],
+  ['0,25 s', 0.25],
+  ['1:02:03', 3723],
+  ['1.02:03:04.5', 93_784.5],
+  ['P1DT2H', 93_600],
+  ['P', 0],
+  ['5 parsecs', 0],
+  ['5 parsecs 3 s', 0],
+  ['1m 3', 0],
+  ['3s later', 0],
+  ['ms', 0],
 ])('a time of %j is %d seconds', (text, seconds) => {
   expect(parseSeconds(text)).toBeCloseTo(seconds, 9);
 });

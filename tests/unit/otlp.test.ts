@@ -139,7 +139,7 @@ describe('the stored status', () => {
   ] as const)(
     'with an unknown word the status of the span decides (%s: %s), with a warning',
     async (status, expected) => {
-      const span: SpanInput = { name: 't', status, attributes: { 'test.case.result.status': 'pending' } };
+      const span: SpanInput = { name: 't', status, attributes: { 'test.case.result.status': 'gloomy' } };
       const upload = await parseSpans({ spans: [span, { ...span, name: 'u' }] });
       expect(statusesOf(upload)).toEqual({ t: expected, u: expected });
       expect(upload.warnings).toEqual([expect.stringContaining('none of passed, failed and skipped')]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
+import { parseSeconds } from '../../src/formats/time.ts';
 import { trx } from '../../src/formats/trx/format.ts';
-import { parseDuration } from '../../src/formats/trx/time.ts';
 import { executionsOf, fixtureBytes } from '../support/parsing.ts';
 import { executionNamed, keysOf, outcomesOf, parse, parseFixture, refusalOf } from '../support/reports.ts';
 
@@ -110,13 +110,100 @@ describe('reports of others', () => {
     ['soon', 0],
     ['', 0],
     [undefined, 0],
-  ])('a duration of %s is %d s', (text, seconds) => expect(parseDuration(text)).toBe(seconds));
+  ])('a duration of %s is %d s', (text, seconds) => expect(parseSeconds(text)).toBeCloseTo(seconds, 9));
 });
 
 const resultOf = (attributes: string, inside = ''): string =>
   `<UnitTestResult ${attributes}>${inside}</UnitTestResult>`;
 const runOf = (results: string, definitions = ''): string =>
   `<TestRun><Results>${results}</Results><TestDefinitions>${definitions}</TestDefinitions></TestRun>`;
+
+const failed = (name: string, id = '1') => `<UnitTestResult testId="${id}" testName="${name}" outcome="Failed"/>`;
+const summaryOf = (inside: string, more = '') => `<ResultSummary outcome="Failed" ${more}>${inside}</ResultSummary>`;
+const errorsOf = (...texts: string[]) =>
+  `<RunInfos>${texts.map((text) => `<RunInfo outcome="Error"><Text>${text}</Text></RunInfo>`).join('')}</RunInfos>`;
+const warningsOf = async (results: string, summary: string, definitions = '') =>
+  (
+    await parse(
+      trx,
+      `<TestRun><Results>${results}</Results><TestDefinitions>${definitions}</TestDefinitions>${summary}</TestRun>`,
+    )
+  ).warnings;
+
+describe('errors of a run', () => {
+  const pays = failed('Shop.CartTests.Pays');
+  test.each([
+    ['of xUnit, about a failed test', '[xUnit.net 00:00:00.41]     Shop.CartTests.Pays [FAIL]'],
+    [
+      'of xUnit, with its message',
+      '[xUnit.net 00:00:00.41]     Shop.CartTests.Pays [FAIL]\n[xUnit.net 00:00:00.41]       Assert.Equal() Failure\n[xUnit.net 00:00:00.41]       Expected: 3',
+    ],
+    ['of xUnit v3', '[xUnit.net 00:00:00.41]   Shop.CartTests.Pays [FAIL]'],
+    ['of another adapter', 'Shop.CartTests.Pays [FAIL]'],
+    [
+      'by the test platform',
+      "Exit code indicates failure: '2'. Please refer to https://aka.ms/testingplatform/exitcodes",
+    ],
+  ])('%s, say nothing that the results do not say', async (_, text) => {
+    expect(await warningsOf(pays, summaryOf(errorsOf(text)))).toEqual([]);
+  });
+  test('of xUnit, about a row whose name has a line break, neither', async () => {
+    const row = failed('Shop.CartTests.Splits(text: &quot;a&#10;b&quot;)');
+    const error = errorsOf('[xUnit.net 00:00:00.41]     Shop.CartTests.Splits(text: &quot;a\\nb&quot;) [FAIL]');
+    expect(await warningsOf(row, summaryOf(error))).toEqual([]);
+  });
+  test('of NUnit, about a fixture whose set-up fails its tests, neither', async () => {
+    const definitions = '<UnitTest id="1"><TestMethod className="Shop.CartTests" name="Pays"/></UnitTest>';
+    const setUp = errorsOf('SetUp failed for test fixture Shop.CartTests');
+    expect(await warningsOf(failed('Pays'), summaryOf(setUp), definitions)).toEqual([]);
+  });
+  test.each([
+    ['a test that has no failed result', '[xUnit.net 00:00:00.41]     Shop.CartTests.Ships [FAIL]'],
+    ['a crash', 'The active test run was aborted. Reason: Test host process crashed'],
+    ['a catastrophe', '[xUnit.net 00:00:01.02]     Catastrophic failure: System.InvalidOperationException'],
+    ['a failure and a crash', '[xUnit.net 00:00:00.41]     Shop.CartTests.Pays [FAIL]\nTest host process crashed'],
+    ['a teardown', 'TearDown failed for test fixture Shop.CartTests'],
+    ['another exit code', "Exit code indicates failure: '7'."],
+  ])('%s stays trouble', async (_, text) => {
+    expect(await warningsOf(pays, summaryOf(errorsOf(text)))).toEqual([
+      expect.stringContaining('The test run reports an error: '),
+    ]);
+  });
+});
+
+describe('a summary', () => {
+  const passed = '<UnitTestResult testName="Adds" outcome="Passed"/>';
+  test.each([
+    ['total="3" failed="2"', 'The report counts 2 failed results and holds 0.'],
+    ['total="1" failed="0" timeout="1"', 'The report counts 1 failed results and holds 0.'],
+    ['total="3" failed="0"', 'The report counts 3 results and holds 1.'],
+  ])('that counts what the report does not hold is trouble: %s', async (counters, warning) => {
+    expect(await warningsOf(passed, summaryOf(`<Counters ${counters}/>`))).toEqual([warning]);
+  });
+  test('that agrees is none', async () => {
+    const results = passed + failed('Pays');
+    expect(await warningsOf(results, summaryOf('<Counters total="2" failed="1"/>'))).toEqual([]);
+  });
+  test('of a run that did not end is trouble', async () => {
+    expect(await warningsOf(passed, '<ResultSummary outcome="Aborted"/>')).toEqual([
+      'The test run did not come to its end: its outcome is Aborted.',
+    ]);
+  });
+});
+
+test.each([
+  ['Shop.CartTests, Shop.Tests, Version=1.0.0.0', 'Shop.CartTests'],
+  ['Shop.CartTests("EUR",2)', 'Shop.CartTests("EUR",2)'],
+  ['Shop.CartTests("EUR",2), Shop.Tests, Version=1.0.0.0', 'Shop.CartTests("EUR",2)'],
+  ['Shop.CartTests("a)b, \\"c",\',\')', 'Shop.CartTests("a)b, \\"c",\',\')'],
+  ['Shop.Box`2[[System.Int32, mscorlib],[A, b]], Shop.Tests', 'Shop.Box`2[[System.Int32, mscorlib],[A, b]]'],
+  ['Shop.CartTests&lt;Int32,String&gt;', 'Shop.CartTests<Int32,String>'],
+  ["Shop.O'Brien, Shop.Tests", "Shop.O'Brien"],
+])('the class %s is %s', async (written, className) => {
+  const definitions = `<UnitTest id="1"><TestMethod className="${written.replaceAll('"', '&quot;')}" name="Pays"/></UnitTest>`;
+  const upload = await parse(trx, runOf(resultOf('testId="1" testName="Pays" outcome="Passed"'), definitions));
+  expect(executionsOf(upload)[0]?.name).toBe(`${className}.Pays`);
+});
 
 describe('reports that break off', () => {
   const definitions =

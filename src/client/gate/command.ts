@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
-import { expandFiles } from '../files.ts';
+import { leftOutSentence, reportFilesOf } from '../files.ts';
 import { withRun, withTarget } from '../options.ts';
 import { publish } from '../outputs/publish.ts';
 import { PENDING_FOLDER } from '../pending.ts';
@@ -79,11 +79,11 @@ async function gate(
   flags: GateFlags,
 ): Promise<void> {
   const environment = readClientEnvironment();
-  const before = await fingerprintsOf((await expandFiles(patterns, format.globs, process.cwd())).files);
+  const before = await fingerprintsOf((await reportFilesOf(patterns, format, process.cwd())).files);
   const variables = flags.passToken ? environment.variables : withoutSecrets(environment.variables);
   const isOutputForMachines = flags.json === true;
   const command = wrapped.length > 0 ? await runCommand(wrapped, { isOutputForMachines, variables }) : null;
-  const { files } = await expandFiles(patterns, format.globs, process.cwd());
+  const { files, leftOut } = await reportFilesOf(patterns, format, process.cwd());
   // A command that crashes leaves the reports of an earlier run, which say nothing about this one.
   const now = await fingerprintsOf(files);
   const stale = command === null ? [] : files.filter((file) => before.get(file) === now.get(file));
@@ -109,7 +109,7 @@ async function gate(
       ...reports.troubles,
       ...stale.map((file) => `${file} was not written by this command, and does not count.`),
     ],
-    notices: consulted.notices,
+    notices: [...leftOut.map((file) => leftOutSentence(file, format)), ...consulted.notices],
     uploads: consulted.uploads,
   };
   process.exitCode = decision.code;

@@ -24,6 +24,13 @@ const eventSchema = z.object({
 });
 export type GoEvent = z.infer<typeof eventSchema>;
 
+/** Programs log in JSON, too, and may call something an action. */
+const ACTIONS: ReadonlySet<string> = new Set(
+  'start run pause cont pass bench fail skip output attr artifacts build-output build-fail'.split(' '),
+);
+/** How an event begins. What a test printed without a line break may stand before it. */
+const EVENT_STARTS = ['{"Time":', '{"Action":', '{"ImportPath":'].map((text) => Buffer.from(text));
+
 const LINES_PER_CLOCK_READING = 256;
 
 export interface ReadEvents {
@@ -48,9 +55,11 @@ export async function readEvents(
     const isWhole = end >= 0;
     if (!isWhole) end = bytes.length;
     if (++line % LINES_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
-    // Anything else is output of a build, of `go: downloading`, or of a shell.
-    if (bytes[start] !== OPEN_BRACE) continue;
-    const event = end - start > GO_LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', start, end));
+    // Anything else is output of a build, of `go: downloading`, of a shell, or of a program that logs in JSON.
+    const at = bytes[start] === OPEN_BRACE ? start : startOfEvent(bytes.subarray(start, end), start);
+    if (at < 0) continue;
+    const event = end - at > GO_LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', at, end));
+    if (event === 'foreign') continue;
     if (event) {
       if (++eventCount > GO_EVENTS_MAX + report.testCount * GO_EVENTS_PER_TEST)
         throw new UploadTooLarge(UPLOAD_LIMITS.GO_EVENTS_MAX.sentence());
@@ -63,13 +72,29 @@ export async function readEvents(
   return { eventCount, cutAtLine };
 }
 
-function eventOf(line: string): GoEvent | null {
+/** Where an event begins that other output stands before; -1 if there is none. */
+function startOfEvent(line: Buffer, start: number): number {
+  const found = line.indexOf(OPEN_BRACE) < 0 ? [] : EVENT_STARTS.map((text) => line.indexOf(text));
+  const first = Math.min(...found.filter((at) => at >= 0));
+  return Number.isFinite(first) ? start + first : -1;
+}
+
+/** Null for a line that is an event and cannot be read. */
+function eventOf(line: string): GoEvent | 'foreign' | null {
   try {
-    return eventSchema.safeParse(JSON.parse(line)).data ?? null;
+    const value: unknown = JSON.parse(line);
+    const event = eventSchema.safeParse(value).data;
+    if (event) return ACTIONS.has(event.Action) ? event : 'foreign';
+    return actionSchema.safeParse(value).success ? null : 'foreign';
   } catch {
     return null;
   }
 }
+
+export const isEvent = (value: unknown): boolean => ACTIONS.has(eventSchema.safeParse(value).data?.Action ?? '');
+
+/** Of an event that is not as Go writes it. */
+const actionSchema = z.object({ Action: z.unknown() }).refine(({ Action }) => Action !== undefined);
 
 const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
 const OPEN_BRACE = 0x7b;

@@ -23,5 +23,6 @@ export const goTest: ReportFormat = {
       .map((event) => `${JSON.stringify(event)}\n`)
       .join(''),
   },
+  isOther: async (body) => (await import('./read.ts')).isOtherGoTest(body),
   parse: async (body, report) => (await import('./read.ts')).readGoTest(body, report),
 };

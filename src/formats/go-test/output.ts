@@ -3,6 +3,8 @@ import { STACKTRACE_BYTES_MAX } from '../../domain/limits.ts';
 
 /** In UTF-16 units, which are never more than bytes. */
 const LENGTH_MAX = STACKTRACE_BYTES_MAX;
+/** Longer lines are not looked at for a panic within them. */
+const SUSPECT_LENGTH_MAX = 4_096;
 
 /** The lines around the output of a test, indented for sub-tests. */
 const FRAME = /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP|BENCH): )/;
@@ -10,6 +12,10 @@ const FRAME = /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP|BENCH):
 const SUMMARY = /^(?:PASS|FAIL|ok {2}\t.*|FAIL\t.*|\?.*\t\[no test files\]|exit status \d+|coverage: .*)$/;
 const CRASH = /^(?:panic|fatal error): /;
 const TIMEOUT = /^panic: (test timed out after .*)$/;
+const RACE = /^WARNING: DATA RACE\s*$/;
+/** Stands below a panic; what is above it on the same line may be output without a line break. */
+const GOROUTINE = /^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[/;
+const UNTERMINATED_CRASH = /(?:panic|fatal error): .*\n?$/s;
 
 export class Output {
   /** The newest lines, because a test usually prints last why it fails. */
@@ -19,8 +25,13 @@ export class Output {
   readonly #crash: string[] = [];
   #crashLength = 0;
   #crashText: string | null = null;
+  /** What a line says of a crash after other output, until it turns out to be one. */
+  #suspected: string | null = null;
+  #hasRace = false;
 
   add(text: string): void {
+    this.#hasRace ||= RACE.test(text);
+    if (this.#crash.length === 0) this.#suspect(text);
     if (this.#crash.length === 0 && !CRASH.test(text)) this.#addLine(text);
     else if (this.#crashLength < LENGTH_MAX && !SUMMARY.test(text.trimEnd())) {
       this.#crash.push(text);
@@ -38,6 +49,21 @@ export class Output {
     const kept = this.#lines.join('').slice(-LENGTH_MAX);
     this.#lines.splice(0, Infinity, kept);
     this.#length = kept.length;
+  }
+
+  /** A panic may begin in the line that a program was printing: then its goroutines tell. */
+  #suspect(text: string): void {
+    if (this.#suspected !== null && GOROUTINE.test(text)) {
+      this.#crash.push(this.#suspected);
+      this.#crashLength += this.#suspected.length;
+    }
+    const start = text.length > SUSPECT_LENGTH_MAX || CRASH.test(text) ? -1 : text.search(UNTERMINATED_CRASH);
+    if (start > 0) this.#suspected = text.slice(start);
+  }
+
+  /** Whether the race detector of Go reports something. */
+  get hasRace(): boolean {
+    return this.#hasRace;
   }
 
   get hasCrash(): boolean {

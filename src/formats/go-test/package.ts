@@ -1,9 +1,10 @@
 /** The tests of a package, from its first event to its last. */
 import type { Status } from '../../domain/status.ts';
-import { cutFailure, type ReportedExecution } from '../report.ts';
+import { cutFailure, type ReportedRecord } from '../report.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { GoEvent } from './events.ts';
 import { Output } from './output.ts';
+import { type StatedResult, statedResult, statedRun } from './stated-result.ts';
 
 /**
  * Stands for the package itself: it passes if the tests compile, start and end in order. Go has this name for what a
@@ -16,6 +17,7 @@ const PARENTS_MAX = 20;
 const SUBTESTS_SHOWN_MAX = 100;
 /** Tests stopped by one timeout that keep its goroutines: they are the same for all, and may take 256 KiB. */
 const TIMEOUT_TRACES_MAX = 20;
+const NAME_SHOWN_LENGTH_MAX = 200;
 const BENCHMARK_RESULT = /\s\d+\t\s*[\d.]+ ns\/op/;
 
 interface Test {
@@ -26,42 +28,64 @@ interface Test {
   hasBenchmarkResult: boolean;
   lastAtMs: number | null;
   failedSubtests: string[];
+  /** Its result, if that stands only in its output. */
+  stated: StatedResult | null;
+  /** A test whose output Go takes for this one's, because it began within a line of it. */
+  follower: Test | null;
 }
 
 /** The results of a package. */
 export interface EndedPackage {
-  executions: ReportedExecution[];
+  records: ReportedRecord[];
   /** Go took the results from its cache, so nothing ran. */
   isCached: boolean;
   /** Tests that were stopped through no fault of theirs. */
   unfinished: string[];
+  /** Why its tests did not all run, such as "TestPays panicked"; null if they did, as far as is known. */
+  crash: string | null;
 }
 
 export class GoPackage {
   readonly #running = new Map<string, Test>();
-  /** The executions of tests that have ended. */
-  readonly executions: ReportedExecution[] = [];
+  /** The records of tests that have ended. */
+  readonly records: ReportedRecord[] = [];
   readonly #output = new Output();
   #isCached = false;
   #isBuildFailed = false;
   #hasFailedTest = false;
-  /** If a test panicked, it also stopped the others that were running. */
-  #hasCrashedTest = false;
+  /** The test that ended the process, with all others that were running. Null again once another test begins. */
+  #crashedTest: string | null = null;
+  /** Of a test that passed, but whose output says why the package fails: Go adds to it what is printed after it. */
+  #strayOutput: Output | null = null;
 
-  constructor(readonly name: string) {}
+  /** @param round how often the package ran before */
+  constructor(
+    readonly name: string,
+    readonly round: number,
+  ) {}
 
   /** @param countTest called before a test is remembered */
   read(event: GoEvent, atMs: number | null, countTest: () => void): void {
-    if (event.Test === '') this.#readPackage(event);
-    else {
-      const test = this.#running.get(event.Test) ?? this.#begun(event, atMs, countTest);
-      if (test) this.#readTest(test, event, atMs);
+    if (event.Test === '') {
+      this.#readPackage(event);
+      return;
     }
+    // A test that panics in a line of output, and lives on, has only printed it.
+    if (event.Action === 'run') {
+      this.#crashedTest = null;
+      this.#strayOutput = null;
+    }
+    const test = this.#running.get(event.Test) ?? this.#begun(event, atMs, countTest);
+    if (test) this.#readTest(test, event, atMs, countTest);
+    else if (event.Action === 'output') this.#output.add(event.Output);
   }
 
   #begun({ Test: name, Action }: GoEvent, atMs: number | null, countTest: () => void): Test | null {
     // Output may arrive after the end of its test; it does not start the test again.
-    if (!/^(?:run|pass|fail|skip|bench)$/.test(Action)) return null;
+    return /^(?:run|pass|fail|skip|bench)$/.test(Action) ? this.#started(name, atMs, countTest) : null;
+  }
+
+  #started(name: string, atMs: number | null, countTest: () => void): Test {
     countTest();
     const test: Test = {
       name,
@@ -71,6 +95,8 @@ export class GoPackage {
       hasBenchmarkResult: false,
       lastAtMs: atMs,
       failedSubtests: [],
+      stated: null,
+      follower: null,
     };
     this.#running.set(name, test);
     return test;
@@ -83,12 +109,11 @@ export class GoPackage {
     if (/\[(?:build|setup) failed\]\s*$/.test(text)) this.#isBuildFailed = true;
   }
 
-  #readTest(test: Test, { Action, Output: text, Elapsed }: GoEvent, atMs: number | null): void {
+  #readTest(test: Test, { Action, Output: text, Elapsed }: GoEvent, atMs: number | null, countTest: () => void): void {
     test.lastAtMs = atMs;
     switch (Action) {
       case 'output':
-        test.output.add(text);
-        test.hasBenchmarkResult ||= BENCHMARK_RESULT.test(text);
+        this.#readOutput(test, text, atMs, countTest);
         return;
       case 'pause':
       case 'cont':
@@ -106,18 +131,32 @@ export class GoPackage {
     }
   }
 
+  /** The line may state the result of another test: a parent's follows the output of its last sub-test. */
+  #readOutput(test: Test, text: string, atMs: number | null, countTest: () => void): void {
+    const speaker = test.follower && this.#running.has(test.follower.name) ? test.follower : test;
+    const stated = statedResult(text);
+    const ended = stated && this.#running.get(stated.test);
+    const begun = stated ? null : statedRun(text);
+    if (ended) ended.stated = stated;
+    if (begun && rootOf(begun.test) === rootOf(test.name) && !this.#running.has(begun.test))
+      test.follower = this.#started(begun.test, atMs, countTest);
+    speaker.output.add(stated && ended ? stated.before : (begun?.before ?? text));
+    speaker.hasBenchmarkResult ||= BENCHMARK_RESULT.test(text);
+  }
+
   #end(test: Test, status: Status, elapsedSeconds?: number, failure?: Omit<ParsedFailure, 'attempt'>): void {
     this.#running.delete(test.name);
     if (status === 'failed') this.#noteFailure(test);
+    else if (test.output.hasCrash || test.output.hasRace) this.#strayOutput ??= test.output;
     const { startedAtMs, lastAtMs } = test;
     const spentMs = startedAtMs === null || lastAtMs === null ? 0 : lastAtMs - startedAtMs;
     const { name, lastAtMs: finishedAtMs } = test;
-    this.executions.push(this.#executionOf(name, status, elapsedSeconds ?? spentMs / 1000, finishedAtMs, failure));
+    this.records.push(this.#recordOf(name, status, elapsedSeconds ?? spentMs / 1000, finishedAtMs, failure));
   }
 
   #noteFailure(test: Test): void {
     this.#hasFailedTest = true;
-    this.#hasCrashedTest ||= test.output.hasCrash;
+    if (test.output.hasCrash) this.#crashedTest ??= test.name;
     let slash = test.name.indexOf('/');
     for (let parents = 0; slash >= 0 && parents < PARENTS_MAX; parents++) {
       const parent = this.#running.get(test.name.slice(0, slash));
@@ -126,13 +165,13 @@ export class GoPackage {
     }
   }
 
-  #executionOf(
+  #recordOf(
     test: string,
     status: Status,
     durationSeconds: number,
     finishedAtMs: number | null,
     failure: Omit<ParsedFailure, 'attempt'> | undefined,
-  ): ReportedExecution {
+  ): ReportedRecord {
     return {
       place: [this.name, test],
       // The same name as in JUnit reports of gotestsum, so that history continues when a project changes the format.
@@ -141,34 +180,54 @@ export class GoPackage {
       durationSeconds: Math.max(0, durationSeconds),
       finishedAtMs,
       filepath: null,
-      function: test.split('/', 1)[0] ?? test,
+      function: rootOf(test),
       isFlaky: false,
       isRetried: false,
       failures: failure ? [cutFailure({ attempt: 1, ...failure })] : [],
+      // `-count` repeats tests; gotestsum runs those that failed in another run of the package.
+      listing: 'repeats',
+      round: this.round,
+      home: null,
     };
   }
 
   /** @param buildOutput the errors of the compiler; null if the package was built */
   end(event: GoEvent, atMs: number | null, buildOutput: string | null): EndedPackage {
-    const unfinished = this.#endUnfinished(event.Action === 'fail', atMs);
-    const isFailed = event.Action === 'fail' && !this.#hasFailedTest;
-    if (isFailed || this.executions.length > 0) {
+    const hasFailed = event.Action === 'fail';
+    const unfinished = this.#endUnfinished(hasFailed, atMs);
+    const crash = hasFailed ? this.#crash(buildOutput) : null;
+    const isFailed = hasFailed && !this.#hasFailedTest;
+    if (isFailed || this.records.length > 0) {
       const failure = isFailed ? this.#packageFailure(buildOutput) : undefined;
       const status = isFailed ? 'failed' : 'passed';
-      this.executions.push(this.#executionOf(PACKAGE_TEST, status, event.Elapsed ?? 0, atMs, failure));
+      this.records.push(this.#recordOf(PACKAGE_TEST, status, event.Elapsed ?? 0, atMs, failure));
     }
-    return { executions: this.executions, isCached: this.#isCached, unfinished };
+    return { records: this.records, isCached: this.#isCached, unfinished, crash };
+  }
+
+  /** What kept tests of the package from running. */
+  #crash(buildOutput: string | null): string | null {
+    if (buildOutput !== null || this.#isBuildFailed) return 'it was not built';
+    const timeout = [this.#output, this.#strayOutput].find((output) => output?.timeout)?.timeout;
+    if (timeout) return timeout;
+    if (this.#crashedTest !== null) return `${this.#crashedTest.slice(0, NAME_SHOWN_LENGTH_MAX)} ended its process`;
+    if (this.#output.hasCrash || this.#strayOutput?.hasCrash) return 'its process crashed';
+    return this.records.length === 0 ? 'none of its tests ran' : null;
   }
 
   #packageFailure(buildOutput: string | null): Omit<ParsedFailure, 'attempt'> {
     if (buildOutput !== null || this.#isBuildFailed)
       return { type: 'build failed', message: (buildOutput ?? this.#output.text()) || null, stacktrace: null };
-    return failureOf({ output: this.#output, failedSubtests: [] });
+    const says = (output: Output): boolean => output.hasCrash || output.hasRace;
+    const stray = says(this.#output) ? null : this.#strayOutput;
+    return failureOf({ output: stray ?? this.#output, failedSubtests: [] });
   }
 
   /** Benchmarks that pass have no end event, and tests have none if the process of the package dies. */
   #endUnfinished(isFailed: boolean, atMs: number | null): string[] {
-    for (const test of this.#running.values()) if (test.hasBenchmarkResult) this.#end(test, 'passed');
+    for (const test of [...this.#running.values()].reverse())
+      if (test.stated) this.#endAsStated(test, test.stated);
+      else if (test.hasBenchmarkResult) this.#end(test, 'passed');
     if (!isFailed) return [...this.#running.keys()];
     for (const test of this.#running.values()) test.lastAtMs = atMs;
     // Innermost first, because a failed sub-test makes its parents fail.
@@ -182,11 +241,18 @@ export class GoPackage {
       else if (test.failedSubtests.length > 0) this.#end(test, 'failed', undefined, failureOf(test));
       else if (test.output.hasCrash && wereRunning.size === 0) this.#end(test, 'failed', undefined, failureOf(test));
     }
-    if (!this.#hasCrashedTest && wereRunning.size === 0)
+    if (this.#crashedTest === null && wereRunning.size === 0)
       for (const test of innermostFirst)
-        if (this.#running.has(test.name) && !test.isPaused)
+        if (this.#running.has(test.name) && !test.isPaused) {
           this.#end(test, 'failed', undefined, exitOf(test, this.#output));
+          this.#crashedTest ??= test.name;
+        }
+    if (timedOut && wereRunning.size > 0) this.#crashedTest ??= innermostFirst[0]?.name ?? null;
     return [...this.#running.keys()];
+  }
+
+  #endAsStated(test: Test, { status, seconds }: StatedResult): void {
+    this.#end(test, status, seconds, status === 'failed' ? failureOf(test) : undefined);
   }
 }
 
@@ -217,5 +283,8 @@ const exitOf = ({ output }: Test, packageOutput: Output): Omit<ParsedFailure, 'a
   message: joined('The package ended before this test did.', packageOutput.crashMessage(), output.text()),
   stacktrace: packageOutput.crashText() || null,
 });
+
+/** `TestTotals/rounds/up` → `TestTotals` */
+const rootOf = (name: string): string => name.split('/', 1)[0] ?? name;
 
 const joined = (...texts: string[]): string | null => texts.filter((text) => text !== '').join('\n\n') || null;

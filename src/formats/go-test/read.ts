@@ -1,7 +1,8 @@
 /** The parser of `go test -json`. */
 import { InvalidUpload } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
-import { readEvents } from './events.ts';
+import { isOtherJson } from '../other-json.ts';
+import { isEvent, readEvents } from './events.ts';
 import { GoReport } from './report.ts';
 
 export const readGoTest: ReportFormat['parse'] = async (body, report) => {
@@ -11,3 +12,5 @@ export const readGoTest: ReportFormat['parse'] = async (body, report) => {
     throw new InvalidUpload('The body is not a `go test -json` report: it holds no event. Was -json left out?');
   go.finish(cutAtLine);
 };
+
+export const isOtherGoTest = (body: Uint8Array): boolean => isOtherJson(body, isEvent);

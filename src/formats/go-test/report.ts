@@ -6,6 +6,7 @@ import { Output } from './output.ts';
 import { GoPackage } from './package.ts';
 
 const UNFINISHED_SHOWN_MAX = 5;
+const CRASHES_SHOWN_MAX = 5;
 const NAME_SHOWN_LENGTH_MAX = 200;
 
 export class GoReport {
@@ -15,6 +16,9 @@ export class GoReport {
   readonly #unfinished: string[] = [];
   #unfinishedCount = 0;
   #cachedCount = 0;
+  readonly #rounds = new Map<string, number>();
+  readonly #crashes: string[] = [];
+  #crashCount = 0;
 
   constructor(private readonly report: Report) {
     report.runner = { framework: 'go test', frameworkVersion: null, language: 'go' };
@@ -46,7 +50,9 @@ export class GoReport {
     const known = this.#packages.get(name);
     if (known) return known;
     this.report.count();
-    const started = new GoPackage(name);
+    const round = this.#rounds.get(name) ?? 0;
+    this.#rounds.set(name, round + 1);
+    const started = new GoPackage(name, round);
     this.#packages.set(name, started);
     return started;
   }
@@ -54,24 +60,35 @@ export class GoReport {
   #end(goPackage: GoPackage, event: GoEvent, atMs: number | null): void {
     this.#packages.delete(goPackage.name);
     const buildOutput = event.FailedBuild === '' ? null : (this.#builds.get(event.FailedBuild)?.text() ?? '');
-    const { executions, isCached, unfinished } = goPackage.end(event, atMs, buildOutput);
+    const { records, isCached, unfinished, crash } = goPackage.end(event, atMs, buildOutput);
     if (isCached) this.#cachedCount++;
-    else for (const execution of executions) this.report.add(execution);
+    else for (const record of records) this.report.add(record);
+    if (crash !== null) this.#noteCrash(goPackage.name, crash);
     this.#unfinishedCount += unfinished.length;
     for (const test of unfinished.slice(0, UNFINISHED_SHOWN_MAX - this.#unfinished.length))
       this.#unfinished.push(`${goPackage.name}.${test}`.slice(0, NAME_SHOWN_LENGTH_MAX));
   }
 
+  #noteCrash(name: string, crash: string): void {
+    this.#crashCount++;
+    if (this.#crashes.length < CRASHES_SHOWN_MAX)
+      this.#crashes.push(`${name.slice(0, NAME_SHOWN_LENGTH_MAX)} (${crash})`);
+  }
+
   /** @param cutAtLine where the last event is incomplete */
   finish(cutAtLine: number | null): void {
     const open = [...this.#packages.values()];
-    for (const goPackage of open) for (const execution of goPackage.executions) this.report.add(execution);
+    for (const goPackage of open) for (const record of goPackage.records) this.report.add(record);
     const [first] = open;
     if (cutAtLine !== null) this.report.warnOfBreak(`is cut short at line ${cutAtLine}`);
     else if (first) this.report.warnOfBreak(`is cut short: ${first.name.slice(0, NAME_SHOWN_LENGTH_MAX)} does not end`);
     if (this.#cachedCount > 0)
       this.report.warn(
         `Go took the results of ${counted(this.#cachedCount, 'package')} from its cache. The tests did not run and are not counted; -count=1 runs them.`,
+      );
+    if (this.#crashCount > 0)
+      this.report.warnOfTrouble(
+        `${counted(this.#crashCount, 'package')} stopped before all tests had run: ${this.#crashes.join(', ')}${this.#crashCount > this.#crashes.length ? ', …' : ''}.`,
       );
     if (this.#unfinishedCount > 0)
       this.report.warnOfTrouble(

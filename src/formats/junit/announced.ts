@@ -10,7 +10,7 @@ export interface Announced {
   tests: number;
   /** Failures and errors. */
   failures: number;
-  /** Catch2 and doctest announce assertions as tests. */
+  /** Whether it counts something else: Catch2 and doctest announce assertions as tests, and pytest its sub-tests. */
   areAssertions: boolean;
   /** Its suites have no time, as GoogleTest's have, which writes the same of its tests. */
   mayBeDoctest: boolean;
@@ -22,13 +22,13 @@ export interface Present {
   failures: number;
 }
 
-export const announcedBy = (attributes: XmlAttributes): Announced => {
+export const announcedBy = (attributes: XmlAttributes, framework: string | null): Announced => {
   const skipped = countOf(attributes.skipped) + countOf(attributes.disabled) + countOf(attributes.ignored);
   return {
     tests: Math.max(0, countOf(attributes.tests) - skipped),
     failures: countOf(attributes.failures) + countOf(attributes.errors),
     // Catch2 writes no host.
-    areAssertions: attributes.hostname === 'tbd',
+    areAssertions: attributes.hostname === 'tbd' || framework === 'pytest',
     mayBeDoctest: attributes.time === undefined && attributes.disabled === undefined,
   };
 };

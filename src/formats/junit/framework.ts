@@ -1,5 +1,7 @@
 /** Which test runner wrote a report, where the report itself says so; never a guess from file names or test names. */
+import type { Listing } from '../../domain/records.ts';
 import type { Runner } from '../report.ts';
+import type { XmlAttributes } from '../xml.ts';
 
 interface KnownRunner {
   element: 'testsuites' | 'testsuite';
@@ -25,3 +27,43 @@ export function runnerOf(element: string, name: string | undefined): Runner | nu
   const known = KNOWN.find((one) => one.element === element && one.name === name);
   return known ? { framework: known.framework, frameworkVersion: null, language: known.language } : null;
 }
+
+/** Runners that write only the last attempt of a test, or put the others into it. */
+const LISTINGS: Readonly<Record<string, Listing>> = {
+  bun: 'never',
+  jest: 'never',
+  mocha: 'never',
+  nextest: 'never',
+  pytest: 'reruns',
+  rspec: 'never',
+  vitest: 'never',
+};
+
+/** What wrote a suite, where that matters for what its tests mean. */
+export type Writer = 'surefire' | 'testng' | null;
+
+/** TestNG has its own reporter, which writes times like no other. */
+export function writerOf(attributes: XmlAttributes): Writer {
+  if (attributes['xsi:noNamespaceSchemaLocation']?.includes('surefire')) return 'surefire';
+  return /\d UTC$/.test(attributes.timestamp ?? '') ? 'testng' : null;
+}
+
+/** How the runner of a report lists a test more than once. */
+export function listingOf(framework: string | null, writer: Writer, attributes: XmlAttributes): Listing {
+  if (framework !== null) return LISTINGS[framework] ?? 'attempts';
+  // TestNG gives one name to all rows of a test, and calls attempts that failed skipped.
+  if (writer === 'testng') return 'never';
+  return isOfNode(attributes) || isOfCtest(attributes) ? 'never' : 'attempts';
+}
+
+/** node:test has no retries, and the same class for all tests. */
+const isOfNode = ({ classname }: XmlAttributes): boolean => classname === 'test' || classname === 'suite';
+
+/** CTest writes the last attempt of a test. No other runner says "fail" of a test whose class is its name. */
+const isOfCtest = ({ classname, name, status }: XmlAttributes): boolean =>
+  classname === name && (status === 'run' || status === 'fail' || status === 'disabled' || status === 'notrun');
+
+/** Classes that are the same for every test of a runner, or stand for none. */
+const SAY_NOTHING: ReadonlySet<string> = new Set(['', 'test', 'tests', 'suite', 'undefined', 'null']);
+
+export const saysNothing = (classname: string): boolean => SAY_NOTHING.has(classname.trim().toLowerCase());

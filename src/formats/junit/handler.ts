@@ -1,5 +1,6 @@
 /** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
 import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../domain/limits.ts';
+import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
@@ -10,35 +11,20 @@ import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { type Announced, announcedBy, countedAround, missingOf, type Present, withTest } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
-import { runnerOf } from './framework.ts';
+import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
+import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 
 interface Suite {
   name: string;
   /** With the suites around it; made when its first test comes. */
   path: NamePath | null;
   file: string | null;
+  hostname: string | null;
+  writer: Writer;
   clock: SuiteClock;
   announced: Announced;
   present: Present;
 }
-
-/**
- * Meaning of `status` and `result` for a test without a child element that says it. GoogleTest has `notrun`, and
- * `suppressed` for a disabled test.
- */
-const STATED: ReadonlyMap<string, Status> = new Map([
-  ['failed', 'failed'],
-  ['failure', 'failed'],
-  ['fail', 'failed'],
-  ['error', 'failed'],
-  ['errored', 'failed'],
-  ['timeout', 'failed'],
-  ['skipped', 'skipped'],
-  ['ignored', 'skipped'],
-  ['disabled', 'skipped'],
-  ['notrun', 'skipped'],
-  ['suppressed', 'skipped'],
-]);
 
 /** Warnings of one kind in a receipt. */
 const WARNINGS_MAX = 5;
@@ -49,6 +35,11 @@ interface Case {
   attributes: XmlAttributes;
   isFailed: boolean;
   isSkipped: boolean;
+  isTodo: boolean;
+  /** Whether it is skipped because it failed: the attempt is run again. */
+  isAttempt: boolean;
+  /** Whether all that it says is an error that came after its failure. */
+  isAddition: boolean;
   hasFlakyAttempt: boolean;
   hasRerun: boolean;
   /** All of them; `failures` are those that are kept. */
@@ -80,6 +71,7 @@ export class JunitHandler implements XmlHandler {
   #case: Case | null = null;
   #attempt: Attempt | null = null;
   #suiteErrors = 0;
+  readonly #unknownWords = new Set<string>();
   #missing = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
@@ -145,8 +137,10 @@ export class JunitHandler implements XmlHandler {
       path: null,
       // Cut here, once, and not for each of its tests.
       file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
+      hostname: cutDetail(nonEmpty(attributes.hostname)),
+      writer: writerOf(attributes) ?? around?.writer ?? null,
       clock: suiteClock(timestampMs, around?.clock),
-      announced: announcedBy(attributes),
+      announced: announcedBy(attributes, this.report.runner.framework),
       present: { tests: 0, failures: 0 },
     });
   }
@@ -157,6 +151,9 @@ export class JunitHandler implements XmlHandler {
       attributes,
       isFailed: false,
       isSkipped: false,
+      isTodo: false,
+      isAttempt: false,
+      isAddition: false,
       hasFlakyAttempt: false,
       hasRerun: false,
       attempts: { failed: 0, others: 0 },
@@ -169,14 +166,24 @@ export class JunitHandler implements XmlHandler {
     if (!open) return;
     const outcome = OUTCOMES[element];
     if (outcome === undefined) {
-      if (element === 'skipped') open.isSkipped = true;
+      if (element === 'skipped') this.#skip(open, attributes);
       return;
     }
+    open.isAddition = !open.isFailed && element === 'error' && isStrayError(attributes);
     if (outcome === 'flaky') open.hasFlakyAttempt = true;
     else open.isFailed = true;
     open.attempts[outcome === 'failed' ? 'failed' : 'others']++;
     if (outcome === 'rerun') open.hasRerun = true;
     this.#attempt = { attributes, text: new LongText() };
+  }
+
+  #skip(open: Case, attributes: XmlAttributes): void {
+    open.isSkipped = true;
+    open.isTodo = isTodo(attributes);
+    const reason = skipReason(attributes, this.#suites.at(-1)?.writer === 'surefire');
+    if (reason === null) return;
+    open.isAttempt = true;
+    open.failures.push(cutFailure({ attempt: 1, ...reason, stacktrace: null }));
   }
 
   #closeAttempt(): void {
@@ -196,12 +203,13 @@ export class JunitHandler implements XmlHandler {
     failures.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
 
-  #closeCase({ attributes, failures, attempts, isFailed, isSkipped, hasFlakyAttempt, hasRerun }: Case): void {
+  #closeCase(closed: Case): void {
     this.#case = null;
+    const { attributes, attempts, failures, hasFlakyAttempt } = closed;
     const durationSeconds = parseSeconds(attributes.time);
     const clocks = this.#suites.map((suite) => suite.clock);
     const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
-    const status = isFailed ? 'failed' : isSkipped ? 'skipped' : hasFlakyAttempt ? 'passed' : statedStatus(attributes);
+    const status = this.#statusOf(closed);
     const suite = this.#suites.at(-1);
     if (suite) {
       suite.present.tests += 1 + attempts.others;
@@ -213,18 +221,49 @@ export class JunitHandler implements XmlHandler {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;
     }
+    const home = this.#homeOf(attributes);
+    const { framework } = this.report.runner;
     this.report.add({
-      place: [this.#path(), name],
+      place: [home.suites, name],
       name,
       status,
       durationSeconds,
       finishedAtMs,
-      filepath: nonEmpty(attributes.file) ?? this.#suites.at(-1)?.file ?? null,
+      filepath: home.file,
       function: nonEmpty(attributes.name),
       isFlaky: hasFlakyAttempt && status === 'passed',
-      isRetried: hasFlakyAttempt || hasRerun,
+      isRetried: hasFlakyAttempt || closed.hasRerun,
       failures,
+      listing: home.project === null ? listingOf(framework, suite?.writer ?? null, attributes) : 'never',
+      part: closed.isAttempt ? 'attempt' : closed.isAddition && framework === 'pytest' ? 'addition' : 'whole',
+      home,
     });
+  }
+
+  /** An element says it better than a word, and what is to be done is expected to fail. */
+  #statusOf({ attributes, isFailed, isSkipped, isTodo: isToBeDone, hasFlakyAttempt }: Case): Status {
+    if (isFailed && !isToBeDone) return 'failed';
+    if (isSkipped) return 'skipped';
+    if (hasFlakyAttempt) return 'passed';
+    const { status, unknown } = statedStatus(attributes);
+    for (const word of unknown)
+      if (this.#unknownWords.size < WARNINGS_MAX && !this.#unknownWords.has(word)) {
+        this.#unknownWords.add(word);
+        this.report.warn(`The status ${shown(word)} is not known. Tests that have it count as passed.`);
+      }
+    return status;
+  }
+
+  #homeOf({ classname = '', name = '', file }: XmlAttributes): Home {
+    const suite = this.#suites.at(-1);
+    return {
+      suites: this.#path(),
+      file: nonEmpty(file) ?? suite?.file ?? null,
+      // Playwright has a suite for each file and project, and the project in place of the host.
+      project: suite && suite.name === classname && isScript(classname) ? suite.hostname : null,
+      className: saysNothing(classname) ? null : classname,
+      ownName: name,
+    };
   }
 
   /** The names of the open suites. */
@@ -244,10 +283,9 @@ export class JunitHandler implements XmlHandler {
   }
 }
 
-const statedStatus = ({ status, result }: XmlAttributes): Status =>
-  STATED.get(status?.trim().toLowerCase() ?? '') ?? STATED.get(result?.trim().toLowerCase() ?? '') ?? 'passed';
-
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
+
+const isScript = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
 
 const cutDetail = (text: string | null): string | null => text && cutText(text, DETAIL_BYTES_MAX);
 

@@ -1,5 +1,6 @@
 /** The parser of JUnit XML. */
 import type { ReportFormat } from '../format.ts';
+import { isOtherXml } from '../other-xml.ts';
 import { readXml } from '../xml.ts';
 import { JunitHandler } from './handler.ts';
 
@@ -13,3 +14,5 @@ export const readJunit: ReportFormat['parse'] = async (body, report) => {
   const breakage = await readXml(body, JUNIT_XML, new JunitHandler(report));
   if (breakage !== null) report.warnOfBreak(breakage);
 };
+
+export const isOtherJunit = (body: Uint8Array): boolean => isOtherXml(body, JUNIT_XML.roots);

@@ -33,5 +33,6 @@ export const playwright: ReportFormat = {
       errors: [],
     }),
   },
+  isOther: async (body) => (await import('./read.ts')).isOtherPlaywright(body),
   parse: async (body, report) => (await import('./read.ts')).readPlaywright(body, report),
 };

@@ -1,7 +1,7 @@
-/** From a test in one project to an execution. */
+/** From a test in one project to a record. */
 import type { Status } from '../../domain/status.ts';
 import { type NamePath, pathWithin } from '../path.ts';
-import { type ReportedExecution, TOO_LONG_NAME } from '../report.ts';
+import { type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { parseTimestamp } from '../time.ts';
 import { failuresOf } from './failures.ts';
 import type { Attempt, ProjectTest, Spec } from './schemas.ts';
@@ -41,18 +41,18 @@ const STATUSES: Readonly<Record<ProjectTest['status'], Status>> = {
 
 const SEPARATOR = ' › ';
 
-export function executionOf(
+export function recordOf(
   spec: Spec,
   test: ProjectTest,
   { shard, file, describes }: Place,
-): { execution: ReportedExecution; startedAtMs: number | null } {
+): { record: ReportedRecord; startedAtMs: number | null } {
   const attempts = test.results.filter(({ status }) => status !== 'skipped' && status !== 'interrupted');
   // The last attempt decides. Adding the others would show how often the test failed, not how long it takes.
   const decisive = attempts.at(-1) ?? test.results.at(-1);
   const durationMs = Math.max(0, decisive?.duration ?? 0);
   const decidedAtMs = startOf(decisive);
   return {
-    execution: {
+    record: {
       // Shards run different tests, except with `--repeat-each`.
       place: [shard, test.projectName, file, describes.path, spec.title],
       name: nameOf(spec, test, file, describes),
@@ -64,6 +64,9 @@ export function executionOf(
       isFlaky: test.status === 'flaky',
       isRetried: attempts.length > 1,
       failures: failuresOf(test),
+      // A record has all attempts of its test. `--repeat-each` makes several records.
+      listing: 'repeats',
+      home: null,
     },
     startedAtMs: startOf(test.results[0]),
   };

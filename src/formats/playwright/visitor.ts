@@ -7,7 +7,7 @@ import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import { type Report, TOO_LONG_NAME } from '../report.ts';
 import { messageOf } from './failures.ts';
 import { globalErrorSchema, type ProjectTest, type Spec, shardSchema, specSchema, testSchema } from './schemas.ts';
-import { type Describes, describesWithin, executionOf, NO_DESCRIBES, type Place } from './tests.ts';
+import { type Describes, describesWithin, NO_DESCRIBES, type Place, recordOf } from './tests.ts';
 
 /** How many errors outside tests the receipt shows. */
 const ERRORS_SHOWN_MAX = 5;
@@ -116,9 +116,9 @@ export class PlaywrightVisitor implements JsonVisitor {
   }
 
   #addTest(spec: Spec, test: ProjectTest, place: Place): void {
-    const { execution, startedAtMs } = executionOf(spec, test, place);
+    const { record, startedAtMs } = recordOf(spec, test, place);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
-    this.report.add(execution);
+    this.report.add(record);
   }
 }
 

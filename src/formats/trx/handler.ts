@@ -8,11 +8,14 @@ import type { Status } from '../../domain/status.ts';
 import { UploadTooLarge } from '../errors.ts';
 import { LongText } from '../long-text.ts';
 import { counted, type Report, TOO_LONG_NAME } from '../report.ts';
+import { parseSeconds } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
+import { withoutAssembly } from './class-name.ts';
 import { failureOf } from './failure.ts';
 import { statusOf } from './outcome.ts';
-import { parseDuration, parseTime } from './time.ts';
+import { type FailedResults, saysOnlyThatTestsFailed } from './run-errors.ts';
+import { parseTime } from './time.ts';
 
 const RESULTS: ReadonlySet<string> = new Set([
   'UnitTestResult',
@@ -25,6 +28,13 @@ const RESULTS: ReadonlySet<string> = new Set([
 /** How many errors outside tests the receipt shows. */
 const RUN_ERRORS_SHOWN_MAX = 5;
 const RUN_ERROR_LENGTH_MAX = 500;
+const RUN_ERROR_KEPT_LENGTH = 2_000;
+/** An adapter may report every failed test as an error of the run; more are taken for errors. */
+const RUN_ERRORS_KEPT_MAX = 20_000;
+/** Counters of results that count as failed here. */
+const FAILED_COUNTERS = ['failed', 'error', 'timeout', 'aborted', 'disconnected'] as const;
+/** Ends of a run that did not come to its end. */
+const CUT_SHORT: ReadonlySet<string> = new Set(['Aborted', 'Timeout', 'Disconnected', 'InProgress']);
 
 /** A result that is open. */
 interface OpenResult {
@@ -63,7 +73,14 @@ export class TrxHandler implements XmlHandler {
   #definedId: string | null = null;
   #isInErrorInfo = false;
   #isInRunError = false;
+  readonly #runErrors: string[] = [];
   #runErrorCount = 0;
+  /** Results of any kind, also those that sum up others, and those of them that failed. */
+  #resultCount = 0;
+  #failedCount = 0;
+  /** What the summary counts. */
+  #counters: XmlAttributes = {};
+  #outcome = '';
   /** Collects the text that is being read. */
   #text: LongText | null = null;
 
@@ -78,6 +95,8 @@ export class TrxHandler implements XmlHandler {
     else if (element === 'Times') this.#noticeTime(parseTime(attributes.start));
     else if (element === 'RunInfo') this.#isInRunError = /^(?:Error|Failed)$/.test(attributes.outcome ?? '');
     else if (element === 'Text' && this.#isInRunError) this.#text = new LongText();
+    else if (element === 'Counters') this.#counters = attributes;
+    else if (element === 'ResultSummary') this.#outcome = attributes.outcome ?? '';
   }
 
   text(text: string): void {
@@ -87,7 +106,7 @@ export class TrxHandler implements XmlHandler {
   close(element: string): void {
     if (RESULTS.has(element)) this.#closeResult();
     else if (element === 'ErrorInfo') this.#isInErrorInfo = false;
-    else if (element === 'Text' && this.#isInRunError) this.#warnOf(this.#text?.trimmed() ?? '');
+    else if (element === 'Text' && this.#isInRunError) this.#keepRunError(this.#text?.trimmed() ?? '');
     if (element === 'Text' || element === 'Message' || element === 'StackTrace') this.#text = null;
   }
 
@@ -105,12 +124,15 @@ export class TrxHandler implements XmlHandler {
 
   #closeResult(): void {
     const closed = this.#openResults.pop();
-    if (!closed || closed.hasInner) return;
+    if (!closed) return;
+    this.#resultCount++;
+    if (statusOf(closed.attributes.outcome) === 'failed') this.#failedCount++;
+    if (closed.hasInner) return;
     this.report.count();
     const { attributes, message, stacktrace } = closed;
     const { executionId = '', testId = '', testName = '', outcome, duration, startTime, endTime } = attributes;
     const status = statusOf(outcome);
-    const durationSeconds = parseDuration(duration);
+    const durationSeconds = parseSeconds(duration);
     if (status === null) {
       this.report.reject('the result has an unknown outcome', testName, durationSeconds);
       return;
@@ -145,9 +167,46 @@ export class TrxHandler implements XmlHandler {
     this.report.runner.framework ??= frameworkOf(adapterTypeName);
   }
 
-  #warnOf(text: string): void {
-    if (text !== '' && ++this.#runErrorCount <= RUN_ERRORS_SHOWN_MAX)
+  #keepRunError(text: string): void {
+    if (text === '') return;
+    this.#runErrorCount++;
+    if (this.#runErrors.length < RUN_ERRORS_KEPT_MAX) this.#runErrors.push(text.slice(0, RUN_ERROR_KEPT_LENGTH));
+  }
+
+  /** The errors of the run that say more than that tests failed. */
+  #warnOfRunErrors(): void {
+    if (this.#runErrorCount === 0) return;
+    const failed = this.#failedResults();
+    const errors = this.#runErrors.filter((text) => !saysOnlyThatTestsFailed(text, failed));
+    for (const text of errors.slice(0, RUN_ERRORS_SHOWN_MAX))
       this.report.warnOfTrouble(`The test run reports an error: ${text.slice(0, RUN_ERROR_LENGTH_MAX)}`);
+    if (this.#runErrorCount > this.#runErrors.length)
+      this.report.warnOfTrouble(`The test run reports ${this.#runErrorCount} errors, of which not all can be read.`);
+  }
+
+  #failedResults(): FailedResults {
+    const names = new Set<string>();
+    const classes = new Set<string>();
+    for (const result of this.#results) {
+      if (result.status !== 'failed') continue;
+      const className = this.#definitions.get(result.testId)?.className ?? '';
+      const name = nameOf(result.testName, className);
+      names.add(result.testName).add(name).add(onOneLine(name));
+      if (className !== '') classes.add(className);
+    }
+    return { names, classes };
+  }
+
+  /** Converters and filters lose results; a run that is ended from outside never has them. */
+  #warnOfMissing(): void {
+    const counted = FAILED_COUNTERS.reduce((sum, name) => sum + countOf(this.#counters[name]), 0);
+    const total = countOf(this.#counters.total);
+    if (counted > this.#failedCount)
+      this.report.warnOfTrouble(`The report counts ${counted} failed results and holds ${this.#failedCount}.`);
+    else if (total > this.#resultCount)
+      this.report.warnOfTrouble(`The report counts ${total} results and holds ${this.#resultCount}.`);
+    if (CUT_SHORT.has(this.#outcome))
+      this.report.warnOfTrouble(`The test run did not come to its end: its outcome is ${this.#outcome}.`);
   }
 
   /** @param breakage how the report breaks off; null if it is complete */
@@ -160,7 +219,9 @@ export class TrxHandler implements XmlHandler {
       if (breakage !== null && !definition) undefinedCount++;
       else this.#add(result, definition);
     }
-    if (breakage !== null) this.report.warnOfBreak(breakage);
+    this.#warnOfRunErrors();
+    if (breakage === null) this.#warnOfMissing();
+    else this.report.warnOfBreak(breakage);
     if (undefinedCount > 0)
       this.report.warnOfTrouble(
         `${counted(undefinedCount, 'more result')} cannot be kept: the report breaks off before it names the class.`,
@@ -174,11 +235,9 @@ export class TrxHandler implements XmlHandler {
       this.report.reject('the result has no test name', '', result.durationSeconds);
       return;
     }
-    // xUnit includes the class in the name; MSTest and NUnit do not.
-    const isQualified = className === '' || ownName.startsWith(`${className}.`);
     this.report.add({
       place: [className, ownName],
-      name: isQualified ? ownName : `${className}.${ownName}`,
+      name: nameOf(ownName, className),
       status: result.status,
       durationSeconds: result.durationSeconds,
       finishedAtMs: result.finishedAtMs === null ? null : Math.round(result.finishedAtMs),
@@ -187,13 +246,22 @@ export class TrxHandler implements XmlHandler {
       isFlaky: false,
       isRetried: false,
       failures: failure ? [failure] : [],
+      // Runners that try again write the last attempt, or a report for each.
+      listing: 'never',
+      home: null,
     });
   }
 }
 
-/** `Shop.CartTests, Shop.Tests, Version=1.0.0.0` → `Shop.CartTests`. Type arguments contain commas too. */
-const withoutAssembly = (className: string): string =>
-  className.includes('[') ? className : (className.split(',', 1)[0]?.trim() ?? '');
+/** xUnit includes the class in the name; MSTest and NUnit do not. */
+const nameOf = (ownName: string, className: string): string =>
+  className === '' || ownName.startsWith(`${className}.`) ? ownName : `${className}.${ownName}`;
+
+/** As xUnit shows a name with line breaks in an error of the run. */
+const onOneLine = (name: string): string =>
+  name.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
 
 /** `executor://mstestadapter/v2` → `mstest`; null for an unknown adapter. */
 function frameworkOf(adapter = ''): string | null {

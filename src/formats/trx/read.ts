@@ -1,5 +1,6 @@
 /** The parser of TRX. */
 import type { ReportFormat } from '../format.ts';
+import { isOtherXml } from '../other-xml.ts';
 import { readXml } from '../xml.ts';
 import { TrxHandler } from './handler.ts';
 
@@ -10,3 +11,5 @@ export const readTrx: ReportFormat['parse'] = async (body, report) => {
   const breakage = await readXml(body, TRX, handler);
   handler.finish(breakage);
 };
+
+export const isOtherTrx = (body: Uint8Array): boolean => isOtherXml(body, TRX.roots);

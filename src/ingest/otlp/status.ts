@@ -17,34 +17,17 @@
  * and one failed (recorded from 2026.9.24.1). Such a test counts as passed and flaky, as with every other producer.
  */
 import type { Status } from '../../domain/status.ts';
+import { statusOfWord } from '../../domain/status-words.ts';
 import type { Attributes } from './attributes.ts';
 import type { Span } from './span.ts';
 
 /** Frameworks whose client reports a caught failure as passed. */
 const CAUGHT_AS_PASSED: ReadonlySet<string> = new Set(['vitest']);
 
-/**
- * Values of `test.case.result.status`: our own words, those of OpenTelemetry's conventions (`pass`, `fail`, and those
- * of `test.suite.run.status`), and their usual variants.
- */
-const REPORTED: ReadonlyMap<string, Status> = new Map([
-  ['passed', 'passed'],
-  ['pass', 'passed'],
-  ['success', 'passed'],
-  ['failed', 'failed'],
-  ['fail', 'failed'],
-  ['failure', 'failed'],
-  ['error', 'failed'],
-  ['timed_out', 'failed'],
-  ['aborted', 'failed'],
-  ['skipped', 'skipped'],
-  ['skip', 'skipped'],
-]);
-
-/** Whether the status is a word that says nothing to us, such as `pending`. */
+/** Whether the status is a word that says nothing to us. */
 export function hasUnknownStatus(attributes: Attributes): boolean {
   const given = attributes.text(STATUS);
-  return given !== null && !REPORTED.has(given.toLowerCase());
+  return given !== null && statusOfWord(given) === undefined;
 }
 
 const STATUS = 'test.case.result.status';
@@ -58,7 +41,7 @@ export function statusOf(span: Span, attributes: Attributes, framework: string |
 }
 
 function reportedStatus(span: Span, attributes: Attributes): Status {
-  const status = REPORTED.get(attributes.text(STATUS)?.toLowerCase() ?? '') ?? statusOfSpan(span, attributes);
+  const status = statusOfWord(attributes.text(STATUS) ?? '') ?? statusOfSpan(span, attributes);
   return status === 'failed' && hasPassedAgain(attributes) ? 'passed' : status;
 }
 
