@@ -98,7 +98,7 @@ export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitori
 /** The OpenAPI document and its page. Must come last: it describes what is mounted. */
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
 
-/** Dependencies of the gateway: it only enqueues. Without `parse`, it parses in this process. */
+/** Dependencies of the gateway: it enqueues, and notes what it refuses. Without `parse`, it parses in this process. */
 export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, parse?: Parse): IngestDeps => ({
   ...(parse && { parse }),
   clock,
@@ -106,6 +106,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueue: (jobs) => producers.of(testRuns).addPacked(jobs),
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
+  writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 

@@ -84,7 +84,7 @@ const operationsRoute = createRoute({
     set({
       view: oneOf(search.view, ['uploads', 'settings', 'access']),
       repository: text(search.repository),
-      rejected: flag(search.rejected),
+      problems: flag(search.problems),
     }),
   component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'Operations'),
 });
@@ -181,6 +181,13 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/events.tsx'), 'Events'),
 });
 
+const uploadsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/uploads',
+  validateSearch: (search) => set({ problems: flag(search.problems) }),
+  component: lazyRouteComponent(() => import('./pages/uploads.tsx'), 'Uploads'),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -197,6 +204,7 @@ export const router = createRouter({
         commitRoute,
         quarantinesRoute,
         eventsRoute,
+        uploadsRoute,
       ]),
     ]),
   ]),

@@ -149,6 +149,26 @@ CREATE TABLE "ci_insights"."ingest_claims" (
 	CONSTRAINT "ingest_claims_source_key_block_id_month_pk" PRIMARY KEY("source_key","block_id","month")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."refused_uploads" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"repository" text NOT NULL,
+	"kind" uuid NOT NULL,
+	"pipeline_name" text,
+	"job_name" text,
+	"run_id" text,
+	"run_attempt" bigint,
+	"commit_sha" text,
+	"branch" text,
+	"pull_request" bigint,
+	"format" text,
+	"sender" text,
+	"reason" text NOT NULL,
+	"refusals" integer NOT NULL,
+	"refused_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "refused_uploads_kind_unique" UNIQUE("kind")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."upload_chunks" (
 	"upload_id" uuid NOT NULL,
 	"chunk_index" integer NOT NULL,
@@ -159,10 +179,19 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 	"accepted" integer NOT NULL,
 	"duplicate" integer NOT NULL,
 	"rejected" integer NOT NULL,
+	"conflicting" integer NOT NULL,
+	"has_problem" boolean NOT NULL,
 	"on_default_branch" integer NOT NULL,
 	"run_key" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
-	"run_attempt" integer NOT NULL,
+	"run_id" text NOT NULL,
+	"run_attempt" bigint NOT NULL,
+	"commit_sha" text NOT NULL,
+	"branch" text NOT NULL,
+	"pull_request" bigint NOT NULL,
+	"format" text,
+	"sender" text,
 	"rejections" jsonb NOT NULL,
 	"warnings" jsonb NOT NULL,
 	"stored_at" timestamp with time zone,
@@ -445,11 +474,13 @@ CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btr
 CREATE INDEX "ingest_blocks_unstored" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."stored_at" is null;--> statement-breakpoint
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "ingest_claims_month" ON "ci_insights"."ingest_claims" USING brin ("month");--> statement-breakpoint
+CREATE INDEX "refused_uploads_repository" ON "ci_insights"."refused_uploads" USING btree (lower("owner"),lower("repository"),"refused_at");--> statement-breakpoint
+CREATE INDEX "refused_uploads_age" ON "ci_insights"."refused_uploads" USING btree ("refused_at","id");--> statement-breakpoint
 CREATE INDEX "upload_chunks_block" ON "ci_insights"."upload_chunks" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "upload_chunks_run" ON "ci_insights"."upload_chunks" USING btree ("run_key");--> statement-breakpoint
 CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btree ("received_at");--> statement-breakpoint
 CREATE INDEX "upload_chunks_repository" ON "ci_insights"."upload_chunks" USING btree ("repository_id","received_at","upload_id");--> statement-breakpoint
-CREATE INDEX "upload_chunks_rejected" ON "ci_insights"."upload_chunks" USING btree ("received_at","upload_id") WHERE "ci_insights"."upload_chunks"."rejected" > 0;--> statement-breakpoint
+CREATE INDEX "upload_chunks_problems" ON "ci_insights"."upload_chunks" USING btree ("received_at","upload_id") WHERE "ci_insights"."upload_chunks"."has_problem";--> statement-breakpoint
 CREATE INDEX "quarantines_open" ON "ci_insights"."quarantines" USING btree ("repository_id","created_at","id") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantines_once_per_scope" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id",coalesce("branch", ''),"narrowing") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null;--> statement-breakpoint

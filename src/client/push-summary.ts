@@ -13,6 +13,7 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
     results.reduce((total, result) => total + countOf(result), 0);
   const accepted = results.filter((result) => result.outcome !== 'failed');
   const queued = results.filter((result) => result.outcome === 'queued').length;
+  const conflicting = sum((result) => result.conflicting);
   const counts = [
     `${count(
       sum((result) => result.accepted),
@@ -20,6 +21,7 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
     )} accepted`,
     `${grouped(sum((result) => result.duplicate))} duplicate`,
     `${grouped(sum((result) => result.rejected))} rejected`,
+    ...(conflicting > 0 ? [`${grouped(conflicting)} in conflict`] : []),
   ];
   return [
     `${count(accepted.length, 'report')} of ${results.length} uploaded: ${counts.join(', ')}.`,
@@ -35,7 +37,9 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
       ),
     ),
     ...shared(results),
-    ...(accepted.length > 0 && accepted.every((result) => result.duplicate > 0 && result.accepted === 0)
+    ...(accepted.length > 0 &&
+    conflicting === 0 &&
+    accepted.every((result) => result.duplicate > 0 && result.accepted === 0)
       ? [
           'All of these results were stored before. If they are different results, such as those of another leg of a matrix, give them another --job or --report.',
         ]

@@ -24,6 +24,7 @@ const receiptSchema = z.object({
   accepted: z.number().nullish(),
   duplicate: z.number().nullish(),
   rejected: z.number().nullish(),
+  conflicting: z.number().nullish(),
   rejections: z.array(z.object({ reason: z.string(), count: z.number() })).default([]),
   warnings: z.array(z.string()).default([]),
   failure: z.string().nullish(),

@@ -15,6 +15,8 @@ export interface UploadResult {
   accepted: number;
   duplicate: number;
   rejected: number;
+  /** Executions of which another result is stored under the same names. */
+  conflicting: number;
   rejections: Pick<Rejection, 'reason' | 'count'>[];
   warnings: string[];
   /** The report broke off: what followed is lost. */
@@ -88,6 +90,7 @@ export const failedUpload = (file: string, error: unknown): UploadResult => ({
   accepted: 0,
   duplicate: 0,
   rejected: 0,
+  conflicting: 0,
   rejections: [],
   warnings: [],
   isCutShort: false,
@@ -103,6 +106,7 @@ function resultOf(file: string, receipt: Receipt): Omit<UploadResult, 'isCutShor
     accepted: receipt.accepted ?? receipt.executions ?? 0,
     duplicate: receipt.duplicate ?? 0,
     rejected: receipt.rejected ?? 0,
+    conflicting: receipt.conflicting ?? 0,
     rejections: receipt.rejections,
     warnings: receipt.warnings,
     problem: isFailed ? (receipt.failure ?? 'the service could not store it') : undefined,

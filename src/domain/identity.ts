@@ -6,6 +6,9 @@
  */
 import { hash } from 'node:crypto';
 import { v5 as uuid5 } from 'uuid';
+import type { RunOrigin } from './default-branch.ts';
+import { VARIANT_BITS } from './result-variant.ts';
+import type { Refusal } from './upload-origin.ts';
 
 /** The namespace of repository ids: drawn at random once, for this project. */
 const REPOSITORY_NAMESPACE = '5d0f6a1e-7c1b-4a52-9c0e-3b1d2f8a6e47';
@@ -74,9 +77,16 @@ export function failureIdOf(
   return uuid5(`${fingerprintVersion}\0${exceptionType}\0${normalisedMessage}`, testId);
 }
 
-/** The ledger's key of a source: an OTLP trace, or a report of a run. */
-export function sourceKeyOf(repositoryId: string, source: string): string {
-  return uuid5(`source\0${source}`, repositoryId);
+/**
+ * The ledger's key of a source: an OTLP trace, or a report of a run. The commit and what decides about the default branch
+ * are part of it, so results of a pull request never stand for those of main, whatever run they name.
+ */
+export function sourceKeyOf(
+  repositoryId: string,
+  source: string,
+  { branch, baseRef, pullRequest, commit }: RunOrigin & { commit: string },
+): string {
+  return uuid5(`source\0${JSON.stringify([source, branch, baseRef, pullRequest, commit])}`, repositoryId);
 }
 
 /** Names what a pipeline ran for a commit, over all its CI jobs and attempts. */
@@ -87,9 +97,43 @@ export function runKeyOf(
   return uuid5(`run\0${JSON.stringify([pipelineName, runId, commit])}`, repositoryId);
 }
 
-/** 64 bits, unsigned, that name an execution within its source. */
-export function executionIdOf(sourceKey: string, key: string): bigint {
-  return hash('sha1', `${sourceKey}\0${key}`, 'buffer').readBigUInt64BE(0);
+const ID_BITS = 64n;
+const VARIANT_SHIFT = ID_BITS - BigInt(VARIANT_BITS);
+
+/**
+ * 64 bits, unsigned, that name a result of a test within its source. Its variants differ in the upper bits only, so the
+ * ledger sees that the same test came with another result ({@link splitExecutionId}).
+ *
+ * @param key names the execution within its source
+ * @param variant {@link variantOf}
+ */
+export function executionIdOf(sourceKey: string, key: string, testName: string, variant: number): bigint {
+  const id = hash('sha1', `${sourceKey}\0${key}\0${testName}`, 'buffer').readBigUInt64BE(0);
+  return variant === 0 ? id : id ^ (BigInt(variant) << VARIANT_SHIFT);
+}
+
+const HALF = 2 ** 32;
+const PLACE_BITS_OF_UPPER = 32 - VARIANT_BITS;
+
+/**
+ * What all results of one test in its source have in common, as a number of 52 bits, and the rest of the id.
+ *
+ * @param upper the upper 32 bits of the id
+ * @param lower the lower ones
+ */
+export const splitExecutionId = (upper: number, lower: number): { place: number; variant: number } => ({
+  place: (upper & ((1 << PLACE_BITS_OF_UPPER) - 1)) * HALF + lower,
+  variant: upper >>> PLACE_BITS_OF_UPPER,
+});
+
+/** What refused uploads have in common that are listed as one. */
+export function refusalKindOf({ owner, repository, ...refusal }: Refusal): string {
+  const { pipelineName, jobName, branch, format, sender, reason } = refusal;
+  const path = `${owner}/${repository}`.toLowerCase();
+  return uuid5(
+    `refusal\0${JSON.stringify([path, pipelineName, jobName, branch, format, sender, reason])}`,
+    REPOSITORY_NAMESPACE,
+  );
 }
 
 /** The event log's key of an event that a producer may send again. */

@@ -2,8 +2,8 @@
 export const STATUSES = ['passed', 'failed', 'skipped'] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** How far an upload has come. */
-export const UPLOAD_STATUSES = ['queued', 'stored', 'failed'] as const;
+/** How far an upload has come. `refused`: it was not taken in, as the answer to it said. */
+export const UPLOAD_STATUSES = ['queued', 'stored', 'failed', 'refused'] as const;
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 
 /** How a test does on the default branch, from best to worst. */

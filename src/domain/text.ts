@@ -32,6 +32,14 @@ export function isLongerThan(text: string, codePoints: number): boolean {
   return false;
 }
 
+/** At most so many code points of a name that is only shown, fit to be stored. */
+export function shownName(text: string, codePoints: number): string {
+  const short = isLongerThan(text, codePoints)
+    ? [...text.slice(0, 2 * codePoints)].slice(0, codePoints).join('')
+    : text;
+  return cleanText(short);
+}
+
 /** Bytes kept free for the mark that a cut leaves. */
 const MARK_BYTES_MAX = 64;
 

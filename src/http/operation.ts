@@ -120,6 +120,8 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
   handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
+  /** Called before a request is refused whose sender has access, unless its operation has a rate limit. */
+  onRefusal?(refused: Pick<OperationInput<P, Q, B>, 'params' | 'credential' | 'url'>, error: unknown): Promise<void>;
   /**
    * Reads only: the answer if it is in memory; undefined if something has to be loaded, then `handle` is called. It
    * must not wait. For the list that every CI job asks for: it would spend a quarter of its time waiting for promises
@@ -209,10 +211,16 @@ function answererOf<P, Q extends QueryShape, B>(
   const isConditional = method === 'GET' && operation.access !== 'public';
   const limit = limitOf(http, operation);
 
-  const answer = async (request: Request, requestId: string, credential: Credential | undefined): Promise<Response> => {
+  const answer = async (
+    request: Request,
+    requestId: string,
+    credential: Credential | undefined,
+    refused: { params?: P } = {},
+  ): Promise<Response> => {
     const { url, params, query } = addresses.of(request);
     if (params.errors) throw unprocessable(params.errors);
     if (credential) await requireRule(operation.access, credential, params.value);
+    refused.params = params.value;
     const body = await readBody(request, operation.body);
     if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
     const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
@@ -224,10 +232,23 @@ function answererOf<P, Q extends QueryShape, B>(
     return respond(prepared, request, isConditional, requestId);
   };
 
+  const answerNoted: typeof answer = async (request, requestId, credential) => {
+    const refused: { params?: P } = {};
+    try {
+      return await answer(request, requestId, credential, refused);
+    } catch (error) {
+      const { params } = refused;
+      const { url } = addresses.of(request);
+      if (params !== undefined) await operation.onRefusal?.({ params, credential, url }, error);
+      throw error;
+    }
+  };
+
   return async (request, requestId) => {
     if (operation.access === 'public') return answer(request, requestId, undefined);
     const credential = await authenticate(request, http);
-    if (!limit) return answer(request, requestId, credential);
+    if (!limit)
+      return operation.onRefusal ? answerNoted(request, requestId, credential) : answer(request, requestId, credential);
     // By key, so that sessions of a key get no requests beside those of the key.
     const count = await limit.count(actorOf(credential).keyId ?? tokenOf(request) ?? sessionTokenOf(request) ?? '');
     const isBeyond = count.requests > limit.requestsMax;

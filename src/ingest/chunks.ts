@@ -14,6 +14,9 @@ export interface UploadHead {
   uploadId: string;
   repository: TestRunsJob['repository'];
   receivedAt: Date;
+  /** For the receipt; null if they are not known. */
+  format?: string | null;
+  sender?: string | null;
 }
 
 export interface ChunkLimits {
@@ -36,6 +39,8 @@ export function chunksOf(upload: ParsedUpload, head: UploadHead, limits: ChunkLi
     upload_id: head.uploadId,
     chunk: { index, count: parts.length },
     received_at: head.receivedAt.toISOString(),
+    format: head.format ?? null,
+    sender: head.sender ?? null,
     repository: head.repository,
     ...columnsOf(part),
     rejections: index === 0 ? upload.rejections : [],

@@ -8,7 +8,7 @@ import type { Rejection } from '../domain/rejections.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
 import type { Credential } from '../http/auth.ts';
-import { forbidden, HttpProblem, payloadTooLarge } from '../http/problems.ts';
+import { forbidden, HttpProblem, payloadTooLarge, problemOf } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
 import { packPlain } from '../queue/packed-job.ts';
@@ -19,6 +19,7 @@ import type { Place, UploadBundles } from './bundles.ts';
 import { parseUpload } from './parsing/parse.ts';
 import type { Parse, ParseResult, ParseTask } from './parsing/task.ts';
 import type { IngestPort } from './ports.ts';
+import { type RefusalNotes, type RefusedRequest, refusalFor, refusalOf, senderOf } from './refusals.ts';
 
 export interface IngestDeps extends IngestPort {
   clock: Clock;
@@ -35,6 +36,7 @@ export interface IngestDeps extends IngestPort {
 export interface Gateway extends IngestDeps {
   admission: Admission;
   joining: UploadBundles | undefined;
+  refusals: RefusalNotes | undefined;
 }
 
 /** An upload that was taken in, and what was rejected of it. */
@@ -66,10 +68,11 @@ export async function takeUpload(
   if (!credential) throw forbidden('Uploading requires a credential.');
   const { bounds } = credential;
   try {
+    const sender = senderOf(credential);
     const isGzip = isGzipRequest(request);
     const limits = deps.limits ?? BODY_LIMITS;
     return await withAdmittedBody(deps.admission, request, { owner: repository.owner, isGzip, limits }, (body) =>
-      queued(deps, repository, { input, isGzip, limits, ...(bounds && { bounds }) }, body),
+      queued(deps, repository, { input, isGzip, limits, sender, ...(bounds && { bounds }) }, body),
     );
   } catch (error) {
     if (error instanceof UploadTooLarge) throw problemOfUpload('too large', error.message);
@@ -82,13 +85,27 @@ export async function takeUpload(
   }
 }
 
+/** Notes what an upload was refused for, and what nothing is left of. */
+export async function noteRefusal(deps: Gateway, request: RefusedRequest, error: unknown): Promise<void> {
+  const problem = problemOf(error);
+  const refusal = problem && refusalOf(request, problem);
+  if (refusal) await deps.refusals?.note(refusal);
+}
+
+/** The same for an upload that is accepted, but of which every row was rejected, so that it has no receipt. */
+export async function noteEmpty(deps: Gateway, request: RefusedRequest, { jobs, rejections }: Taken): Promise<void> {
+  if (jobs > 0 || rejections.length === 0) return;
+  const reason = rejections.map(({ reason, count }) => `${count} rejected: ${reason}`).join('; ');
+  await deps.refusals?.note(refusalFor(request, reason));
+}
+
 /** A larger body, as sent, is not likely to become a small job. */
 const SMALL_BYTES_MAX = 32 * 1024;
 
 async function queued(
   deps: Gateway,
   repository: RepositoryName,
-  asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits' | 'bounds'>,
+  asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits' | 'sender' | 'bounds'>,
   body: Uint8Array,
 ): Promise<Taken> {
   const place = body.length <= SMALL_BYTES_MAX ? deps.joining?.enter() : undefined;

@@ -3,12 +3,15 @@ import type { Receipt } from '../ledger/receipt.ts';
 import type { ListedReceipt, ReceiptListRequest } from '../ledger/receipt-list.ts';
 import type { PackedJob } from '../queue/packed-job.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
+import type { WriteRefusals } from './refusals.ts';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
   enqueue(jobs: readonly PackedJob[]): Promise<void>;
   /** Queues the chunks of several uploads as one job. Without it, every upload is a separate job. */
   enqueueBundle?(bundle: PackedJob): Promise<void>;
+  /** Notes uploads that were refused as a whole. Without it, only their senders learn of it. */
+  writeRefusals?: WriteRefusals;
   /** The receipt of an upload to this repository, or null when there is none. */
   receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
 }

@@ -28,7 +28,18 @@ const receiptJson = (receipt: Receipt): z.input<typeof receiptSchema> => ({
   on_default_branch: receipt.onDefaultBranch,
   rejections: receipt.rejections,
   warnings: receipt.warnings,
+  conflicting: receipt.conflicting,
   failure: receipt.failure,
+  refusals: receipt.refusals,
+  sender: receipt.sender,
+  format: receipt.format,
+  pipeline_name: receipt.pipelineName,
+  job_name: receipt.jobName,
+  run_id: receipt.runId,
+  run_attempt: receipt.runAttempt,
+  commit_sha: receipt.commit,
+  branch: receipt.branch,
+  pull_request: receipt.pullRequest,
 });
 
 export function mountReceipt(app: AnyElysia, http: Http, { receipt: find }: Pick<IngestPort, 'receipt'>): void {
@@ -36,8 +47,9 @@ export function mountReceipt(app: AnyElysia, http: Http, { receipt: find }: Pick
     operationId: 'getUpload',
     tag: INGEST_TAG,
     summary: 'Get the receipt of an upload',
-    description: 'What became of an upload: how many executions were new, already known, or refused and why.',
-    access: 'upload',
+    description:
+      'What became of an upload: how many executions were new, already known, in conflict with others, or refused and why.',
+    access: 'read',
     isRateLimited: false,
     params: uploadPath,
     responses: { 200: { description: 'The receipt.', schema: receiptSchema } },
@@ -74,27 +86,33 @@ const pagedReceipts: PagedList<ListedReceipt, ReceiptKey> = {
 
 const listQuery = {
   has_rejections: enumParameter(['true'], { description: 'Only uploads in which a row was refused.' }),
+  has_problems: enumParameter(['true'], {
+    description: 'Only uploads to look at: refused, with refused rows, in conflict, or with a warning.',
+  }),
   cursor: cursorParameter(),
   per_page: perPageParameter(),
 };
 
 const ABOUT =
-  'The uploads of the last 30 days, newest first, each with its receipt. An upload is listed once a worker has taken part of it; before that it waits in the queue, and one that no retry can help is a dead letter.';
+  'The uploads of the last 30 days, newest first, each with its receipt. An upload is listed once a worker has taken part of it; before that it waits in the queue, and one that no retry can help is a dead letter. An upload that was refused as a whole is listed with the reason: the 100 newest of a repository, those that are alike as one.';
 
 /** The lists, of a repository and of all. */
 export function mountReceiptLists(app: AnyElysia, http: Http, receipts: ReceiptsPort): void {
   const pageOf = async (repository: RepositoryName | null, query: QueryOf<typeof listQuery>, url: URL) => {
-    const isRejectedOnly = query.has_rejections !== undefined;
+    const only = {
+      isRejectedOnly: query.has_rejections !== undefined,
+      isProblemOnly: query.has_problems !== undefined,
+    };
     const page = await readPage(
       pagedReceipts,
       {
         path: { ...repository },
         query,
-        filters: { isRejectedOnly },
+        filters: only,
         window: noWindow,
         url: publicUrlOf(http.publicUrl, url),
       },
-      ({ key, direction, perPage }) => receipts.list({ repository, isRejectedOnly, key, direction, rows: perPage + 1 }),
+      ({ key, direction, perPage }) => receipts.list({ repository, ...only, key, direction, rows: perPage + 1 }),
     );
     return pageReply(page, 'uploads', listedJson);
   };
@@ -105,7 +123,7 @@ export function mountReceiptLists(app: AnyElysia, http: Http, receipts: Receipts
     tag: INGEST_TAG,
     summary: 'List the uploads of a repository',
     description: ABOUT,
-    access: 'upload',
+    access: 'read',
     params: repositoryPath,
     query: listQuery,
     responses,

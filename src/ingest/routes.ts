@@ -7,13 +7,19 @@ import { UploadBundles } from './bundles.ts';
 import type { IngestDeps } from './gateway.ts';
 import { mountTraces } from './otlp/routes.ts';
 import { mountReceipt } from './receipts.ts';
+import { RefusalNotes } from './refusals.ts';
 import { mountReports } from './reports/routes.ts';
 
 /** @example buildApp({ …, features: [(app, http) => mountIngest(app, http, ingestDeps)] }) */
 export function mountIngest(app: AnyElysia, http: Http, deps: IngestDeps): void {
   const admission = new Admission();
   const { enqueueBundle } = deps;
-  const gateway = { ...deps, admission, joining: enqueueBundle && new UploadBundles(enqueueBundle) };
+  const gateway = {
+    ...deps,
+    admission,
+    joining: enqueueBundle && new UploadBundles(enqueueBundle),
+    refusals: deps.writeRefusals && new RefusalNotes(deps.writeRefusals, deps.log),
+  };
   uploadWait.seconds = () => admission.waitSeconds;
   mountTraces(app, http, gateway);
   mountReports(app, http, gateway);

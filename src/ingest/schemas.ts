@@ -41,18 +41,35 @@ const count = (description: string, example: number) =>
     .nullable()
     .meta({ description: `${description}; null while part of the upload is queued`, example });
 
+const origin = <T extends z.ZodType>(type: T, description: string, example: string | number) =>
+  type.nullable().meta({ description: `${description}; null: not known, or its parts differ`, example });
+
 export const receiptSchema = z.object({
   id: uploadId,
-  status: z.enum(UPLOAD_STATUSES).meta({ example: 'stored' }),
+  status: z.enum(UPLOAD_STATUSES).meta({
+    description: '`refused`: as a whole, before any worker saw it. Those that are alike are one, with a count',
+    example: 'stored',
+  }),
   received_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:01.000Z' }),
   stored_at: z.iso.datetime().nullable().meta({ example: '2026-11-21T09:30:01.200Z' }),
   accepted: count('Executions that were new', 1),
   duplicate: count('Executions that were already known', 0),
   rejected: z.int().meta({ description: 'Rows that were refused', example: 0 }),
+  conflicting: count('Executions, new or known, of which another result is stored under the same names', 0),
   on_default_branch: count('Accepted executions on the default branch; insights show only these', 1),
   rejections,
   warnings,
-  failure: z.string().nullable().meta({ description: 'Why it failed', example: null }),
+  failure: z.string().nullable().meta({ description: 'Why it failed, or was refused', example: null }),
+  refusals: z.int().meta({ description: 'How often uploads like it were refused; 0 unless it was', example: 0 }),
+  sender: origin(z.string(), 'The name of the key that sent it, or a person as `@login`', 'ci of acme'),
+  format: origin(z.string(), 'The format of its reports, or `otlp`', 'junit'),
+  pipeline_name: origin(z.string(), 'The pipeline', 'CI'),
+  job_name: origin(z.string(), 'The CI job', 'unit'),
+  run_id: origin(z.string(), 'The run', '1001'),
+  run_attempt: origin(z.int(), 'The attempt of the run', 1),
+  commit_sha: origin(z.string(), 'The commit', '1111111111111111111111111111111111111111'),
+  branch: origin(z.string(), 'The branch', 'main'),
+  pull_request: origin(z.int(), 'The pull request', 7),
 });
 
 export const TOO_LARGE: ResponseDescription = {

@@ -14,6 +14,7 @@ import * as common from './common.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
+import { fewerTestsJson, fewerTestsSchema, type UsualTestsOfJobs } from './usual-tests.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
   name: 'commit-failures',
@@ -72,6 +73,11 @@ const response = z.object({
   verdicts: z
     .object(Object.fromEntries(COMMIT_VERDICTS.map((verdict) => [verdict, z.int()])))
     .meta({ description: 'How many failed tests have each verdict, on all pages', example: exampleCounts() }),
+  fewer_tests: z.array(fewerTestsSchema).meta({
+    description:
+      'Attempts of CI jobs that ran far fewer tests than usual, as when the runner stops at the first failure: what did not run has no verdict',
+    example: [],
+  }),
   failures: z.array(failureSchema),
 });
 
@@ -86,7 +92,7 @@ const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/fail
 export function mountCommitFailures(
   app: AnyElysia,
   http: Http,
-  deps: common.InsightsDeps & { commits: Commits; evidence: FailureEvidence },
+  deps: common.InsightsDeps & { commits: Commits; evidence: FailureEvidence; usualTests: UsualTestsOfJobs },
 ): void {
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',
@@ -117,7 +123,7 @@ export function mountCommitFailures(
       const repository = await deps.repositories.find(path.owner, path.repository);
       const found = repository
         ? await readCommitFailures(deps, repository, filters, signal)
-        : { runs: 0, failures: [] };
+        : { runs: [], failures: [] };
       const listed = found.failures.filter(({ verdict }) => verdicts.length === 0 || verdicts.includes(verdict));
       const asked = {
         path,
@@ -129,11 +135,13 @@ export function mountCommitFailures(
       const page = await readPage(pagedFailures, asked, async ({ key, direction, perPage }) =>
         rowsBeyond(listed, pagedFailures.keyOf, { key, isForward: direction === 'next', limit: perPage + 1 }),
       );
+      const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
       const reply = pageReply(page, 'failures', toJson);
       const counts = Object.fromEntries(
         COMMIT_VERDICTS.map((one) => [one, found.failures.filter(({ verdict }) => verdict === one).length]),
       );
-      return { ...reply, body: { ...reply.body, runs: found.runs, total: listed.length, verdicts: counts } };
+      const body = { runs: found.runs.length, total: listed.length, verdicts: counts };
+      return { ...reply, body: { ...reply.body, ...body, fewer_tests: fewer.map(fewerTestsJson) } };
     },
   });
 }

@@ -45,8 +45,8 @@ export interface CommitFailure {
 }
 
 export interface CommitFailures {
-  /** Attempts of CI jobs that were uploaded for the commit. */
-  runs: number;
+  /** Attempts of CI jobs that were uploaded for the commit, by UTC day. */
+  runs: CommitRun[];
   failures: CommitFailure[];
 }
 
@@ -68,7 +68,7 @@ export async function readCommitFailures(
       (runAttempt === undefined || run.run_attempt === runAttempt),
   );
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
-  if (testIds.length === 0) return { runs: runs.length, failures: [] };
+  if (testIds.length === 0) return { runs, failures: [] };
   const [results, troubles, tests, quarantines] = await Promise.all([
     deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
     RunTroubles.of(deps.db, repository.id, runs.filter(mayBeTroubled).map(placeOf)),
@@ -94,7 +94,7 @@ export async function readCommitFailures(
     if (isTroubled) found.troubled.add(key);
   }
   const failures = [...Map.groupBy(results, placeKey).values()].flatMap((group) => judged(group, found) ?? []);
-  return { runs: runs.length, failures };
+  return { runs, failures };
 }
 
 interface Found {

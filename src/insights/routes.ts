@@ -26,6 +26,7 @@ import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountSegments } from './segments.ts';
 import { mountStats } from './stats.ts';
+import { UsualTestsOfJobs } from './usual-tests.ts';
 
 const MOUNTED = [
   mountRepositories,
@@ -55,6 +56,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runLists: new RunLists(stores.clickhouse),
+    usualTests: new UsualTestsOfJobs(stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),
   };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);

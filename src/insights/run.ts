@@ -15,6 +15,7 @@ import * as common from './common.ts';
 import { readRunId } from './run-id.ts';
 import { ID_EXAMPLE, runFields, runJson } from './run-json.ts';
 import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
+import type { UsualTestsOfJobs } from './usual-tests.ts';
 
 /** More are left out of the answer. */
 const JOBS_MAX = 10_000;
@@ -38,6 +39,11 @@ const jobSchema = z.object({
     description: 'Why, in words; null if nothing went wrong, or if it was not judged',
     example: '1 of 212 executions failed unexpectedly: too few to be trouble',
   }),
+  usual_tests: z.int().nullable().meta({
+    description:
+      'How many tests the CI job usually runs on the default branch, if this attempt ran far fewer, as when its runner stops at the first failure; otherwise null',
+    example: null,
+  }),
 });
 const reportSchema = z.object({
   upload_id: z.guid().meta({ example: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a' }),
@@ -48,13 +54,20 @@ const reportSchema = z.object({
   accepted: z.int().meta({ example: 215 }),
   duplicate: z.int().meta({ example: 0 }),
   rejected: z.int().meta({ example: 0 }),
+  conflicting: z
+    .int()
+    .meta({ description: 'Executions of which another result is stored under the same names', example: 0 }),
 });
 
 const response = z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.array(reportSchema) });
 
 export type RunAnswer = z.output<typeof response>;
 
-export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps & { commits: Commits }): void =>
+export const mountRun = (
+  app: AnyElysia,
+  http: Http,
+  deps: common.InsightsDeps & { commits: Commits; usualTests: UsualTestsOfJobs },
+): void =>
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/runs/:id', {
     operationId: 'getRun',
     tag: common.TAG,
@@ -85,7 +98,12 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
       const [first] = rows;
       if (!first) throw unknownRun();
       const failedJobs = rows.filter(mayBeTroubled);
-      const troubles = await RunTroubles.of(deps.db, repository.id, failedJobs.map(placeOf));
+      const [troubles, fewer] = await Promise.all([
+        RunTroubles.of(deps.db, repository.id, failedJobs.map(placeOf)),
+        deps.usualTests.fewer(repository, rows),
+      ]);
+      const usualOf = ({ job_name, run_attempt }: CommitRun): number | null =>
+        fewer.find(({ jobName, runAttempt }) => jobName === job_name && runAttempt === run_attempt)?.usual ?? null;
       const total = (countOf: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + countOf(row), 0);
       const whole = {
         pipeline_name: name.pipelineName,
@@ -110,7 +128,7 @@ export const mountRun = (app: AnyElysia, http: Http, deps: common.InsightsDeps &
       };
       const jobs = rows
         .slice(0, JOBS_MAX)
-        .map((row) => jobJson(row, mayBeTroubled(row) ? troubles.of(placeOf(row)) : undefined));
+        .map((row) => jobJson(row, mayBeTroubled(row) ? troubles.of(placeOf(row)) : undefined, usualOf(row)));
       return { body: { ...runJson(whole, troubles), jobs, reports: reports.map(reportJson) } };
     },
   });
@@ -124,7 +142,11 @@ const byStart = (one: CommitRun, other: CommitRun): number =>
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-const jobJson = (row: CommitRun, explained: RunExplanation | undefined): z.input<typeof jobSchema> => ({
+const jobJson = (
+  row: CommitRun,
+  explained: RunExplanation | undefined,
+  usual: number | null,
+): z.input<typeof jobSchema> => ({
   job_name: row.job_name,
   run_attempt: row.run_attempt,
   job_url: row.job_url || null,
@@ -136,6 +158,7 @@ const jobJson = (row: CommitRun, explained: RunExplanation | undefined): z.input
   failed_tests: row.failed_tests.length,
   trouble: explained?.trouble ?? 'none',
   trouble_reason: explained?.reason ?? null,
+  usual_tests: usual,
 });
 
 const reportJson = (report: Awaited<ReturnType<typeof reportsOfRun>>[number]): z.input<typeof reportSchema> => ({
@@ -147,4 +170,5 @@ const reportJson = (report: Awaited<ReturnType<typeof reportsOfRun>>[number]): z
   accepted: report.accepted,
   duplicate: report.duplicate,
   rejected: report.rejected,
+  conflicting: report.conflicting,
 });

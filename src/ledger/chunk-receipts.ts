@@ -2,6 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKeyOf } from '../domain/identity.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { shownName } from '../domain/text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { uploadChunks } from '../postgres/schema.ts';
 import type { PreparedChunk } from './prepare.ts';
@@ -11,8 +13,19 @@ import { NOTHING_ON_DEFAULT } from './receipt.ts';
 const isUnexpectedlyOff = ({ isOnDefaultBranch, origin, executions }: PreparedChunk): boolean =>
   !isOnDefaultBranch && origin.baseRef === '' && origin.pullRequest === 0 && executions.length > 0;
 
-/** @param accepted executions that no block had claimed */
-export function receiptOf(chunk: PreparedChunk, accepted: number) {
+/** Also names for which every row was rejected. */
+const shown = (name: string): string => shownName(name, NAME_LENGTH_MAX);
+
+export interface ChunkCounts {
+  /** Executions that no block had claimed. */
+  accepted: number;
+  /** Executions of which another result is stored. */
+  conflicting: number;
+}
+
+export function receiptOf(chunk: PreparedChunk, { accepted, conflicting }: ChunkCounts) {
+  const rejected = chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0);
+  const { run, origin } = chunk;
   return {
     upload_id: chunk.uploadId,
     chunk_index: chunk.chunkIndex,
@@ -21,15 +34,24 @@ export function receiptOf(chunk: PreparedChunk, accepted: number) {
     received_at: new Date(chunk.receivedAt).toISOString(),
     accepted,
     duplicate: chunk.executions.length - accepted,
-    rejected: chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0),
+    rejected,
+    conflicting,
+    has_problem: rejected > 0 || conflicting > 0 || chunk.warnings.length > 0,
     on_default_branch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
     run_key: runKeyOf(chunk.repositoryId, {
-      pipelineName: chunk.run.pipeline_name,
-      runId: chunk.run.run_id,
-      commit: chunk.run.commit ?? '',
+      pipelineName: run.pipeline_name,
+      runId: run.run_id,
+      commit: run.commit ?? '',
     }),
-    job_name: chunk.run.job_name,
-    run_attempt: chunk.run.run_attempt,
+    pipeline_name: shown(run.pipeline_name),
+    job_name: shown(run.job_name),
+    run_id: shown(run.run_id),
+    run_attempt: run.run_attempt,
+    commit_sha: shown(run.commit ?? ''),
+    branch: shown(origin.branch),
+    pull_request: origin.pullRequest,
+    format: chunk.format,
+    sender: chunk.sender,
     rejections: chunk.rejections,
     warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
   };
@@ -50,13 +72,16 @@ export async function recordReceipts(
   const { rows } = await tx.execute(sql`
     with added as (
       insert into ${uploadChunks} (upload_id, chunk_index, chunk_count, repository_id, block_id, received_at, accepted,
-        duplicate, rejected, on_default_branch, run_key, job_name, run_attempt, rejections, warnings)
+        duplicate, rejected, conflicting, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
+        run_attempt, commit_sha, branch, pull_request, format, sender, rejections, warnings)
       select upload_id, chunk_index, chunk_count, repository_id, ${blockId}::bigint, received_at, accepted,
-        duplicate, rejected, on_default_branch, run_key, job_name, run_attempt, rejections, warnings
+        duplicate, rejected, conflicting, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
+        run_attempt, commit_sha, branch, pull_request, format, sender, rejections, warnings
       from jsonb_to_recordset(${JSON.stringify(receipts)}::jsonb) as receipt (
         upload_id uuid, chunk_index int, chunk_count int, repository_id uuid, received_at timestamptz, accepted int,
-        duplicate int, rejected int, on_default_branch int, run_key uuid, job_name text, run_attempt int,
-        rejections jsonb, warnings jsonb)
+        duplicate int, rejected int, conflicting int, has_problem boolean, on_default_branch int, run_key uuid,
+        pipeline_name text, job_name text, run_id text, run_attempt bigint, commit_sha text, branch text,
+        pull_request bigint, format text, sender text, rejections jsonb, warnings jsonb)
       on conflict do nothing
       returning duplicate
     )

@@ -2,13 +2,13 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
-import { type Claim, packIds, unpackIds } from './claims.ts';
+import { type Claim, ClaimedResults, packIds, unpackIds } from './claims.ts';
 
 /** Reads the claims of these sources, and the blocks among them that are not stored. */
 export async function readClaims(
   tx: Executor,
   sourceKeys: string[],
-): Promise<{ claimed: Map<string, Set<bigint>>; unstored: Map<string, number[]> }> {
+): Promise<{ claimed: Map<string, ClaimedResults>; unstored: Map<string, number[]> }> {
   const rows = await tx
     .select({
       sourceKey: ingestClaims.sourceKey,
@@ -19,12 +19,12 @@ export async function readClaims(
     .from(ingestClaims)
     .innerJoin(ingestBlocks, eq(ingestBlocks.blockId, ingestClaims.blockId))
     .where(sql`${ingestClaims.sourceKey} = any(${sql.param(sourceKeys)}::uuid[])`);
-  const claimed = new Map<string, Set<bigint>>();
+  const claimed = new Map<string, ClaimedResults>();
   const unstored = new Map<string, number[]>();
   for (const row of rows) {
-    const ids = claimed.get(row.sourceKey) ?? new Set<bigint>();
-    for (const id of unpackIds(row.ids)) ids.add(id);
-    claimed.set(row.sourceKey, ids);
+    const results = claimed.get(row.sourceKey) ?? new ClaimedResults();
+    results.addPacked(row.ids);
+    claimed.set(row.sourceKey, results);
     if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
   }
   return { claimed, unstored };

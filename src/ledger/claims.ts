@@ -1,4 +1,5 @@
 /** Claims: which executions of a source belong to which block, in eight bytes per execution. */
+import { splitExecutionId } from '../domain/identity.ts';
 
 export interface Claim {
   sourceKey: string;
@@ -18,6 +19,38 @@ export function unpackIds(packed: Uint8Array): bigint[] {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   return Array.from({ length: packed.byteLength / 8 }, (_, i) => view.getBigUint64(i * 8));
 }
+
+/** Which results of a source are claimed, by the test that they are of: nearly always one. */
+export class ClaimedResults {
+  readonly #variants = new Map<number, number | number[]>();
+
+  addPacked(packed: Uint8Array): void {
+    const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+    for (let at = 0; at < packed.byteLength; at += 8) this.#add(view.getUint32(at), view.getUint32(at + 4));
+  }
+
+  /** Claims a result. `isNew`: it was not claimed; `conflicts`: another one of the same test is. */
+  claim(id: bigint): { isNew: boolean; conflicts: boolean } {
+    return this.#add(Number(id >> 32n), Number(id & 0xffffffffn));
+  }
+
+  #add(upper: number, lower: number): { isNew: boolean; conflicts: boolean } {
+    const { place, variant } = splitExecutionId(upper, lower);
+    const known = this.#variants.get(place);
+    if (known === undefined) {
+      this.#variants.set(place, variant);
+      return FIRST;
+    }
+    if (known === variant) return REPEATED;
+    if (typeof known === 'number') this.#variants.set(place, [known, variant]);
+    else if (known.includes(variant)) return { isNew: false, conflicts: true };
+    else known.push(variant);
+    return { isNew: true, conflicts: true };
+  }
+}
+
+const FIRST = { isNew: true, conflicts: false };
+const REPEATED = { isNew: false, conflicts: false };
 
 /** Source keys are locked in buckets, so that a transaction takes a bounded number of locks. */
 const LOCK_BUCKETS = 1_024;

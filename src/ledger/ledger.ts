@@ -31,6 +31,7 @@ import { valuesOf } from './block.ts';
 import { confirmReceipts, receiptOf, recordReceipts } from './chunk-receipts.ts';
 import { readClaims, recordClaims, retractClaims } from './claim-store.ts';
 import { lockBuckets } from './claims.ts';
+import { recordConflicts } from './conflicts.ts';
 import { inBlockOrder, type NewPart, readBlock, writeParts } from './parts.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 import { UnclaimedExecutions } from './unclaimed.ts';
@@ -121,14 +122,17 @@ export class Ledger {
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
     const parts = new Map<string, NewPart>();
+    const conflicts: PreparedChunk[] = [];
     const receipts = chunks.map((chunk) => {
-      const executions = unclaimed.of(chunk);
+      const { executions, conflicting, hasNewConflict } = unclaimed.of(chunk);
       if (executions.length > 0) addTo(parts, chunk, executions);
-      return receiptOf(chunk, executions.length);
+      if (hasNewConflict) conflicts.push(chunk);
+      return receiptOf(chunk, { accepted: executions.length, conflicting });
     });
     const recorded = parts.size === 0 ? undefined : await recordBlock(tx, inBlockOrder(parts.values()), unclaimed);
     const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
     const pending = [...unclaimed.duplicatesIn(unstored)];
+    await recordConflicts(tx, conflicts, this.deps.clock.now());
     return recorded ? { recorded, pending, duplicates } : { pending, duplicates };
   }
 

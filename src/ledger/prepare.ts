@@ -7,6 +7,7 @@ import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts'
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
 import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
+import { type ReportedResult, variantOf } from '../domain/result-variant.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
 import type { TestRunsJob } from '../queue/test-runs.ts';
@@ -39,6 +40,10 @@ export interface PreparedChunk {
   chunkIndex: number;
   chunkCount: number;
   receivedAt: number;
+  /** Of its reports; null if the producer does not say. */
+  format: string | null;
+  /** Who sent it; null if the producer does not say. */
+  sender: string | null;
   repositoryId: string;
   isOnDefaultBranch: boolean;
   run: Run;
@@ -60,12 +65,15 @@ export interface PrepareOptions {
 /** Shared by all executions without failures, which are most of them. */
 const NO_FAILURES: readonly PreparedFailure[] = [];
 
+const NONE_REPORTED: ReportedResult['failures'] = [];
+
 const testIds = new TestIds();
 
 export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
-  const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source));
+  const named = { ...origin, commit: job.run.commit ?? '' };
+  const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source, named));
   const failures = failureRows(job);
   const wrongRun = runRejection(job.run);
   const rejections = new Rejections();
@@ -86,9 +94,14 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
     const sourceKey = entry(sourceKeys, entry(columns.source, row));
     const testId = testIds.of(options.repositoryId, name);
     const status = entry(columns.status, row);
+    const variant = variantOf({
+      status,
+      isFlaky: entry(columns.is_flaky, row),
+      failures: reportedFailures(job, failures.get(row)),
+    });
     executions.push({
       row,
-      id: executionIdOf(sourceKey, entry(columns.key, row)),
+      id: executionIdOf(sourceKey, entry(columns.key, row), name, variant),
       sourceKey,
       testId,
       status,
@@ -102,6 +115,8 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
     chunkIndex: job.chunk.index,
     chunkCount: job.chunk.count,
     receivedAt,
+    format: job.format,
+    sender: job.sender,
     repositoryId: options.repositoryId,
     isOnDefaultBranch: isOnDefaultBranch(origin, options.defaultBranch),
     run: job.run,
@@ -129,6 +144,16 @@ function failureRows(job: TestRunsJob): Map<number, number[]> {
     else found.set(execution, [row]);
   }
   return found;
+}
+
+function reportedFailures(
+  { failures: { attempt, type, message, stacktrace } }: TestRunsJob,
+  rows: readonly number[] | undefined,
+): ReportedResult['failures'] {
+  if (!rows) return NONE_REPORTED;
+  return rows
+    .slice(0, FAILURES_MAX)
+    .map((row) => [attempt[row] ?? 1, type[row] ?? null, message[row] ?? null, stacktrace[row] ?? null] as const);
 }
 
 /** Every failed execution has at least one failure, so that it belongs to a failure group. */

@@ -3,9 +3,10 @@ import { and, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import type { RefusedUploads } from '../postgres/refused-uploads.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, repositories, uploadChunks } from '../postgres/schema.ts';
-import { assembleReceipt, type Chunk, chunkColumns, type Receipt } from './receipt.ts';
+import { assembleReceipt, type Chunk, chunkColumns, type Receipt, receiptOfRefusal } from './receipt.ts';
 
 /** With the repository that it is for. */
 export interface ListedReceipt extends Receipt {
@@ -20,6 +21,8 @@ export interface ReceiptListRequest {
   repository: RepositoryName | null;
   /** Only uploads in which a row was rejected. */
   isRejectedOnly: boolean;
+  /** Only uploads that people should look at: refused, rejected in parts, in conflict, or with a warning. */
+  isProblemOnly: boolean;
   /** The row before the first that is wanted; null: from the newest, or in the other direction from the oldest. */
   key: ReceiptKey | null;
   direction: 'next' | 'previous';
@@ -34,9 +37,32 @@ const pageRow = z.object({
   name: z.string(),
 });
 
-/** Nearest to the key first. */
-export async function listReceipts(
-  { db, repositories: known }: { db: Database; repositories: RepositoryStore },
+interface ReceiptListDeps {
+  db: Database;
+  repositories: RepositoryStore;
+  refusals: RefusedUploads;
+}
+
+/** Nearest to the key first. What was refused before any worker saw it has its place in time among the others. */
+export async function listReceipts(deps: ReceiptListDeps, request: ReceiptListRequest): Promise<ListedReceipt[]> {
+  const [taken, refused] = await Promise.all([
+    takenUploads(deps, request),
+    request.isRejectedOnly ? [] : deps.refusals.page(request),
+  ]);
+  const listed = refused.map((one) => ({
+    ...receiptOfRefusal(one),
+    repository: { owner: one.owner, name: one.repository },
+  }));
+  const sign = request.direction === 'next' ? -1 : 1;
+  return [...taken, ...listed]
+    .sort(
+      (one, other) => sign * (one.receivedAt.getTime() - other.receivedAt.getTime() || (one.id < other.id ? -1 : 1)),
+    )
+    .slice(0, request.rows);
+}
+
+async function takenUploads(
+  { db, repositories: known }: ReceiptListDeps,
   request: ReceiptListRequest,
 ): Promise<ListedReceipt[]> {
   const { repository } = request;
@@ -70,17 +96,18 @@ const keyOf = ({ uploadId, repositoryId }: Pick<Chunk, 'uploadId' | 'repositoryI
 
 /**
  * The chunks of an upload are received at the same time. So they are neighbours in the index by repository and time, and
- * a page reads as much of it as it shows. The list of all repositories reads the index by time, and what was rejected
- * has a separate index, because it is rare.
+ * a page reads as much of it as it shows. The list of all repositories reads the index by time, and what people
+ * should look at has a separate index, because it is rare.
  */
 function receiptPageStatement(
-  { isRejectedOnly, key, direction, rows }: ReceiptListRequest,
+  { isRejectedOnly, isProblemOnly, key, direction, rows }: ReceiptListRequest,
   repositoryId: string | null,
 ): SQL {
   const isNext = direction === 'next';
   const order = isNext ? sql`desc` : sql`asc`;
   const conditions = [
     ...(repositoryId === null ? [] : [sql`repository_id = ${repositoryId}`]),
+    ...(isRejectedOnly || isProblemOnly ? [sql`has_problem`] : []),
     ...(isRejectedOnly ? [sql`rejected > 0`] : []),
     ...(key === null
       ? []

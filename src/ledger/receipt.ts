@@ -1,14 +1,17 @@
 /** The receipt of an upload, put together from those of its chunks. */
 import { getTableColumns, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { shortBranch } from '../domain/default-branch.ts';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
 import type { UploadStatus } from '../domain/status.ts';
+import type { UploadOrigin } from '../domain/upload-origin.ts';
+import type { RefusedUpload } from '../postgres/refused-uploads.ts';
 import { blockParts, stale, uploadChunks } from '../postgres/schema.ts';
-import { rejectionSchema } from '../queue/test-runs.ts';
+import { rejectionSchema, type TestRunsJob } from '../queue/test-runs.ts';
 
 /** The outcome of an upload. Counts are null while part of it is queued. */
-export interface Receipt {
+export interface Receipt extends UploadOrigin {
   id: string;
   status: UploadStatus;
   receivedAt: Date;
@@ -16,11 +19,47 @@ export interface Receipt {
   accepted: number | null;
   duplicate: number | null;
   rejected: number;
+  /** Executions, new or not, of which another result is stored under the same names. */
+  conflicting: number | null;
   onDefaultBranch: number | null;
   rejections: Rejection[];
   warnings: string[];
-  /** Why it failed. */
+  /** Why it failed, or was refused. */
   failure: string | null;
+  /** How often uploads that are alike were refused, of which this is the newest; 0 unless it was refused. */
+  refusals: number;
+}
+
+/** What a job says of the origin of its executions. */
+export const originOfJob = ({ run, format, sender }: Pick<TestRunsJob, 'run' | 'format' | 'sender'>): UploadOrigin => ({
+  pipelineName: run.pipeline_name,
+  jobName: run.job_name,
+  runId: run.run_id,
+  runAttempt: run.run_attempt,
+  commit: run.commit || null,
+  branch: run.branch === null ? null : shortBranch(run.branch) || null,
+  pullRequest: run.pull_request,
+  format,
+  sender,
+});
+
+/** What the chunks of an upload have in common. */
+function originOfChunks(chunks: readonly Chunk[]): UploadOrigin {
+  const common = <T>(partOf: (chunk: Chunk) => T): T | null => {
+    const [first, ...others] = new Set(chunks.map(partOf));
+    return first === undefined || others.length > 0 ? null : first;
+  };
+  return {
+    pipelineName: common((chunk) => chunk.pipelineName),
+    jobName: common((chunk) => chunk.jobName),
+    runId: common((chunk) => chunk.runId),
+    runAttempt: common((chunk) => chunk.runAttempt),
+    commit: common((chunk) => chunk.commitSha) || null,
+    branch: common((chunk) => chunk.branch) || null,
+    pullRequest: common((chunk) => chunk.pullRequest) || null,
+    format: common((chunk) => chunk.format),
+    sender: common((chunk) => chunk.sender),
+  };
 }
 
 /** Columns of a chunk that a receipt needs. */
@@ -53,7 +92,10 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
   const sum = (countOf: (chunk: Chunk) => number): number => chunks.reduce((total, chunk) => total + countOf(chunk), 0);
   const times = chunks.map((chunk) => chunk.storedAt?.getTime() ?? 0);
   const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
+  const conflicting = sum((chunk) => chunk.conflicting);
+  const warnings = new Set(chunks.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings)));
   return {
+    ...originOfChunks(chunks),
     id: first.uploadId,
     status,
     receivedAt: first.receivedAt,
@@ -61,15 +103,42 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
     accepted: isCounted ? sum((chunk) => chunk.accepted) : null,
     duplicate: isCounted ? sum((chunk) => chunk.duplicate) : null,
     rejected: sum((chunk) => chunk.rejected),
+    conflicting: isCounted ? conflicting : null,
     onDefaultBranch: isCounted ? onDefaultBranch : null,
     rejections: mergeRejections(chunks.flatMap((chunk) => z.array(rejectionSchema).parse(chunk.rejections))),
-    warnings: [...new Set(chunks.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings)))].filter(
-      (warning) => warning !== NOTHING_ON_DEFAULT || (status === 'stored' && onDefaultBranch === 0),
-    ),
+    warnings: [
+      ...[...warnings].filter(
+        (warning) => warning !== NOTHING_ON_DEFAULT || (status === 'stored' && onDefaultBranch === 0),
+      ),
+      ...(conflicting > 0 ? [conflictWarning(conflicting, first)] : []),
+    ],
     failure,
+    refusals: 0,
   };
 }
+
+export const receiptOfRefusal = ({ refusedAt, reason, ...refused }: RefusedUpload): Receipt => ({
+  ...refused,
+  status: 'refused',
+  receivedAt: refusedAt,
+  storedAt: null,
+  accepted: 0,
+  duplicate: 0,
+  rejected: 0,
+  conflicting: 0,
+  onDefaultBranch: 0,
+  rejections: [],
+  warnings: [],
+  failure: reason,
+});
 
 /** Noted with each such chunk, and shown if there is no other. */
 export const NOTHING_ON_DEFAULT =
   'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';
+
+/** In the words of a shell, so that it can be pasted. */
+const conflictWarning = (count: number, { jobName, format }: Pick<Chunk, 'jobName' | 'format'>): string =>
+  `Conflict: ${count} ${count === 1 ? 'result differs' : 'results differ'} from what is stored under the same names (pipeline, job, run, attempt, report). Both are kept. If they are from another leg of a matrix or another report, name them: --job ${quoted(`${jobName} ($LEG)`)} or --report ${quoted(`$LEG/${format ?? 'report'}`)}, where LEG is the name of the leg.`;
+
+/** A name within double quotes of a shell, in which only LEG is replaced. */
+const quoted = (text: string): string => `"${text.replace(/[\\"`]|\$(?!LEG\b)/g, '\\$&')}"`;

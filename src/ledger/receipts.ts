@@ -5,15 +5,17 @@ import { and, eq, isNotNull, isNull, lt } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { DAY_MS } from '../domain/time.ts';
+import { NO_ORIGIN, type Refusal, type UploadOrigin } from '../domain/upload-origin.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { payloadOf } from '../postgres/dead-letters.ts';
+import { RefusedUploads } from '../postgres/refused-uploads.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
 import type { Producers } from '../queue/producer.ts';
 import { chunkJobId, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
 import { bundleJobIds, bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
-import { assembleReceipt, chunkColumns, type Receipt } from './receipt.ts';
+import { assembleReceipt, chunkColumns, originOfJob, type Receipt, receiptOfRefusal } from './receipt.ts';
 import { type ListedReceipt, listReceipts, type ReceiptListRequest } from './receipt-list.ts';
 
 /** How long a receipt can be read, far longer than any job waits for one. */
@@ -25,6 +27,7 @@ export async function forgetOldReceipts(db: Database, now: number): Promise<void
   await onPostgres(() =>
     db.delete(uploadChunks).where(and(lt(uploadChunks.receivedAt, before), isNotNull(uploadChunks.storedAt))),
   );
+  await new RefusedUploads(db).forget(before);
 }
 
 export interface ReceiptDeps {
@@ -34,7 +37,7 @@ export interface ReceiptDeps {
 }
 
 /** Parts of a job that a receipt needs. */
-type JobHead = Pick<TestRunsJob, 'repository' | 'received_at' | 'rejections' | 'warnings'>;
+type JobHead = Pick<TestRunsJob, 'repository' | 'received_at' | 'rejections' | 'warnings'> & { origin: UploadOrigin };
 
 /** With the queue in which it is. */
 interface QueuedHead extends JobHead {
@@ -47,7 +50,11 @@ export class ReceiptStore {
   /** Heads of uploads that were asked for while they were queued. */
   readonly #heads = new LRUCache<string, QueuedHead>({ max: HEADS_MAX });
 
-  constructor(private readonly deps: ReceiptDeps) {}
+  readonly #refusals: RefusedUploads;
+
+  constructor(private readonly deps: ReceiptDeps) {
+    this.#refusals = new RefusedUploads(deps.db);
+  }
 
   /** The receipt of an upload to this repository, or null when there is none. */
   async find(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
@@ -55,12 +62,17 @@ export class ReceiptStore {
     if (written) return written;
     const queued = (await this.#queued(owner, name, uploadId)) ?? (await this.#buried(owner, name, uploadId));
     // Its only job may have completed between the two reads.
-    return queued ?? (await this.#written(owner, name, uploadId));
+    return queued ?? (await this.#written(owner, name, uploadId)) ?? (await this.#refused(owner, name, uploadId));
   }
 
   /** Uploads of which a chunk was taken by a worker, nearest to the key first. */
   list(request: ReceiptListRequest): Promise<ListedReceipt[]> {
-    return listReceipts(this.deps, request);
+    return listReceipts({ ...this.deps, refusals: this.#refusals }, request);
+  }
+
+  /** Uploads that were refused as a whole, each with how often. */
+  noteRefusals(refused: readonly (Refusal & { refusals: number })[], now: number): Promise<void> {
+    return this.#refusals.add(refused, now);
   }
 
   async #written(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
@@ -93,6 +105,7 @@ export class ReceiptStore {
     const job = letter && buriedJob(letter.payload);
     if (!job || !isPathOf(job.repository, owner, name)) return null;
     return {
+      ...NO_ORIGIN,
       id: uploadId,
       status: 'failed',
       receivedAt: new Date(job.received_at),
@@ -100,11 +113,18 @@ export class ReceiptStore {
       accepted: 0,
       duplicate: 0,
       rejected: 0,
+      conflicting: 0,
       onDefaultBranch: 0,
       rejections: [],
       warnings: [],
       failure: letter.reason,
+      refusals: 0,
     };
+  }
+
+  async #refused(owner: string, name: string, uploadId: string): Promise<Receipt | null> {
+    const refused = await this.#refusals.find({ owner, name }, uploadId);
+    return refused ? receiptOfRefusal(refused) : null;
   }
 
   /** Clients ask again until their upload is stored, so the job is unpacked once: that takes 10 to 30 ms. */
@@ -113,8 +133,9 @@ export class ReceiptStore {
     const head = known && (await known.isQueued()) ? known : await this.#headOf(uploadId);
     if (!head || !isPathOf(head.repository, owner, name)) return null;
     this.#heads.set(uploadId, head);
-    const { received_at, rejections, warnings } = head;
+    const { received_at, rejections, warnings, origin } = head;
     return {
+      ...origin,
       id: uploadId,
       status: 'queued',
       receivedAt: new Date(received_at),
@@ -122,10 +143,12 @@ export class ReceiptStore {
       accepted: null,
       duplicate: null,
       rejected: rejections.reduce((sum, rejection) => sum + rejection.count, 0),
+      conflicting: null,
       onDefaultBranch: null,
       rejections,
       warnings,
       failure: null,
+      refusals: 0,
     };
   }
 
@@ -144,12 +167,10 @@ export class ReceiptStore {
   }
 }
 
-const headOf = ({ repository, received_at, rejections, warnings }: TestRunsJob): JobHead => ({
-  repository,
-  received_at,
-  rejections,
-  warnings,
-});
+const headOf = (job: TestRunsJob): JobHead => {
+  const { repository, received_at, rejections, warnings } = job;
+  return { repository, received_at, rejections, warnings, origin: originOfJob(job) };
+};
 
 const isPathOf = (repository: { owner: string; name: string }, owner: string, name: string): boolean =>
   `${repository.owner}/${repository.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase();

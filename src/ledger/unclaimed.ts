@@ -1,7 +1,16 @@
 /** Finds what is new in a batch of chunks. */
 import { monthOf } from '../domain/retention.ts';
-import type { Claim } from './claims.ts';
+import { type Claim, ClaimedResults } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+
+/** The executions of a chunk that are to be stored. */
+export interface Unclaimed {
+  executions: PreparedExecution[];
+  /** Executions of the chunk, new or not, of which another result is claimed. */
+  conflicting: number;
+  /** Whether some of them are new. */
+  hasNewConflict: boolean;
+}
 
 /** Picks the executions of a batch that no block, and no earlier chunk of the batch, has claimed. */
 export class UnclaimedExecutions {
@@ -9,27 +18,30 @@ export class UnclaimedExecutions {
   count = 0;
   readonly #duplicateSources = new Set<string>();
 
-  constructor(private readonly claimed: Map<string, Set<bigint>>) {}
+  constructor(private readonly claimed: Map<string, ClaimedResults>) {}
 
-  of(chunk: PreparedChunk): PreparedExecution[] {
-    const unclaimed: PreparedExecution[] = [];
+  of(chunk: PreparedChunk): Unclaimed {
+    const executions: PreparedExecution[] = [];
+    let conflicting = 0;
+    let hasNewConflict = false;
     for (const execution of chunk.executions) {
-      const known = this.#knownOf(execution.sourceKey);
-      if (known.has(execution.id)) {
+      const { isNew, conflicts } = this.#knownOf(execution.sourceKey).claim(execution.id);
+      if (conflicts) conflicting++;
+      if (!isNew) {
         this.#duplicateSources.add(execution.sourceKey);
         continue;
       }
-      known.add(execution.id);
+      if (conflicts) hasNewConflict = true;
       this.#take(execution);
-      unclaimed.push(execution);
+      executions.push(execution);
     }
-    return unclaimed;
+    return { executions, conflicting, hasNewConflict };
   }
 
-  #knownOf(sourceKey: string): Set<bigint> {
+  #knownOf(sourceKey: string): ClaimedResults {
     let known = this.claimed.get(sourceKey);
     if (known === undefined) {
-      known = new Set();
+      known = new ClaimedResults();
       this.claimed.set(sourceKey, known);
     }
     return known;

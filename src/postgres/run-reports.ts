@@ -18,6 +18,8 @@ export interface RunReport {
   accepted: number;
   duplicate: number;
   rejected: number;
+  /** Executions of which another result is stored under the same names. */
+  conflicting: number;
 }
 
 /** In order of arrival. */
@@ -26,9 +28,10 @@ export async function reportsOfRun(
   repositoryId: string,
   run: { pipelineName: string; runId: string; commit: string },
 ): Promise<RunReport[]> {
-  const { uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected } = uploadChunks;
+  const { uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting } =
+    uploadChunks;
   const chunks = await db
-    .select({ uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected })
+    .select({ uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting })
     .from(uploadChunks)
     .where(and(eq(uploadChunks.runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
     .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))
@@ -51,6 +54,7 @@ export async function reportsOfRun(
         accepted: sum((one) => one.accepted),
         duplicate: sum((one) => one.duplicate),
         rejected: sum((one) => one.rejected),
+        conflicting: sum((one) => one.conflicting),
       },
     ];
   });

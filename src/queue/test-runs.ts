@@ -12,7 +12,7 @@ import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { wholeNumbers } from '../domain/plain-array.ts';
 import { REJECTION_EXAMPLES_MAX, type Rejection } from '../domain/rejections.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
-import { cleanText, malformedReason } from '../domain/text.ts';
+import { cleanText, malformedReason, shownName } from '../domain/text.ts';
 import { defineJob } from './job-kind.ts';
 
 /** With more executions in a job, a retry repeats too much; with fewer, the queue's cost per job shows. */
@@ -37,6 +37,13 @@ const failuresSchema = z.object({
 /** Sentences for the receipt: PostgreSQL keeps no NUL, and no half of a surrogate pair. */
 const sentence = z.string().overwrite(cleanText);
 
+/** Shown only, so what is longer is cut. */
+const label = z
+  .string()
+  .overwrite((text) => shownName(text, NAME_LENGTH_MAX))
+  .nullable()
+  .default(null);
+
 /** Rows that were refused before the queue, grouped by reason, for the receipt. */
 export const rejectionSchema = z.object({
   reason: sentence,
@@ -54,6 +61,8 @@ export const testRunsSchema = z
     upload_id: z.uuid().describe('Groups the chunks of one upload; the id of its receipt'),
     chunk: z.object({ index: z.int().min(0), count: z.int().min(1) }).default({ index: 0, count: 1 }),
     received_at: z.iso.datetime({ offset: true }),
+    format: label.describe('What its reports are, such as junit or otlp; for the receipt'),
+    sender: label.describe('Who sends it; for the receipt'),
     repository: z.object({
       host: z.string().min(1).max(NAME_LENGTH_MAX).default(DEFAULT_HOST),
       owner: ownerSchema,

@@ -50,8 +50,8 @@ describe.skipIf(!hasBrowser)('operators', () => {
   test('find the uploads in which rows were rejected, with the reasons, by a link', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open('/operations?view=uploads');
-      await page.getByLabel('Only with rejected rows').check();
-      await page.waitForURL(/rejected=true/);
+      await page.getByLabel('Only with problems').check();
+      await page.waitForURL(/problems=true/);
       await page.getByLabel('Repository').fill(name);
       await page.waitForURL(/repository=/);
       await page.reload();

@@ -399,6 +399,16 @@ test('no text of a report or of the service commands the runner that shows the l
   }
 });
 
+test('results in conflict are counted, and the warning says how to name them apart', async () => {
+  receipt = { ...STORED, conflicting: 2, warnings: ['Conflict: 2 results differ. Name them: --job "unit ($LEG)".'] };
+  const { out, code } = await push(['a.xml']);
+  expect(out).toEqual([
+    '1 report of 1 uploaded: 3 executions accepted, 1 duplicate, 0 rejected, 2 in conflict.',
+    'a.xml: Conflict: 2 results differ. Name them: --job "unit ($LEG)".',
+  ]);
+  expect(code).toBe(0);
+});
+
 test('if everything is a duplicate, a hint says how to distinguish reports', async () => {
   receipt = { ...STORED, accepted: 0, duplicate: 4 };
   const { out, code } = await push(['a.xml']);

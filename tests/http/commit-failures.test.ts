@@ -24,6 +24,7 @@ interface Failures {
   per_page: number;
   runs: number;
   total: number;
+  fewer_tests?: unknown[];
   verdicts: Record<string, number>;
   failures: Failure[];
 }
@@ -235,6 +236,7 @@ describe('the list', () => {
       runs: 0,
       total: 0,
       verdicts: nothing,
+      fewer_tests: [],
       failures: [],
     });
     expect(await failuresOf('commit-1')).toMatchObject({ runs: 1, total: 0 });

@@ -382,10 +382,21 @@ describe('receipts', () => {
     accepted: 4,
     duplicate: 1,
     rejected: 2,
+    conflicting: 1,
     onDefaultBranch: 4,
     rejections: [{ reason: 'older than the retention of 90 days', count: 2, examples: ['a'] }],
     warnings: ['w'],
     failure: null,
+    refusals: 0,
+    pipelineName: 'CI',
+    jobName: 'unit',
+    runId: '1001',
+    runAttempt: 1,
+    commit: 'c1',
+    branch: 'main',
+    pullRequest: null,
+    format: 'junit',
+    sender: 'ci of acme',
   };
   test('report the outcome of an upload', async () => {
     receipt = stored;
@@ -397,10 +408,21 @@ describe('receipts', () => {
       accepted: 4,
       duplicate: 1,
       rejected: 2,
+      conflicting: 1,
       on_default_branch: 4,
       rejections: stored.rejections,
       warnings: ['w'],
       failure: null,
+      refusals: 0,
+      sender: 'ci of acme',
+      format: 'junit',
+      pipeline_name: 'CI',
+      job_name: 'unit',
+      run_id: '1001',
+      run_attempt: 1,
+      commit_sha: 'c1',
+      branch: 'main',
+      pull_request: null,
     });
   });
   test('have null for counts while the upload is queued', async () => {

@@ -29,6 +29,7 @@ const taskOf = (input: ParseTask['input'], isGzip = false): ParseTask => ({
   isGzip,
   limits: BODY_LIMITS,
   uploadId: uuid7(),
+  sender: null,
   repository: { owner: 'acme', name: 'shop' },
   receivedAt: TEST_NOW,
 });

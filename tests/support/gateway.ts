@@ -3,6 +3,7 @@
 import { gatewayOf } from '../../src/features.ts';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
+import type { Feature } from '../../src/http/operation.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { IngestDriver } from './ingest.ts';
@@ -25,9 +26,11 @@ export class Uploads {
     readonly driver: IngestDriver,
   ) {}
 
-  static async open(): Promise<Uploads> {
+  static async open(features: readonly Feature[] = []): Promise<Uploads> {
     const stores = await openTestStores();
-    const app = await openTestApp({ features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores))] });
+    const app = await openTestApp({
+      features: [(elysia, http) => mountIngest(elysia, http, gatewayOf(stores)), ...features],
+    });
     return new Uploads(app, new IngestDriver(stores));
   }
 

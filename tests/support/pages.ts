@@ -168,6 +168,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'uploads',
+    route: '/$owner/$repository/uploads',
+    address: (places) => `${repository(places)}/uploads`,
+    content: (page) => region('Uploads')(page).getByRole('listitem').first(),
+    empty: text('Nothing was uploaded'),
+    hasReads: true,
+  },
+  {
     name: 'nothing-here',
     address: () => '/nope',
     content: text('There is nothing at this address'),

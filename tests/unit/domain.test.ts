@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { guessDefaultBranch, isOnDefaultBranch, shortBranch } from '../../src/domain/default-branch.ts';
 import { executionIdOf, repositoryIdOf, sourceKeyOf, testIdOf } from '../../src/domain/identity.ts';
+import { variantOf } from '../../src/domain/result-variant.ts';
 import { effectiveTime, endOfMonth, isRetained } from '../../src/domain/retention.ts';
 
 describe('identity', () => {
@@ -13,7 +14,12 @@ describe('identity', () => {
     const repository = repositoryIdOf('github.com', 'acme', 'shop');
     expect(repository).toBe('5beeaeba-a982-5c8b-8869-7caf1b9175bf');
     expect(testIdOf(repository, 'root level works')).toMatchInlineSnapshot(`"04dbc00f-15c9-570b-a0cb-5bcfe5695191"`);
-    expect(executionIdOf(sourceKeyOf(repository, 'trace'), 'span')).toMatchInlineSnapshot(`5365584956520075054n`);
+    const origin = { branch: 'main', baseRef: '', pullRequest: 0, commit: 'c1' };
+    const source = sourceKeyOf(repository, 'trace', origin);
+    expect(source).toMatchInlineSnapshot(`"f03e33f7-c201-5ae6-b4b8-f2d99d02d2a1"`);
+    expect(executionIdOf(source, 'span', 'root level works', 0)).toMatchInlineSnapshot(`9369839839758612188n`);
+    const variant = variantOf({ status: 'failed', isFlaky: false, failures: [[1, 'Error', 'no', null]] });
+    expect(executionIdOf(source, 'span', 'root level works', variant)).toMatchInlineSnapshot(`2105533640810002140n`);
   });
 });
 

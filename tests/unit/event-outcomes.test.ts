@@ -87,6 +87,7 @@ const OUTCOMES: Record<EventType, readonly (readonly [metadata: object, outcome:
     ['retried', 'pending'],
     [null, 'pending'],
   ]),
+  'ci_insights.results.conflict': always('failure'),
   'command.dequeue': always('neutral'),
   'command.queue': always('neutral'),
   'product.disabled': always('neutral'),

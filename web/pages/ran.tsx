@@ -47,6 +47,8 @@ function Arrived({ path, run }: { path: RepositoryPath; run: Run }) {
   const { data } = useQuery({ ...runQuery(path, run.id), refetchInterval: 15_000 });
   const reports = data?.reports ?? [];
   const last = reports.at(-1);
+  const conflicting = reports.reduce((sum, report) => sum + report.conflicting, 0);
+  const early = data?.jobs.find(({ usual_tests: usual }) => usual !== null);
   const refused = reports.reduce((sum, { rejected }) => sum + rejected, 0);
   return (
     <span className="min-h-4 text-xs text-soft">
@@ -55,6 +57,14 @@ function Arrived({ path, run }: { path: RepositoryPath; run: Run }) {
           {formatCount(reports.length)} {reports.length === 1 ? 'report' : 'reports'}, the last{' '}
           <Time at={last.received_at} />
         </>
+      )}
+      {conflicting > 0 && <span className="text-flaky"> · {formatCount(conflicting)} in conflict</span>}
+      {early && early.usual_tests !== null && (
+        <span className="text-flaky">
+          {' '}
+          · {early.job_name} ran {formatCount(early.passed + early.failed)} of about {formatCount(early.usual_tests)}{' '}
+          tests
+        </span>
       )}
       {refused > 0 && <span className="text-broken"> · {formatCount(refused)} tests refused</span>}
     </span>

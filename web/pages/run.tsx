@@ -75,6 +75,12 @@ const Jobs = ({ jobs }: { jobs: RunAnswer['jobs'] }) => (
           <span className="ml-auto text-xs text-soft">
             {job.job_url !== null && <ExternalLink href={job.job_url}>job</ExternalLink>} <Time at={job.started_at} />
           </span>
+          {job.usual_tests !== null && (
+            <p className="basis-full text-xs text-flaky">
+              ran {formatCount(job.passed + job.failed)} of about {formatCount(job.usual_tests)} tests: did it stop
+              early?
+            </p>
+          )}
           {TROUBLES[job.trouble] !== null && <p className="basis-full text-xs text-soft">{TROUBLES[job.trouble]}</p>}
         </li>
       ))}
@@ -98,6 +104,7 @@ const Reports = ({ reports }: { reports: RunAnswer['reports'] }) => (
           <span className="text-soft">attempt {report.run_attempt}</span>
           <span>{formatCount(report.accepted)} stored</span>
           {report.duplicate > 0 && <span className="text-soft">{formatCount(report.duplicate)} known already</span>}
+          {report.conflicting > 0 && <span className="text-flaky">{formatCount(report.conflicting)} in conflict</span>}
           {report.rejected > 0 && <span className="text-broken">{formatCount(report.rejected)} refused</span>}
           {report.stored_at === null && <span className="text-soft">not stored yet</span>}
           <span className="ml-auto text-xs text-soft">

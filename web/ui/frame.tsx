@@ -77,6 +77,7 @@ const TABS = [
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/events', 'Event log'],
+  ['/$owner/$repository/uploads', 'Uploads'],
 ] as const;
 
 function Tabs(params: { owner: string; repository: string }) {

@@ -2,9 +2,12 @@
 import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import { type Http, mount, type Operation, type RawBodyDescription } from '../../http/operation.ts';
-import { type Gateway, problemOfUpload, takeUpload } from '../gateway.ts';
+import { type Gateway, noteEmpty, noteRefusal, problemOfUpload, takeUpload } from '../gateway.ts';
 import { INGEST_TAG, NO_ROOM, repositoryPath, TOO_LARGE, UPLOAD_ID_EXAMPLE } from '../schemas.ts';
 import { exportResponse, OTLP_MEDIA_TYPES, type OtlpEncoding } from './response.ts';
+
+/** How receipts name the format of traces. */
+const OTLP = 'otlp';
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
@@ -88,11 +91,14 @@ function tracesOperation(
       413: TOO_LARGE,
       503: NO_ROOM,
     },
-    handle: async ({ params, request, credential }) => {
+    onRefusal: ({ params: { owner, repository: name }, credential, url }, error) =>
+      noteRefusal(deps, { repository: { owner, name }, format: OTLP, credential, url }, error),
+    handle: async ({ params, request, credential, url }) => {
       const encoding = encodingOf(request.headers.get('content-type'));
       const { owner, repository: name } = params;
       const input = { kind: 'otlp', encoding } as const;
       const taken = await takeUpload(deps, { owner, name }, { request, credential }, input);
+      await noteEmpty(deps, { repository: { owner, name }, format: OTLP, credential, url }, taken);
       const headers = new Headers({ 'content-type': OTLP_MEDIA_TYPES[encoding] });
       if (taken.jobs > 0) headers.set('x-upload-id', taken.uploadId);
       return new Response(exportResponse(encoding, taken), { headers });

@@ -17,8 +17,14 @@ import type { ParseResult, ParseTask } from './task.ts';
 export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<ParseResult> {
   try {
     const upload = withinBounds(await read(task, await unpackBody(body, task.isGzip, task.limits)), task.bounds);
-    const { uploadId, repository, receivedAt } = task;
-    const head = { uploadId, repository: { host: DEFAULT_HOST, ...repository }, receivedAt: new Date(receivedAt) };
+    const { uploadId, repository, receivedAt, sender, input } = task;
+    const head = {
+      uploadId,
+      repository: { host: DEFAULT_HOST, ...repository },
+      receivedAt: new Date(receivedAt),
+      format: input.kind === 'report' ? input.format : input.kind,
+      sender,
+    };
     return {
       outcome: 'parsed',
       executions: upload.runs.reduce((sum, run) => sum + run.executions.length, 0),

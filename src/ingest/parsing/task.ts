@@ -42,6 +42,8 @@ export const parseTaskSchema = z.object({
   /** Those of the credential; absent: reports may say anything. */
   bounds: reportBoundsSchema.optional(),
   uploadId: z.string(),
+  /** Who sends it; null if it is not known. */
+  sender: z.string().nullable(),
   repository: z.object({ owner: z.string(), name: z.string() }),
   /** Milliseconds since the epoch. */
   receivedAt: z.number(),

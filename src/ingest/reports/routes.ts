@@ -4,7 +4,7 @@ import { rejectedCount } from '../../domain/rejections.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
 import { type Http, mount, type RawBodyDescription } from '../../http/operation.ts';
-import { type Gateway, takeUpload } from '../gateway.ts';
+import { type Gateway, noteRefusal, takeUpload } from '../gateway.ts';
 import { INGEST_TAG, NO_ROOM, repositoryPath, TOO_LARGE, takenSchema } from '../schemas.ts';
 import { reportQuery } from './query.ts';
 
@@ -34,6 +34,8 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
       413: TOO_LARGE,
       503: NO_ROOM,
     },
+    onRefusal: ({ params: { owner, repository: name }, credential, url }, error) =>
+      noteRefusal(deps, { repository: { owner, name }, format: format.name, credential, url }, error),
     handle: async ({ params, query, request, credential, url }) => {
       const { owner, repository } = params;
       const contentType = request.headers.get('content-type');

@@ -1,6 +1,6 @@
 /** Records that make ingestion exactly-once, and the receipt of each upload. */
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { bytea, moment, schema } from './columns.ts';
 
 /**
@@ -61,11 +61,24 @@ export const uploadChunks = schema.table(
     accepted: integer().notNull(),
     duplicate: integer().notNull(),
     rejected: integer().notNull(),
+    /** Executions of which another result is stored under the same names. */
+    conflicting: integer().notNull(),
+    /** Whether people should look at it: rows were rejected, results conflict, or there is a warning. */
+    hasProblem: boolean('has_problem').notNull(),
     onDefaultBranch: integer('on_default_branch').notNull(),
     /** The pipeline's run of a commit, its CI job and attempt. */
     runKey: uuid('run_key').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
-    runAttempt: integer('run_attempt').notNull(),
+    runId: text('run_id').notNull(),
+    runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
+    commitSha: text('commit_sha').notNull(),
+    branch: text().notNull(),
+    /** 0 outside a pull request. */
+    pullRequest: bigint('pull_request', { mode: 'number' }).notNull(),
+    /** Null: the producer does not say. */
+    format: text(),
+    sender: text(),
     rejections: jsonb().notNull(),
     warnings: jsonb().notNull(),
     storedAt: moment('stored_at'),
@@ -79,8 +92,48 @@ export const uploadChunks = schema.table(
     index('upload_chunks_received').on(table.receivedAt),
     // The newest of a repository.
     index('upload_chunks_repository').on(table.repositoryId, table.receivedAt, table.uploadId),
-    // Finds chunks with rejected rows, which are rare.
-    index('upload_chunks_rejected').on(table.receivedAt, table.uploadId).where(sql`${table.rejected} > 0`),
+    // Finds chunks that people should look at, which are rare.
+    index('upload_chunks_problems').on(table.receivedAt, table.uploadId).where(sql`${table.hasProblem}`),
+  ],
+);
+
+/**
+ * Uploads that were refused as a whole, so that no worker has ever seen them: the newest of each repository, those that
+ * are alike as one. By path, because the first upload of a repository may be refused, too.
+ */
+export const refusedUploads = schema.table(
+  'refused_uploads',
+  {
+    id: uuid().primaryKey(),
+    /** As they were sent; compared without case. */
+    owner: text().notNull(),
+    repository: text().notNull(),
+    /** A digest of the path and of what refusals that count as one have in common. */
+    kind: uuid().notNull().unique(),
+    /** Null: not known. */
+    pipelineName: text('pipeline_name'),
+    jobName: text('job_name'),
+    runId: text('run_id'),
+    runAttempt: bigint('run_attempt', { mode: 'number' }),
+    commitSha: text('commit_sha'),
+    branch: text(),
+    pullRequest: bigint('pull_request', { mode: 'number' }),
+    format: text(),
+    sender: text(),
+    reason: text().notNull(),
+    refusals: integer().notNull(),
+    /** When the newest of them was refused. */
+    refusedAt: moment('refused_at').notNull(),
+  },
+  (table) => [
+    // The newest of a repository, and of an owner.
+    index('refused_uploads_repository').on(
+      sql`lower(${table.owner})`,
+      sql`lower(${table.repository})`,
+      table.refusedAt,
+    ),
+    // By age: they are kept as long as receipts.
+    index('refused_uploads_age').on(table.refusedAt, table.id),
   ],
 );
 

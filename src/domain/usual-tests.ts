@@ -1,0 +1,35 @@
+/**
+ * Whether a CI job ran far fewer tests than it uses to. A runner that stops at the first failure (`-x`, `--bail`, nextest)
+ * reports what ran until then, and the rest looks like tests that do not exist.
+ */
+
+/** How many tests a CI job ran in its first attempts on the default branch; skipped ones did not run. */
+export interface UsualTests {
+  runs: number;
+  /** Three of four runs had at least so many. */
+  lowerQuartile: number;
+  median: number;
+}
+
+/** Days before the run that are looked at. */
+export const USUAL_DAYS = 14;
+/** Fewer runs say nothing about what is usual. */
+export const USUAL_RUNS_MIN = 5;
+/** Of a job with fewer tests, half may be gone for many reasons. */
+const USUAL_TESTS_MIN = 10;
+/** Far fewer: less than a half. */
+const SHARE_MAX = 0.5;
+
+/**
+ * How many tests the job usually runs, if this attempt ran far fewer; otherwise null. A later attempt may run only what
+ * failed, so nothing is said of it. Most runs must agree: a job that chooses its tests runs few of them every other time.
+ *
+ * @param ran tests that passed or failed
+ */
+export function usualIfFewer(
+  { ran, runAttempt }: { ran: number; runAttempt: number },
+  usual: UsualTests | undefined,
+): number | null {
+  if (!usual || runAttempt !== 1 || usual.runs < USUAL_RUNS_MIN || usual.median < USUAL_TESTS_MIN) return null;
+  return ran < SHARE_MAX * usual.lowerQuartile ? usual.median : null;
+}
