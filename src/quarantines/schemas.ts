@@ -3,19 +3,27 @@ import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import {
+  CHECKED_NAMES_MAX,
   NAME_LENGTH_MAX,
   QUARANTINE_FAILURES_MAX,
   QUARANTINE_OWNER_LENGTH_MAX,
-  REASON_LENGTH_MAX,
+  REASON_BYTES_MAX,
   TEST_NAME_LENGTH_MAX,
   WEB_ADDRESS_BYTES_MAX,
 } from '../domain/limits.ts';
 import { formatMoment, parseMoment } from '../domain/moment.ts';
 import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 import { orderedFailureIds } from '../domain/quarantine-scope.ts';
-import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
+import {
+  branchParameter,
+  cursorParameter,
+  enumParameter,
+  perPageParameter,
+  textParameter,
+  uuidParameter,
+} from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
-import { text, webAddress } from '../http/text.ts';
+import { branchName, text, webAddress } from '../http/text.ts';
 import { type Quarantine, type QuarantineTerms, termsOf } from '../postgres/quarantine-records.ts';
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
@@ -29,7 +37,7 @@ export const quarantinePath = repositoryPath.extend({
 });
 
 export const listQuery = {
-  branch: textParameter(1, NAME_LENGTH_MAX, {
+  branch: branchParameter({
     description:
       'Only quarantines that apply to this branch: for every branch, for this one, or with a matching pattern.',
     example: 'main',
@@ -63,9 +71,12 @@ const testName = text(1, TEST_NAME_LENGTH_MAX).meta({
   description: 'Fully qualified name of the test, as its runner reports it',
   example: NAME_EXAMPLE,
 });
-const branch = text(1, NAME_LENGTH_MAX)
-  .nullish()
-  .transform((value) => value ?? null);
+const branch = branchName.nullish().transform((value) => value ?? null);
+
+const reason = text(0, REASON_BYTES_MAX).refine((value) => Buffer.byteLength(value) <= REASON_BYTES_MAX, {
+  error: REQUEST_LIMITS.REASON_BYTES_MAX.sentence(),
+  params: { type: 'too_long' },
+});
 
 const moment = z
   .string()
@@ -118,7 +129,7 @@ const terms = {
 
 export const createBody = z.object({
   test_name: testName,
-  reason: text(0, REASON_LENGTH_MAX).meta({ example: 'Fails when the clock changes, see #1234' }),
+  reason: reason.meta({ example: 'Fails when the clock changes, see #1234' }),
   branch: branch.meta({
     description:
       'Branch, or pattern for branches: `*` and `?` do not match `/`, `**` does. Null or absent: every branch',
@@ -161,6 +172,7 @@ export const createdSchema = z.object({ id: z.guid().meta({ example: ID_EXAMPLE 
 export const checkBody = z.object({
   tests_names: z
     .array(testName)
+    .max(CHECKED_NAMES_MAX, { error: REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence() })
     .meta({ description: 'Names of the tests to look for', example: [NAME_EXAMPLE, 'Cart > is empty'] }),
   branch: branch.meta({
     description: 'The branch under test. Null or absent: only quarantines for every branch',
