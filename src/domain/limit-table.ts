@@ -272,11 +272,8 @@ export const REQUEST_LIMITS = {
     422,
     () => `holds more than ${limits.JSON_BODY_VALUES_MAX} JSON values: send several requests`,
   ),
-  REASON_BYTES_MAX: limit(
-    limits.REASON_BYTES_MAX,
-    'bytes of the reason of a quarantine',
-    422,
-    () => `is longer than ${limits.REASON_BYTES_MAX} bytes`,
+  REASON_LENGTH_MAX: limit(limits.REASON_LENGTH_MAX, 'characters of the reason of a quarantine', 422, () =>
+    tooLong(limits.REASON_LENGTH_MAX),
   ),
   QUARANTINES_MAX: limit(
     limits.QUARANTINES_MAX,

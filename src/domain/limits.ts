@@ -10,7 +10,7 @@ export const TEST_NAME_LENGTH_MAX = 10_000;
 /** Every other name: pipelines, CI jobs, run ids, commits, branches, logins, hosts. */
 export const NAME_LENGTH_MAX = 255;
 /** Why a test is quarantined. */
-export const REASON_BYTES_MAX = 10_000;
+export const REASON_LENGTH_MAX = 10_000;
 /** Who owns a quarantine: a person or a team. */
 export const QUARANTINE_OWNER_LENGTH_MAX = 255;
 /** An address that pages link to: where the repair of a test is tracked, the page of a CI job. */
@@ -118,8 +118,8 @@ export const CURSOR_LENGTH_MAX = 4_096;
 /** Values of a repeated parameter. */
 export const ARRAY_LENGTH_MAX = 255;
 /**
- * A JSON body, unless its operation says otherwise. The longest holds a test's name and a reason: 10,000 characters that
- * JSON may write with twelve bytes each, and as many bytes as a reason has.
+ * A JSON body, unless its operation says otherwise. The longest holds a test's name and a reason: 10,000 characters each,
+ * which JSON may write with twelve bytes.
  */
 export const JSON_BODY_BYTES_MAX = 256 * 1024;
 /** What a browser signs in with. */

@@ -48,5 +48,6 @@ function dateOf(year: number, month: number, day: number): number | undefined {
   return isDate ? date.getTime() : undefined;
 }
 
-/** UTC, `Z`, milliseconds. */
-export const formatMoment = (at: number): string => new Date(at).toISOString();
+/** UTC, `Z`, milliseconds. A bucket at an end of time may reach beyond it, and is shown to end there. */
+export const formatMoment = (at: number): string =>
+  new Date(Math.min(Math.max(at, MOMENT_MIN), MOMENT_MAX)).toISOString();

@@ -73,7 +73,7 @@ export function unprocessable(errors: readonly InputError[]): HttpProblem {
 }
 
 /** A text of a request as a problem quotes it. */
-export const shortened = (text: string, lengthMax = QUOTED_LENGTH_MAX): string =>
+const shortened = (text: string, lengthMax = QUOTED_LENGTH_MAX): string =>
   text.length > lengthMax ? `${text.slice(0, lengthMax).toWellFormed()}…` : text;
 
 /** A problem with the request body as a whole, such as truncated XML. */

@@ -8,7 +8,7 @@ import { type Credential, eventActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import type { QueryOf } from '../http/parameters.ts';
-import { conflict, type HttpProblem, notFound, shortened, unprocessable } from '../http/problems.ts';
+import { conflict, type HttpProblem, notFound, unprocessable } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
 import type { NamedActor, Quarantine } from '../postgres/quarantine-records.ts';
 import { NoRoomForQuarantine } from '../postgres/quarantine-room.ts';
@@ -167,7 +167,7 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       const repository = await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository });
       const wanted = { testName, reason, branch, ...terms };
       const created = await quarantines.create(repository.id, wanted, actorOf(credential)).catch(noRoom);
-      if (!created) throw conflict(`Test '${shortened(testName)}' is already quarantined`);
+      if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
       const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
       return { status: 201, body: { id: created.id }, headers: { location } };

@@ -271,9 +271,9 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     async () => (await readBody(`[${'1,'.repeat(20_000)}1]`, 1 << 20)).errors?.[0]?.msg,
     REQUEST_LIMITS.JSON_BODY_VALUES_MAX.sentence(),
   ],
-  REASON_BYTES_MAX: [
-    () => told(createBody, { test_name: 'a', reason: '😀'.repeat(2_501) }),
-    REQUEST_LIMITS.REASON_BYTES_MAX.sentence(),
+  REASON_LENGTH_MAX: [
+    () => told(createBody, { test_name: 'a', reason: '😀'.repeat(10_001) }),
+    REQUEST_LIMITS.REASON_LENGTH_MAX.sentence(),
   ],
   QUARANTINE_OWNER_LENGTH_MAX: [
     () => told(updateBody, { owner: 'x'.repeat(256) }),
