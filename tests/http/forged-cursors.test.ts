@@ -68,7 +68,7 @@ const withQuery = (mounted: MountedOperation, query: Record<string, string>): st
 describe('a list of long names', () => {
   test('has short links at any size of its pages, which lead to each entry once, forward and back', async () => {
     for (const mounted of lists)
-      for (const perPage of ['1', '2', '7', '100']) {
+      for (const perPage of ['2', '100']) {
         const { operationId } = mounted.operation;
         const seen: string[] = [];
         let address: string | undefined = withQuery(mounted, { per_page: perPage });
