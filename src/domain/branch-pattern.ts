@@ -9,7 +9,7 @@ export const matchesBranch = (pattern: string, branch: string): boolean =>
   pattern === branch || (isBranchPattern(pattern) && compiled(pattern).matches(branch));
 
 /** Whether it may match other branches than the one of this name. */
-export const isBranchPattern = (text: string): boolean => /[*?]/.test(text);
+const isBranchPattern = (text: string): boolean => /[*?]/.test(text);
 
 /**
  * The cost of matching a branch against these patterns, each counted once: its characters from the first wildcard to the

@@ -277,7 +277,7 @@ export const REQUEST_LIMITS = {
   ),
   QUARANTINES_MAX: limit(
     limits.QUARANTINES_MAX,
-    'open quarantines of a repository that people and clients made',
+    'open quarantines of a repository that people made',
     422,
     () =>
       `is one more than the ${limits.QUARANTINES_MAX} quarantines that people and clients may have open in a repository: remove some, or quarantine automatically`,
@@ -298,8 +298,8 @@ export const REQUEST_LIMITS = {
   ),
   QUARANTINES_WITH_AUTOMATIC_MAX: limit(
     limits.QUARANTINES_WITH_AUTOMATIC_MAX,
-    'open quarantines of a repository, automatic ones too',
-    'none is made automatically',
+    'open quarantines of a repository, with automatic ones',
+    'none is made by itself',
     () => `a repository may have ${limits.QUARANTINES_WITH_AUTOMATIC_MAX} open quarantines`,
   ),
   QUARANTINE_OWNER_LENGTH_MAX: limit(

@@ -58,7 +58,7 @@ export const covers = (scope: QuarantineScope, failure: FailurePlace): boolean =
   (scope.failureIds === null || (failure.failureId !== null && scope.failureIds.includes(failure.failureId)));
 
 /** Whether it is for every branch, for this one, or its pattern matches. */
-export const appliesToBranch = ({ branch }: Pick<QuarantineScope, 'branch'>, wanted: string): boolean =>
+const appliesToBranch = ({ branch }: Pick<QuarantineScope, 'branch'>, wanted: string): boolean =>
   branch === null || matchesBranch(branch, wanted);
 
 /** The same question about one branch, for many quarantines: equal patterns are matched once. */

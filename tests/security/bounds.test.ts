@@ -34,7 +34,11 @@ function endless() {
 
 const send = (
   mounted: MountedOperation,
-  { body, headers, token = null }: { body: BodyInit; headers?: Record<string, string>; token?: string | null },
+  {
+    body,
+    headers,
+    token = null,
+  }: { body: string | ReadableStream<Uint8Array>; headers?: Record<string, string>; token?: string | null },
 ) => service.requestUnchecked(addressOf(mounted), { method: mounted.method, body, headers: headers ?? {}, token });
 
 test('every operation with a body is among those that are tested', () => {

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 
-export interface FoundPattern {
+interface FoundPattern {
   /** Where it is, as `file:line`. */
   place: string;
   pattern: RegExp;
 }
 
-export interface Patterns {
+interface Patterns {
   literals: FoundPattern[];
   /** Files that make some at run time. */
   makers: string[];

@@ -26,7 +26,8 @@ describe('the shape of JSON', () => {
         expect(excessOf(bytesOf(json), { ...most, depthMax: depth })).toBeUndefined();
         if (depth > 0) expect(excessOf(bytesOf(json), { ...most, depthMax: depth - 1 })).toBe('depth');
         expect(excessOf(bytesOf(json), { ...most, valuesMax: 2 * values })).toBeUndefined();
-        if (values > 1) expect(excessOf(bytesOf(json), { ...most, valuesMax: Math.ceil(values / 2) - 1 })).toBe('values');
+        if (values > 1)
+          expect(excessOf(bytesOf(json), { ...most, valuesMax: Math.ceil(values / 2) - 1 })).toBe('values');
       }),
     );
   });
