@@ -296,11 +296,11 @@ export const REQUEST_LIMITS = {
     () =>
       `is too expensive beside the patterns of other quarantines: those of a repository may cost ${limits.QUARANTINES_COST_MAX} together, and each costs its characters from the first wildcard to the last`,
   ),
-  QUARANTINES_WITH_AUTOMATIC_MAX: limit(
-    limits.QUARANTINES_WITH_AUTOMATIC_MAX,
-    'open quarantines of a repository, with automatic ones',
-    'none is made by itself',
-    () => `a repository may have ${limits.QUARANTINES_WITH_AUTOMATIC_MAX} open quarantines`,
+  QUARANTINES_ALL_MAX: limit(
+    limits.QUARANTINES_ALL_MAX,
+    'open quarantines of a repository, automatic ones too',
+    'no automatic one',
+    () => `a repository may have ${limits.QUARANTINES_ALL_MAX} open quarantines`,
   ),
   QUARANTINE_OWNER_LENGTH_MAX: limit(
     limits.QUARANTINE_OWNER_LENGTH_MAX,

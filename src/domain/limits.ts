@@ -25,7 +25,7 @@ export const QUARANTINES_MAX = 1_000;
 export const QUARANTINES_BYTES_MAX = 4 * 1024 * 1024;
 export const QUARANTINES_COST_MAX = 10_000;
 /** With those that were made automatically, whatever the repository's own limit. */
-export const QUARANTINES_WITH_AUTOMATIC_MAX = 10_000;
+export const QUARANTINES_ALL_MAX = 10_000;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
 /** Free text on a repository host: GitHub's limit of a comment. */
 export const COMMENT_LENGTH_MAX = 65_536;

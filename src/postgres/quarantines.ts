@@ -7,7 +7,7 @@ import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { QUARANTINES_WITH_AUTOMATIC_MAX } from '../domain/limits.ts';
+import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
 import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
@@ -338,7 +338,7 @@ async function roomOf(tx: Executor, repositoryId: string): Promise<Room> {
     .from(quarantines)
     .where(and(eq(quarantines.repositoryId, repositoryId), isOpen));
   return {
-    limit: Math.min(limit ?? QUARANTINES_WITH_AUTOMATIC_MAX, QUARANTINES_WITH_AUTOMATIC_MAX),
+    limit: Math.min(limit ?? QUARANTINES_ALL_MAX, QUARANTINES_ALL_MAX),
     isLimitNoted,
     open: counted?.open ?? 0,
   };

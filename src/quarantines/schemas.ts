@@ -73,7 +73,6 @@ const testName = text(1, TEST_NAME_LENGTH_MAX).meta({
 });
 const branch = branchName.nullish().transform((value) => value ?? null);
 
-
 const moment = z
   .string()
   .transform((value, context) => {
