@@ -54,7 +54,7 @@ export const ALLOWED = {
   insights: ['domain', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
-  openapi: ['http'],
+  openapi: ['domain', 'http'],
   /** Delivers the client as a file: it bundles it, and imports nothing of it. */
   download: ['http'],
   web: ['http'],

@@ -96,4 +96,4 @@ export function ciTokensOf(env: CiTokenEnvironment): CiTokenConfig | undefined {
   return { issuers, audiences, rules };
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '');

@@ -263,7 +263,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     redisUrl: env.REDIS_URL,
     clickhouseUrl: env.CLICKHOUSE_URL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
-    publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+    publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
@@ -291,7 +291,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 /** Setting the address also enables host tokens, so an enterprise host needs one variable; `GITHUB_AUTH=off` wins. */
 function githubApiUrlOf(auth: boolean | undefined, apiUrl: string | undefined): string | undefined {
   if (!(auth ?? apiUrl !== undefined)) return undefined;
-  return (apiUrl ?? DEFAULTS.githubApiUrl).replace(/\/+$/, '');
+  return (apiUrl ?? DEFAULTS.githubApiUrl).replace(/(?<!\/)\/+$/, '');
 }
 
 /** For a command that is one part of the service, whatever ROLE says. */

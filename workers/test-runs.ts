@@ -2,25 +2,36 @@
 import type { Clock } from '../src/clock.ts';
 import { defaultBranchWarning, guessDefaultBranch, originOf, shortBranch } from '../src/domain/default-branch.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
-import { type PreparedChunk, type PrepareOptions, prepareChunk } from '../src/ledger/prepare.ts';
+import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';
 import type { Handler } from './consume.ts';
+import { FingerprintBudget } from './fingerprint-budget.ts';
+import { inSlices } from './in-slices.ts';
 
 export interface TestRunsDeps {
   clock: Clock;
   repositories: RepositoryStore;
   batcher: Batcher;
   retentionDays: number;
+  /** Shared by all queues of the process; a new one unless given. */
+  fingerprints?: FingerprintBudget;
 }
 
 /** Returns when every execution of the job is stored. */
 export const testRunsHandler =
-  ({ clock, repositories, batcher, retentionDays }: TestRunsDeps): Handler<typeof testRunsSchema> =>
+  ({
+    clock,
+    repositories,
+    batcher,
+    retentionDays,
+    fingerprints = new FingerprintBudget(),
+  }: TestRunsDeps): Handler<typeof testRunsSchema> =>
   async (payload, { bytes }) => {
     const repository = await recordRepository(repositories, payload);
-    const chunk = prepared(warned(payload, repository), {
+    const chunk = await prepared(warned(payload, repository), {
+      fingerprintOf: fingerprints.of(payload.repository.owner),
       repositoryId: repository.id,
       defaultBranch: repository.defaultBranch,
       now: clock.now(),
@@ -37,9 +48,9 @@ export const testRunsHandler =
   };
 
 /** Nothing but the payload decides whether this works, so the same job would fail each time. */
-function prepared(payload: TestRunsJob, options: PrepareOptions): PreparedChunk | { buried: string } {
+async function prepared(payload: TestRunsJob, options: PrepareOptions): Promise<PreparedChunk | { buried: string }> {
   try {
-    return prepareChunk(payload, options);
+    return await inSlices(preparingChunk(payload, options));
   } catch (error) {
     return { buried: `the chunk cannot be prepared: ${error instanceof Error ? error.message : String(error)}` };
   }

@@ -2,7 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
-import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { ARRAY_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { boundsOfKey, unboundable } from '../domain/report-bounds.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
@@ -64,6 +64,7 @@ const newKey = z.object({
   repositories: z
     .array(repositoryNameSchema)
     .min(1)
+    .max(ARRAY_LENGTH_MAX)
     .nullish()
     .meta({
       description: "Only these repositories of the owner; null or absent: all of the owner's",

@@ -2,8 +2,9 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
+import { SIGN_IN_BODY_BYTES_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { type Credential, isOperator, requireOwnPage } from '../http/auth.ts';
+import { type Credential, isOperator } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { forbidden, notFound } from '../http/problems.ts';
@@ -19,6 +20,8 @@ interface SessionDeps {
 
 const TAG = 'Service';
 const KEY_LENGTH_MAX = 200;
+/** Sign-ins of a kind that are answered at a time: anyone may begin one. */
+export const SIGN_INS_AT_ONCE_MAX = 16;
 
 const moment = z.iso.datetime().meta({ example: '2026-12-05T09:30:00.000Z' });
 const grantFields = {
@@ -101,11 +104,13 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
     description:
       'For browsers: gives a session that may do what the key may, as a cookie that no script can read. It ends after 14 days, by signing out, when it is revoked, and with the key. Refused to pages of other sites.',
     access: 'public',
+    isForOwnPages: true,
     body: signIn,
+    bodyBytesMax: SIGN_IN_BODY_BYTES_MAX,
+    atOnceMax: SIGN_INS_AT_ONCE_MAX,
     bodyExample: { key: 'cii_0b0sH2l9mEXAMPLE' },
     responses: { 201: { description: 'Signed in.', schema: currentSchema, headers: cookieHeader } },
-    handle: async ({ body, request }) => {
-      requireOwnPage(request);
+    handle: async ({ body }) => {
       const begun = await beginFrom(body.key.trim());
       if (!begun) throw forbidden('The key is unknown, expired or revoked. A link that signs in works once.');
       const { session, token } = begun;

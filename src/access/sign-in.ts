@@ -7,6 +7,7 @@ import { type Http, mount } from '../http/operation.ts';
 import { sessionCookie } from '../http/session-cookie.ts';
 import type { SessionStore } from '../postgres/sessions.ts';
 import { type IdentityProvider, ProviderUnavailable, SignInRefused } from './identity-provider.ts';
+import { SIGN_INS_AT_ONCE_MAX } from './sessions.ts';
 import { attemptCookie, attemptOf, noAttemptCookie } from './sign-in-cookie.ts';
 import { refusalPage } from './sign-in-page.ts';
 
@@ -71,6 +72,7 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
     description:
       'For browsers: leads to the identity provider of `OIDC_ISSUER`. `?to=` names the view of the web application to open afterwards, such as `/acme/shop/tests`.',
     access: 'public',
+    atOnceMax: SIGN_INS_AT_ONCE_MAX,
     responses: {
       302: { description: 'On to the provider.', headers: cookieHeader('Ties the sign-in to this browser.') },
       ...REFUSALS,
@@ -94,6 +96,7 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
     description:
       'For browsers: where the identity provider sends a person back. If a rule of `OIDC_ACCESS` names them, they get a session of 12 hours as a cookie that no script can read.',
     access: 'public',
+    atOnceMax: SIGN_INS_AT_ONCE_MAX,
     responses: {
       302: { description: 'Signed in; on to the web application.', headers: cookieHeader('The session.') },
       403: page('The sign-in was not begun in this browser, is too old, was refused, or no rule names the person.'),

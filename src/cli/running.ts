@@ -27,7 +27,7 @@ const ANSWER_MS_MAX = 60_000;
 export function findService(flags: ServiceFlags): RunningService | undefined {
   const environment = readClientEnvironment();
   const given = environment.token;
-  const url = (flags.url ?? environment.url)?.replace(/\/+$/, '');
+  const url = (flags.url ?? environment.url)?.replace(/(?<!\/)\/+$/, '');
   if (url !== undefined) {
     if (!given) throw new UserError('An application key is required: set CI_INSIGHTS_TOKEN or CI_INSIGHTS_TOKEN_FILE.');
     return { url, token: given };

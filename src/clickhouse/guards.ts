@@ -6,7 +6,7 @@
 import type { Parameters } from './parameters.ts';
 
 /** A list that is empty, or a flag. */
-const GUARDED = /\s+AND \((?:empty\(\{(?<list>\w+)\s*:[^}]+\}\)|\{(?<flag>\w+)\s*:\s*Bool\})\s+OR\s/g;
+const GUARDED = /(?<!\s)\s+AND \((?:empty\(\{(?<list>\w+)\s*:[^}]+\}\)|\{(?<flag>\w+)\s*:\s*Bool\})\s+OR\s/g;
 
 /** The statement without the conditions whose guard is true by these values. */
 export function withoutTrueGuards(sql: string, values: Parameters): string {

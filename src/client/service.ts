@@ -144,7 +144,7 @@ function bodyOf<T>({ status, text }: HttpAnswer, schema: z.ZodType<T>): T {
 
 /** Only the cursor of the link counts: its host may be one that only the service knows. */
 function nextCursorOf(link: string | string[] | undefined): string | undefined {
-  const next = /<([^>]+)>;\s*rel="?next"?/.exec([link].flat().join(', '))?.[1];
+  const next = /<([^<>]+)>;\s*rel="?next"?/.exec([link].flat().join(', '))?.[1];
   return next === undefined ? undefined : (new URL(next, 'http://localhost').searchParams.get('cursor') ?? undefined);
 }
 

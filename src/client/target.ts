@@ -55,7 +55,7 @@ const URL_DEFAULT = 'http://127.0.0.1:3000';
 /** With the key of the environment, else with one for the identity token of the CI. Throws a {@link UserError} without both. */
 export function connectionOf(flags: TargetFlags, environment: ClientEnvironment): Connection {
   const { url: given, token } = environment;
-  const url = (flags.url ?? given ?? URL_DEFAULT).replace(/\/+$/, '');
+  const url = (flags.url ?? given ?? URL_DEFAULT).replace(/(?<!\/)\/+$/, '');
   if (token) return { url, token };
   const identity = identityTokenSource(environment, url);
   if (identity) return { url, token: keySourceOf(url, identity) };

@@ -226,6 +226,9 @@ export const REQUEST_LIMITS = {
     () =>
       `The address of the request has more than ${limits.ADDRESS_LENGTH_MAX} characters. Ask for fewer names at once.`,
   ),
+  CURSOR_LENGTH_MAX: limit(limits.CURSOR_LENGTH_MAX, 'characters of a cursor', 422, () =>
+    tooLong(limits.CURSOR_LENGTH_MAX),
+  ),
   ARRAY_LENGTH_MAX: limit(
     limits.ARRAY_LENGTH_MAX,
     'values of a repeated parameter',
@@ -241,12 +244,63 @@ export const REQUEST_LIMITS = {
   ),
   JSON_BODY_BYTES_MAX: limit(
     limits.JSON_BODY_BYTES_MAX,
-    'bytes of a JSON body',
+    'bytes of a JSON body, where no other row names it',
     413,
-    () => `The request body exceeds ${limits.JSON_BODY_BYTES_MAX} bytes: split it.`,
+    (most = limits.JSON_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
+  ),
+  SIGN_IN_BODY_BYTES_MAX: limit(
+    limits.SIGN_IN_BODY_BYTES_MAX,
+    'bytes of the body of a sign-in',
+    413,
+    (most = limits.SIGN_IN_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
+  ),
+  CHECK_BODY_BYTES_MAX: limit(
+    limits.CHECK_BODY_BYTES_MAX,
+    'bytes of the body of a check of quarantines',
+    413,
+    (most = limits.CHECK_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
+  ),
+  CHECKED_NAMES_MAX: limit(
+    limits.CHECKED_NAMES_MAX,
+    'names in a check of quarantines',
+    422,
+    () => `holds more than ${limits.CHECKED_NAMES_MAX} names: send several requests`,
+  ),
+  JSON_BODY_VALUES_MAX: limit(
+    limits.JSON_BODY_VALUES_MAX,
+    'values in a JSON body',
+    422,
+    () => `holds more than ${limits.JSON_BODY_VALUES_MAX} JSON values: send several requests`,
   ),
   REASON_LENGTH_MAX: limit(limits.REASON_LENGTH_MAX, 'characters of the reason of a quarantine', 422, () =>
     tooLong(limits.REASON_LENGTH_MAX),
+  ),
+  QUARANTINES_MAX: limit(
+    limits.QUARANTINES_MAX,
+    'open quarantines of a repository that people made',
+    422,
+    () =>
+      `is one more than the ${limits.QUARANTINES_MAX} quarantines that people and clients may have open in a repository: remove some, or quarantine automatically`,
+  ),
+  QUARANTINES_BYTES_MAX: limit(
+    limits.QUARANTINES_BYTES_MAX,
+    'bytes of their names, reasons and terms together',
+    422,
+    () =>
+      `is too long beside the others: the quarantines of a repository may have ${inMebibytes(limits.QUARANTINES_BYTES_MAX)} of names, reasons and terms together; give shorter reasons`,
+  ),
+  QUARANTINES_COST_MAX: limit(
+    limits.QUARANTINES_COST_MAX,
+    'cost of all their branch patterns (note 2)',
+    422,
+    () =>
+      `is too expensive beside the patterns of other quarantines: those of a repository may cost ${limits.QUARANTINES_COST_MAX} together, and each costs its characters from the first wildcard to the last`,
+  ),
+  QUARANTINES_ALL_MAX: limit(
+    limits.QUARANTINES_ALL_MAX,
+    'open quarantines of a repository, automatic ones too',
+    'no automatic one',
+    () => `a repository may have ${limits.QUARANTINES_ALL_MAX} open quarantines`,
   ),
   QUARANTINE_OWNER_LENGTH_MAX: limit(
     limits.QUARANTINE_OWNER_LENGTH_MAX,

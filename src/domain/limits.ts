@@ -17,6 +17,15 @@ export const QUARANTINE_OWNER_LENGTH_MAX = 255;
 export const WEB_ADDRESS_BYTES_MAX = 2_048;
 /** Failure groups that one quarantine may name; an entry of the list that every CI job reads holds all of them. */
 export const QUARANTINE_FAILURES_MAX = 100;
+/**
+ * Quarantines that people and clients may have open in one repository, the bytes of all that they say, and the cost of
+ * matching a branch against their patterns (`branchCostOf`): each CI job reads all of them.
+ */
+export const QUARANTINES_MAX = 1_000;
+export const QUARANTINES_BYTES_MAX = 4 * 1024 * 1024;
+export const QUARANTINES_COST_MAX = 10_000;
+/** With those that were made automatically, whatever the repository's own limit. */
+export const QUARANTINES_ALL_MAX = 10_000;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
 /** Free text on a repository host: GitHub's limit of a comment. */
 export const COMMENT_LENGTH_MAX = 65_536;
@@ -103,13 +112,26 @@ export const JSON_PARTS_MAX = 1_500_000;
  */
 export const SEARCH_COST_MAX = 10_000;
 
+/** Characters of a cursor: five names, each of 80 characters at most, however they are written. */
+export const CURSOR_LENGTH_MAX = 4_096;
+
 /** Values of a repeated parameter. */
 export const ARRAY_LENGTH_MAX = 255;
-/** A JSON body holds a few names of up to 10,000 characters each; a list of names may be longer. */
-export const JSON_BODY_BYTES_MAX = 10 * MEBIBYTE;
 /**
- * Length of a request's address, as it is sent. A name of 10,000 emoji takes 120,000 when percent-encoded, and a cursor may
- * hold it once more. Reading 750,000 took 40 ms.
+ * A JSON body, unless its operation says otherwise. The longest holds a test's name and a reason: 10,000 characters each,
+ * which JSON may write with twelve bytes.
+ */
+export const JSON_BODY_BYTES_MAX = 256 * 1024;
+/** What a browser signs in with. */
+export const SIGN_IN_BODY_BYTES_MAX = 4 * 1024;
+/** Names of tests that one request may ask about, and the bytes of its body. */
+export const CHECKED_NAMES_MAX = 10_000;
+export const CHECK_BODY_BYTES_MAX = 4 * MEBIBYTE;
+/** JSON values of a body: those of a check, and room. */
+export const JSON_BODY_VALUES_MAX = 20_000;
+/**
+ * Length of a request's address, as it is sent. A name of 10,000 emoji takes 120,000 when percent-encoded, and a search may
+ * name two. Reading 750,000 took 40 ms.
  */
 export const ADDRESS_LENGTH_MAX = 256 * 1024;
 

@@ -1,6 +1,9 @@
 /** Dates of the API. A moment is in milliseconds since the epoch. */
+/** The first and the last moment with a year of four digits: others have no form that all stores and clients read. */
+export const MOMENT_MIN = -62_135_596_800_000;
+export const MOMENT_MAX = 253_402_300_799_999;
 
-const DATE_TIME = new RegExp(
+export const DATE_TIME = new RegExp(
   [
     /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})/.source,
     /[Tt](?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,30}))?)?/.source,
@@ -9,7 +12,7 @@ const DATE_TIME = new RegExp(
 );
 
 /**
- * The moment of an ISO 8601 date-time, or undefined if it is not one. A zone is required (`Z`, `±hh:mm`, `±hhmm`),
+ * The moment of an ISO 8601 date-time, or undefined if it is not one, or not in the years 1 to 9999. A zone is required (`Z`, `±hh:mm`, `±hhmm`),
  * seconds are not. A space in place of the sign is a `+` that form decoding removed. Fractions of a millisecond are
  * rounded up: rows lie on whole milliseconds, so "from" and "before" such a moment mean the same rows as without
  * rounding.
@@ -29,8 +32,12 @@ export function parseMoment(text: string): number | undefined {
   const zoneMinutes = (parts.sign === '-' ? -1 : 1) * (zoneHour * 60 + zoneMinute);
   const fraction = parts.fraction ?? '';
   const milliseconds = Number(fraction.padEnd(3, '0').slice(0, 3)) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
-  return date + ((hour * 60 + minute - zoneMinutes) * 60 + second) * 1_000 + milliseconds;
+  const at = date + ((hour * 60 + minute - zoneMinutes) * 60 + second) * 1_000 + milliseconds;
+  return isMoment(at) ? at : undefined;
 }
+
+/** Whether so many milliseconds lie in the years 1 to 9999. */
+export const isMoment = (at: number): boolean => at >= MOMENT_MIN && at <= MOMENT_MAX;
 
 /** Midnight of a date in UTC, or undefined if there is no such date. */
 function dateOf(year: number, month: number, day: number): number | undefined {
@@ -41,5 +48,6 @@ function dateOf(year: number, month: number, day: number): number | undefined {
   return isDate ? date.getTime() : undefined;
 }
 
-/** UTC, `Z`, milliseconds. */
-export const formatMoment = (at: number): string => new Date(at).toISOString();
+/** UTC, `Z`, milliseconds. A bucket at an end of time may reach beyond it, and is shown to end there. */
+export const formatMoment = (at: number): string =>
+  new Date(Math.min(Math.max(at, MOMENT_MIN), MOMENT_MAX)).toISOString();

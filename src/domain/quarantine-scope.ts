@@ -6,7 +6,7 @@
  * whose narrowing it has not settled: by naming its pipeline and CI job, or by saying that it reads narrowings itself.
  */
 import { NIL, v5 as uuid5 } from 'uuid';
-import { matchesBranch } from './branch-pattern.ts';
+import { branchMatcher, matchesBranch } from './branch-pattern.ts';
 
 export interface QuarantineScope {
   /** Branch or pattern; null: every branch. */
@@ -58,8 +58,14 @@ export const covers = (scope: QuarantineScope, failure: FailurePlace): boolean =
   (scope.failureIds === null || (failure.failureId !== null && scope.failureIds.includes(failure.failureId)));
 
 /** Whether it is for every branch, for this one, or its pattern matches. */
-export const appliesToBranch = ({ branch }: Pick<QuarantineScope, 'branch'>, wanted: string): boolean =>
+const appliesToBranch = ({ branch }: Pick<QuarantineScope, 'branch'>, wanted: string): boolean =>
   branch === null || matchesBranch(branch, wanted);
+
+/** The same question about one branch, for many quarantines: equal patterns are matched once. */
+export function branchTest(wanted: string): (scope: Pick<QuarantineScope, 'branch'>) => boolean {
+  const matches = branchMatcher(wanted);
+  return ({ branch }) => branch === null || matches(branch);
+}
 
 /** Whether it covers some failures of this pipeline and CI job. */
 export const appliesInPlace = (
@@ -77,9 +83,13 @@ export interface ScopeQuestion {
   readsNarrowings: boolean;
 }
 
-/** Whether a quarantine is part of the answer. */
-export function isShownTo(scope: QuarantineScope, asked: ScopeQuestion): boolean {
-  if (asked.branch !== undefined && !appliesToBranch(scope, asked.branch)) return false;
+/** The quarantines that are part of the answer. */
+export function shownTo<Q extends QuarantineScope>(quarantines: readonly Q[], asked: ScopeQuestion): Q[] {
+  const applies = asked.branch === undefined ? undefined : branchTest(asked.branch);
+  return quarantines.filter((scope) => (applies?.(scope) ?? true) && isSettledFor(scope, asked));
+}
+
+function isSettledFor(scope: QuarantineScope, asked: ScopeQuestion): boolean {
   return (
     isSettled(scope.pipelineName, asked.pipelineName, asked) &&
     isSettled(scope.jobName, asked.jobName, asked) &&

@@ -1,4 +1,5 @@
 /** Windows of time and their buckets. All times are in milliseconds since the epoch. */
+import { MOMENT_MAX, MOMENT_MIN } from './moment.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
 /** Start inclusive, end exclusive. */
@@ -14,10 +15,13 @@ const BUCKETS_WANTED_MAX = 48;
 /** A longer series is refused. */
 export const BUCKETS_MAX = 1_000;
 
-/** `end` defaults to a day after `start`, or to now without `start`; `start` defaults to a day before `end`. */
+/**
+ * `end` defaults to a day after `start`, or to now without `start`; `start` defaults to a day before `end`. Neither leaves
+ * the years of moments.
+ */
 export function resolveWindow(start: number | undefined, end: number | undefined, now: number): Window {
-  const resolvedEnd = end ?? (start === undefined ? now : start + DAY_MS);
-  return { start: start ?? resolvedEnd - DAY_MS, end: resolvedEnd };
+  const resolvedEnd = end ?? (start === undefined ? now : Math.min(start + DAY_MS, MOMENT_MAX));
+  return { start: start ?? Math.max(resolvedEnd - DAY_MS, MOMENT_MIN), end: resolvedEnd };
 }
 
 /** The narrowest width for which length ÷ width ≤ 48, or else the widest. */

@@ -5,11 +5,11 @@ import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { resolveWindow, type Window } from '../domain/window.ts';
 import {
+  branchParameter,
   enumsParameter,
   integersParameter,
   momentParameter,
   type QueryOf,
-  textParameter,
   textsParameter,
 } from '../http/parameters.ts';
 import { type InputError, unprocessable } from '../http/problems.ts';
@@ -39,7 +39,7 @@ export const filterQuery = {
   not_pull_request: pulls('No events of this pull request.', NO_EXAMPLE),
   batch_pull: pulls('Only events of a batch of the merge queue that holds this pull request.', NO_EXAMPLE),
   not_batch_pull: pulls('No events of a batch of the merge queue that holds this pull request.', NO_EXAMPLE),
-  base_ref: textParameter(1, NAME_LENGTH_MAX, {
+  base_ref: branchParameter({
     description: 'Only events of pull requests that target this branch.',
     example: 'main',
   }),
@@ -116,9 +116,13 @@ export const filterParameters = {
 export function checkedWindow({ received_from: from, received_to: to }: Asked, now: number): Window {
   const window = resolveWindow(from, to ?? now, now);
   if (window.start >= window.end) throw badWindow('must be before received_to, which defaults to now');
-  if (window.end - window.start > WINDOW_DAYS_MAX * DAY_MS)
-    throw badWindow(`is more than ${WINDOW_DAYS_MAX} days before received_to; ask for a shorter window`);
-  return window;
+  return shortEnough(window);
+}
+
+/** The window, also that of a cursor. Throws 422 for one that is too long. */
+export function shortEnough(window: Window): Window {
+  if (window.end - window.start <= WINDOW_DAYS_MAX * DAY_MS) return window;
+  throw badWindow(`is more than ${WINDOW_DAYS_MAX} days before received_to; ask for a shorter window`);
 }
 
 const badWindow = (msg: string) => unprocessable([{ loc: ['query', 'received_from'], msg, type: 'invalid_window' }]);

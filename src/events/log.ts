@@ -7,13 +7,14 @@ import type { Clock } from '../clock.ts';
 import { formatMoment } from '../domain/moment.ts';
 import type { Window } from '../domain/window.ts';
 import type { Turn } from '../fair-queue.ts';
+import { keyMoment } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, type PageRequest, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, perPageParameter } from '../http/parameters.ts';
 import { owner, repository } from '../http/path.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
 import { logSchema } from './event.ts';
-import { checkedWindow, type EventFilters, filterParameters, filterQuery, filtersOf } from './filters.ts';
+import { checkedWindow, type EventFilters, filterParameters, filterQuery, filtersOf, shortEnough } from './filters.ts';
 
 export interface EventsDeps {
   clock: Clock;
@@ -44,7 +45,7 @@ export const mountLog = (app: AnyElysia, http: Http, deps: EventsDeps): void =>
         path: params,
         query,
         filters: { filters, from, to },
-        window: (first = checkedWindow(query, deps.clock.now())) => first,
+        window: (first = checkedWindow(query, deps.clock.now())) => shortEnough(first),
         url: publicUrlOf(http.publicUrl, url),
       };
       const turn = { owner: params.owner, signal };
@@ -101,7 +102,7 @@ type EventKey = [receivedMs: number, id: number];
 
 const eventLog: PagedList<EventRow, EventKey> = {
   name: 'events',
-  keySchema: z.tuple([z.int(), z.int()]),
+  keySchema: z.tuple([keyMoment, z.int().nonnegative()]),
   keyOf: ({ received_ms, id }) => [received_ms, id],
 };
 

@@ -1,17 +1,40 @@
-/** JSON request bodies: the one place that checks media type, size, syntax and schema. */
+/** JSON request bodies: the one place that checks media type, size, shape, syntax and schema. */
 import type { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
-import { JSON_BODY_BYTES_MAX } from '../domain/limits.ts';
+import { DEPTH_MAX, JSON_BODY_VALUES_MAX } from '../domain/limits.ts';
+import type { BodyRoom } from './body-room.ts';
 import { joinedBytes, sentBytes } from './bounded-bytes.ts';
+import { excessOf } from './json-shape.ts';
 import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
 
-/** Reads and checks a JSON body. Throws 413; every other problem is listed in the result. */
-export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<Read<T>> {
+interface Asked<T> {
+  schema: z.ZodType<T>;
+  bytesMax: number;
+  /** Where the bytes of all bodies lie that are being read. */
+  room: BodyRoom;
+}
+
+/** Reads and checks a JSON body. Throws 413 and 503; every other problem is listed in the result. */
+export async function readJsonBody<T>(request: Request, { schema, bytesMax, room }: Asked<T>): Promise<Read<T>> {
+  const tooLarge = () => payloadTooLarge(REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence(bytesMax));
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge();
   const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!/^application\/([\w.-]+\+)?json$/.test(mediaType))
     return wrong('must be JSON, with the header "Content-Type: application/json"', 'invalid_media_type');
-  const bytes = await joinedBytes(sentBytes(request, JSON_BODY_BYTES_MAX, tooLarge));
+  const place = room.enter();
+  try {
+    const bytes = await joinedBytes(place.counted(sentBytes(request, bytesMax, tooLarge)));
+    return parse(bytes, schema);
+  } finally {
+    place.leave();
+  }
+}
+
+function parse<T>(bytes: Uint8Array, schema: z.ZodType<T>): Read<T> {
+  const excess = excessOf(bytes, { depthMax: DEPTH_MAX, valuesMax: JSON_BODY_VALUES_MAX });
+  if (excess === 'depth') return wrong(`nests more than ${DEPTH_MAX} deep`, 'too_deep');
+  if (excess === 'values') return wrong(REQUEST_LIMITS.JSON_BODY_VALUES_MAX.sentence(), 'too_big');
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -22,7 +45,5 @@ export async function readJsonBody<T>(request: Request, schema: z.ZodType<T>): P
   if (read.success) return { value: read.data };
   return { errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };
 }
-
-const tooLarge = () => payloadTooLarge(REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence());
 
 const wrong = (msg: string, type: string): Read<never> => ({ errors: [{ loc: ['body'], msg, type }] });

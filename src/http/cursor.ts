@@ -1,23 +1,45 @@
 /**
- * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, full-precision key, the window
- * as first resolved, the page size, and a hash of the other filters, so that a cursor cannot be used with a different
- * list.
+ * Cursors: opaque to clients. A cursor holds a complete position in a list: direction, key, the window as first resolved,
+ * the page size, and a hash of the other filters, so that a cursor cannot be used with a different list.
+ *
+ * It is short whatever the names are, because it travels in headers: of a longer text in its key it holds the beginning and
+ * a digest. The list finds the row again by them ({@link wholeKey}).
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { z } from 'zod';
+import { isMoment } from '../domain/moment.ts';
+import { malformedReason } from '../domain/text.ts';
 import type { Window } from '../domain/window.ts';
 import { unprocessable } from './problems.ts';
 
 const VERSION = 1;
 
+/** Texts up to this length are held whole. */
+const WHOLE_LENGTH_MAX = 80;
+/** What is held of a longer one: with its digest more than {@link WHOLE_LENGTH_MAX}, so it is never taken for a whole text. */
+const START_LENGTH = 56;
+const SHORTENED_LENGTH_MAX = 100;
+
+const moment = z.int().refine(isMoment);
+const keyText = z
+  .string()
+  .max(SHORTENED_LENGTH_MAX)
+  .refine((text) => malformedReason(text) === null);
+
 const cursorSchema = z.tuple([
   z.literal(VERSION),
   z.enum(['n', 'p']),
-  z.unknown(),
-  z.tuple([z.int(), z.int()]).nullable(),
+  z.array(z.union([z.int(), keyText])).nullable(),
+  z
+    .tuple([moment, moment])
+    .refine(([start, end]) => start < end)
+    .nullable(),
   z.int().min(1).max(100).nullable(),
   z.string(),
 ]);
+
+/** A moment in a key that a store compares with. */
+export const keyMoment = moment;
 
 /** The values of one row that a list is ordered by. Each list has its own. */
 export type CursorKey = readonly (string | number)[];
@@ -34,10 +56,40 @@ export interface Cursor<K extends CursorKey> {
   perPage: number | null;
 }
 
+/** A text as cursors hold it. */
+export function shortText(text: string): string {
+  if (text.length <= WHOLE_LENGTH_MAX) return text;
+  const start = text.slice(0, START_LENGTH);
+  const whole = start.isWellFormed() ? start : start.slice(0, -1);
+  return `${whole}…${hash('sha256', text, 'base64url')}`;
+}
+
+/** Whether a text of a cursor stands for a longer one. */
+export const isShortened = (text: string | number): boolean =>
+  typeof text === 'string' && text.length > WHOLE_LENGTH_MAX;
+
+const shortKey = (key: CursorKey): CursorKey => key.map((part) => (typeof part === 'string' ? shortText(part) : part));
+
+/**
+ * The key of a cursor with its texts whole again, from those of the row that it names. Of a row that is gone, what the
+ * cursor holds is the place, give or take the rows whose names begin alike.
+ *
+ * @param texts among which those of the row are
+ */
+export function wholeKey<K extends CursorKey>(key: K, texts: Iterable<string>): K {
+  if (!key.some(isShortened)) return key;
+  const whole = new Map([...texts].filter(isShortened).map((text) => [shortText(text), text]));
+  // One text for another: the parts stay what they are.
+  return key.map((part) => (typeof part === 'string' ? (whole.get(part) ?? part) : part)) as readonly (
+    | string
+    | number
+  )[] as K;
+}
+
 export function encodeCursor<K extends CursorKey>(cursor: Cursor<K>, filtersHash: string): string {
   const { direction, key, window, perPage } = cursor;
   const bounds = window && [window.start, window.end];
-  const fields = [VERSION, direction === 'next' ? 'n' : 'p', key, bounds, perPage, filtersHash];
+  const fields = [VERSION, direction === 'next' ? 'n' : 'p', key && shortKey(key), bounds, perPage, filtersHash];
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 

@@ -6,7 +6,7 @@ import http from 'node:http';
 import { type HttpProblem, methodNotAllowed, nothingHere } from './problems.ts';
 
 /**
- * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a cursor may hold it once more.
+ * A test name of 10,000 characters takes up to 120,000 bytes when percent-encoded, and a search may name several.
  * By default Bun answers 431 if request line and headers exceed 16 KiB; it takes its limit from node:http.
  */
 const HEADER_BYTES_MAX = 1024 * 1024;

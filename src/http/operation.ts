@@ -2,13 +2,15 @@
  * One operation of the API: what it takes, who may call it, what it answers, and its documentation, in one description.
  *
  * Elysia only routes; the checks are made here, in this order: 403 no acceptable credential, 422 path, 403 or 404
- * access, 422 query and body (all problems at once), then the handler's 404 and 409. Elysia's own validation has no
+ * access, 413 length of the body, 422 query and body (all problems at once), then the handler's 404 and 409. Nothing of a
+ * body is read before the credential and the access are known. Elysia's own validation has no
  * step between path and query, splits query values at commas, and answers a wrong *response* with 422, which is a 500
  * here.
  */
 import type { AnyElysia } from 'elysia';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { JSON_BODY_BYTES_MAX } from '../domain/limits.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
@@ -25,12 +27,14 @@ import {
   recallCredential,
   requireAccess,
   requireOperator,
+  requireOwnPage,
   tokenOf,
 } from './auth.ts';
 import { readJsonBody } from './body.ts';
+import { BodyRoom } from './body-room.ts';
 import { requestIdOf } from './edge.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
-import { forbidden, internalError, problemOf, problemResponse, unprocessable } from './problems.ts';
+import { forbidden, internalError, problemOf, problemResponse, serviceBusy, unprocessable } from './problems.ts';
 import { type RateLimit, rateLimitHeaders, tooManyRequests } from './rate-limit.ts';
 import {
   type EncodedReply,
@@ -90,6 +94,15 @@ export interface OperationDescription {
   body?: z.ZodType;
   /** An example of the JSON body. */
   bodyExample?: unknown;
+  /** The most bytes of a JSON body; defaults to JSON_BODY_BYTES_MAX. */
+  bodyBytesMax?: number;
+  /**
+   * Public operations that ask a store or another service: how many are answered at a time. A body has arrived by then, so
+   * slow ones keep no one out.
+   */
+  atOnceMax?: number;
+  /** Public operations: refused unless a page of this service asks, before anything else is looked at. */
+  isForOwnPages?: boolean;
   rawBody?: RawBodyDescription;
   responses: Readonly<Record<number, ResponseDescription>>;
 }
@@ -210,6 +223,17 @@ function answererOf<P, Q extends QueryShape, B>(
   const flights = new SingleFlight<Prepared>();
   const isConditional = method === 'GET' && operation.access !== 'public';
   const limit = limitOf(http, operation);
+  const { atOnceMax = Number.POSITIVE_INFINITY } = operation;
+  let atOnce = 0;
+  const handled = async (input: Parameters<typeof operation.handle>[0]): Promise<AnyReply> => {
+    if (atOnce >= atOnceMax) throw serviceBusy();
+    atOnce++;
+    try {
+      return await operation.handle(input);
+    } finally {
+      atOnce--;
+    }
+  };
 
   const answer = async (
     request: Request,
@@ -221,11 +245,11 @@ function answererOf<P, Q extends QueryShape, B>(
     if (params.errors) throw unprocessable(params.errors);
     if (credential) await requireRule(operation.access, credential, params.value);
     refused.params = params.value;
-    const body = await readBody(request, operation.body);
+    const body = await readBody(request, operation, operation.access === 'public' ? STRANGERS_ROOM : CALLERS_ROOM);
     if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
     const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
     const run = async (more: { signal?: AbortSignal } = {}): Promise<Prepared> =>
-      prepare(operation, await operation.handle({ ...input, ...more }));
+      prepare(operation, await handled({ ...input, ...more }));
     const prepared = operation.isCoalesced
       ? await flights.run(url.href, (signal) => run({ signal }), request.signal)
       : await run();
@@ -245,7 +269,10 @@ function answererOf<P, Q extends QueryShape, B>(
   };
 
   return async (request, requestId) => {
-    if (operation.access === 'public') return answer(request, requestId, undefined);
+    if (operation.access === 'public') {
+      if (operation.isForOwnPages) requireOwnPage(request);
+      return answer(request, requestId, undefined);
+    }
     const credential = await authenticate(request, http);
     if (!limit)
       return operation.onRefusal ? answerNoted(request, requestId, credential) : answer(request, requestId, credential);
@@ -302,8 +329,21 @@ function recallerOf<P, Q extends QueryShape, B>(
   };
 }
 
-const readBody = async <B>(request: Request, schema: z.ZodType<B> | undefined): Promise<Read<B>> =>
-  schema ? readJsonBody(request, schema) : { value: undefined as B };
+/** Bodies in memory of those who have shown a credential, and of those who need none, who cannot take the others' room. */
+const CALLERS_ROOM = new BodyRoom(64 * 1024 * 1024);
+const STRANGERS_ROOM = new BodyRoom(8 * 1024 * 1024);
+
+/** The most bytes that an operation reads of a JSON body. */
+export const bodyBytesMaxOf = ({ bodyBytesMax = JSON_BODY_BYTES_MAX }: OperationDescription): number => bodyBytesMax;
+
+const readBody = async <B>(
+  request: Request,
+  operation: OperationDescription & { body?: z.ZodType<B> },
+  room: BodyRoom,
+): Promise<Read<B>> =>
+  operation.body
+    ? readJsonBody(request, { schema: operation.body, bytesMax: bodyBytesMaxOf(operation), room })
+    : { value: undefined as B };
 
 /** The response to anything thrown; a fault of ours is logged in full and shown without details. */
 export function problemFor(error: unknown, log: Logger, requestId: string): Response {

@@ -34,6 +34,7 @@ interface AskedPage<W extends Window | null> {
 export interface PageRequest<K extends CursorKey, W extends Window | null = null> {
   perPage: number;
   direction: 'next' | 'previous';
+  /** Its longer texts are shortened, as cursors hold them: `wholeKey` gives them back. */
   key: K | null;
   window: W;
 }
@@ -110,14 +111,15 @@ export function pageOf<Row>(
 }
 
 /**
- * Clients refuse longer headers: Node from 16 KiB for all headers together, others from 64 KiB for one. Only filters of
+ * Clients refuse longer headers: Node from 16 KiB for all headers together, proxies from 8 KiB for one. Only filters of
  * thousands of characters come near it, because every link repeats them.
  */
-const LINK_BYTES_MAX = 12 * 1024;
+const LINK_BYTES_MAX = 8 * 1024;
 
 /**
  * `first`, `prev`, `next`, `last`: absolute addresses that keep all filters; `prev` and `next` only if there is such a
- * page. If all four would make the header too long for clients, `last` is left out, then `first`.
+ * page. If all four would make the header too long for clients, `last` is left out, then `first`. If even the others would,
+ * because the request's own address is so long, their cursors come alone: the client knows the address.
  */
 function linkHeaders<Row, K extends CursorKey>(
   { keyOf }: PagedList<Row, K>,
@@ -126,22 +128,29 @@ function linkHeaders<Row, K extends CursorKey>(
   filtersHash: string,
   url: URL,
 ): Record<string, string> {
-  const link = (rel: string, direction: Cursor<K>['direction'], key: K | null): string => {
+  const cursorTo = (direction: Cursor<K>['direction'], key: K | null): string =>
+    encodeCursor({ direction, key, window, perPage }, filtersHash);
+  const link = (rel: string, cursor: string): string => {
     const target = new URL(url);
     target.searchParams.delete('cursor');
-    target.searchParams.set('cursor', encodeCursor({ direction, key, window, perPage }, filtersHash));
+    target.searchParams.set('cursor', cursor);
     return `<${target.href}>; rel="${rel}"`;
   };
-  const first = page.items[0];
-  const last = page.items.at(-1);
-  const around: string[] = [];
-  if (page.hasPrevious && first !== undefined) around.push(link('prev', 'previous', keyOf(first)));
-  if (page.hasNext && last !== undefined) around.push(link('next', 'next', keyOf(last)));
-  const ends = [link('first', 'next', null), link('last', 'previous', null)] as const;
+  const [first, last] = [page.items[0], page.items.at(-1)];
+  const previous = page.hasPrevious && first !== undefined ? cursorTo('previous', keyOf(first)) : undefined;
+  const next = page.hasNext && last !== undefined ? cursorTo('next', keyOf(last)) : undefined;
+  const around = [
+    ...(previous === undefined ? [] : [link('prev', previous)]),
+    ...(next === undefined ? [] : [link('next', next)]),
+  ];
+  const ends = [link('first', cursorTo('next', null)), link('last', cursorTo('previous', null))] as const;
   const choices = [[ends[0], ...around, ends[1]], [ends[0], ...around], around];
-  const headers = choices.map((links) => links.join(', '));
-  const header = headers.find((candidate) => candidate.length <= LINK_BYTES_MAX) ?? headers[2];
-  return header ? { link: header } : {};
+  const header = choices.map((links) => links.join(', ')).find((candidate) => candidate.length <= LINK_BYTES_MAX);
+  if (header !== undefined) return header === '' ? {} : { link: header };
+  return {
+    ...(previous !== undefined && { 'x-previous-cursor': previous }),
+    ...(next !== undefined && { 'x-next-cursor': next }),
+  };
 }
 
 /** The request's address below the public one, if that is set. */
@@ -149,10 +158,18 @@ export function publicUrlOf(publicUrl: string | undefined, url: URL): URL {
   return publicUrl === undefined ? url : new URL(`${publicUrl}${url.pathname}${url.search}`);
 }
 
-/** The header in the OpenAPI document. */
+const cursorHeader = (page: string) => ({
+  description: `Only if the address of the request is so long that \`Link\` would exceed 8 KiB: the \`cursor\` of the ${page} page, for the same address.`,
+  schema: { type: 'string' },
+});
+
+/** The headers in the OpenAPI document. */
 export const LINK = {
+  'x-next-cursor': cursorHeader('next'),
+  'x-previous-cursor': cursorHeader('previous'),
   link: {
-    description: 'RFC 8288 links: `first`, `prev`, `next`, `last`; `prev` and `next` only if there is such a page.',
+    description:
+      'RFC 8288 links: `first`, `prev`, `next`, `last`; `prev` and `next` only if there is such a page. At most 8 KiB.',
     schema: {
       type: 'string',
       example: '<https://ci.example.com/v1/ci/acme/repositories/shop/search/tests?test_name=*&cursor=WzEs>; rel="next"',

@@ -9,10 +9,10 @@
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
-import { ADDRESS_LENGTH_MAX, ARRAY_LENGTH_MAX, WEB_ADDRESS_BYTES_MAX } from '../domain/limits.ts';
+import { ARRAY_LENGTH_MAX, CURSOR_LENGTH_MAX, NAME_LENGTH_MAX, WEB_ADDRESS_BYTES_MAX } from '../domain/limits.ts';
 import { parseMoment } from '../domain/moment.ts';
 import type { InputError } from './problems.ts';
-import { text, webAddress } from './text.ts';
+import { branchName, text, webAddress } from './text.ts';
 
 /** One query parameter: from all values under its name in order, or undefined if there are none, to `T`. */
 export interface QueryParameter<T> {
@@ -40,9 +40,12 @@ interface Description {
 
 const once = <T>(value: z.ZodType<T, string>) =>
   z
-    .array(value)
-    .max(1, { error: 'is given more than once' })
-    .transform((values) => values[0])
+    .custom<readonly string[]>((values) => Array.isArray(values) && values.length === 1, {
+      error: 'is given more than once',
+      params: { type: 'too_big' },
+    })
+    .transform(([only = '']) => only)
+    .pipe(value)
     .optional();
 
 function optional<T>(
@@ -57,6 +60,16 @@ function optional<T>(
 /** Optional text; lengths count code points. */
 export const textParameter = (min: number, max: number, about: Description): QueryParameter<string | undefined> =>
   optional(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
+
+const branchSchema = { type: 'string', minLength: 1, maxLength: NAME_LENGTH_MAX };
+
+/** Optional branch, with or without `refs/heads/`. */
+export const branchParameter = (about: Description): QueryParameter<string | undefined> =>
+  optional(branchName, branchSchema, about);
+
+/** Repeated branches. */
+export const branchesParameter = (about: Description): QueryParameter<string[]> =>
+  repeated(branchName, branchSchema, about);
 
 /** An address with http or https. */
 export const webAddressParameter = (about: Description): QueryParameter<string | undefined> =>
@@ -76,9 +89,14 @@ function repeated<T extends string | number>(
   items: Record<string, unknown>,
   { description, example }: Description,
 ): QueryParameter<T[]> {
-  const values = z
-    .array(value)
-    .max(ARRAY_LENGTH_MAX, { error: REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence() })
+  // Counted before any value is looked at.
+  const bounded = z.custom<readonly string[]>((list) => Array.isArray(list) && list.length <= ARRAY_LENGTH_MAX, {
+    error: REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence(),
+    params: { type: 'too_big' },
+  });
+  const values = bounded
+    .transform((list) => [...list])
+    .pipe(z.array(value))
     .transform((list) => [...new Set(list)].sort());
   return {
     read: z.preprocess((list) => list ?? [], values),
@@ -155,8 +173,8 @@ export function momentParameter(about: Description): QueryParameter<number | und
 /** Opaque; an empty cursor is the first page. */
 export const cursorParameter = (): QueryParameter<string | undefined> =>
   optional(
-    text(0, ADDRESS_LENGTH_MAX),
-    { type: 'string' },
+    text(0, CURSOR_LENGTH_MAX),
+    { type: 'string', maxLength: CURSOR_LENGTH_MAX },
     {
       description:
         'Taken from the `Link` header of an earlier response, never built by the client. An empty cursor is the first page.',
@@ -180,17 +198,22 @@ export type Read<T> = { value: T; errors?: undefined } | { value?: undefined; er
 export function readQuery<Q extends QueryShape>(shape: Q, query: string): Read<QueryOf<Q>> {
   const sent = new Map<string, string[]>();
   const errors: InputError[] = [];
+  const unread = new Set<string>();
   for (const pair of query.length === 0 ? [] : query.split('&')) {
     const end = pair.indexOf('=');
     const name = decode(end < 0 ? pair : pair.slice(0, end));
     if (name === undefined || !Object.hasOwn(shape, name)) continue;
     const value = decode(end < 0 ? '' : pair.slice(end + 1));
-    if (value === undefined) errors.push(undecodable(['query', name]));
-    else push(sent, name, value);
+    if (value !== undefined) push(sent, name, value);
+    // Once for each parameter.
+    else if (!unread.has(name)) {
+      unread.add(name);
+      errors.push(undecodable(['query', name]));
+    }
   }
   const values: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(shape)) {
-    if (errors.some((error) => error.loc[1] === name)) continue;
+    if (unread.has(name)) continue;
     const texts = sent.get(name);
     // Most are absent, and asking the schema of each would take longer than reading those that are there.
     if (texts === undefined && !parameter.required && !parameter.isRepeated) {

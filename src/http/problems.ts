@@ -54,11 +54,27 @@ export const payloadTooLarge = (detail: string): HttpProblem => new HttpProblem(
 export const addressTooLong = (): HttpProblem =>
   new HttpProblem(414, 'Address too long', REQUEST_LIMITS.ADDRESS_LENGTH_MAX.sentence());
 
-/** Invalid input: lists every problem, not only the first. */
+/** An answer names so many problems, and says how many more there are. */
+const ERRORS_MAX = 100;
+/** Names in a request are quoted, as far as this. */
+const QUOTED_LENGTH_MAX = 200;
+
+/** Invalid input: lists the problems, not only the first, and quotes nothing long. */
 export function unprocessable(errors: readonly InputError[]): HttpProblem {
-  const detail = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}.`).join(' ');
-  return new HttpProblem(422, 'Unprocessable entity', detail, {}, errors);
+  const listed = errors.slice(0, ERRORS_MAX).map(({ loc, msg, type }) => ({
+    loc: loc.map((part) => (typeof part === 'string' ? shortened(part) : part)),
+    msg: shortened(msg, 2 * QUOTED_LENGTH_MAX),
+    type,
+  }));
+  const more = errors.length - listed.length;
+  const sentences = listed.map(({ loc, msg }) => `${loc.join('.')}: ${msg}.`);
+  if (more > 0) sentences.push(`And ${more} more.`);
+  return new HttpProblem(422, 'Unprocessable entity', sentences.join(' '), {}, listed);
 }
+
+/** A text of a request as a problem quotes it. */
+const shortened = (text: string, lengthMax = QUOTED_LENGTH_MAX): string =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax).toWellFormed()}…` : text;
 
 /** A problem with the request body as a whole, such as truncated XML. */
 export const unprocessableBody = (msg: string, type = 'invalid_body'): HttpProblem =>
@@ -70,6 +86,12 @@ const RETRY_AFTER_S = 5;
 /** A store that the operation needs is unavailable: the same request may succeed later. */
 const unavailable = (store: StoreName): HttpProblem =>
   serviceUnavailable(`${STORE_TITLES[store]} is unavailable right now. Try again later.`);
+
+/** So much is being done for others that this request was not begun. */
+export const serviceBusy = (): HttpProblem =>
+  new HttpProblem(503, 'Service unavailable', 'Too many such requests are being answered. Try again in a second.', {
+    'retry-after': '1',
+  });
 
 const serviceUnavailable = (detail: string): HttpProblem =>
   new HttpProblem(503, 'Service unavailable', detail, { 'retry-after': String(RETRY_AFTER_S) });

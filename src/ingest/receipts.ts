@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import { keyMoment } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter, type QueryOf } from '../http/parameters.ts';
@@ -80,7 +81,7 @@ const listedJson = ({ repository: { owner, name }, ...receipt }: ListedReceipt):
 
 const pagedReceipts: PagedList<ListedReceipt, ReceiptKey> = {
   name: 'uploads',
-  keySchema: z.tuple([z.int(), z.guid()]),
+  keySchema: z.tuple([keyMoment, z.guid()]),
   keyOf: ({ receivedAt, id }) => [receivedAt.getTime(), id],
 };
 

@@ -8,7 +8,13 @@ import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
-import { cursorParameter, enumsParameter, integerParameter, perPageParameter } from '../http/parameters.ts';
+import {
+  branchesParameter,
+  cursorParameter,
+  enumsParameter,
+  integerParameter,
+  perPageParameter,
+} from '../http/parameters.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
@@ -106,7 +112,7 @@ export function mountCommitFailures(
       verdict: enumsParameter(COMMIT_VERDICTS, { description: 'Only failures with these verdicts.', example: ['new'] }),
       pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
       job_name: common.namesParameter('Only runs of these CI jobs.', ['unit']),
-      branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
+      branch: branchesParameter({ description: 'Only runs of these branches.', example: ['feature/rounding'] }),
       run_id: common.namesParameter('Only runs with these ids, as the CI provider names them.', ['1001']),
       run_attempt: integerParameter(1, UINT32_MAX, {
         description: 'Only this attempt of the runs: how a job that ran again failed this time.',

@@ -1,4 +1,5 @@
 /** Pages of lists that are short enough to be read whole. */
+import { type CursorKey, isShortened, wholeKey } from '../http/cursor.ts';
 
 type Key = readonly [count: number, ...texts: string[]];
 
@@ -13,13 +14,23 @@ export function rowsBeyond<Row>(
   { key, isForward, limit }: { key: Key | null; isForward: boolean; limit: number },
 ): Row[] {
   const sign = isForward ? 1 : -1;
-  return rows
-    .map((row) => ({ row, position: keyOf(row) }))
-    .filter(({ position }) => key === null || sign * compareKeys(position, key) > 0)
+  const positions = rows.map((row) => ({ row, position: keyOf(row) }));
+  const from = key && wholeAmong(key, rows, keyOf);
+  return positions
+    .filter(({ position }) => from === null || sign * compareKeys(position, from) > 0)
     .sort((one, other) => sign * compareKeys(one.position, other.position))
     .slice(0, limit)
     .map(({ row }) => row);
 }
+
+/** The key of a cursor with its texts whole, if its row is among these. */
+export const wholeAmong = <Row, K extends CursorKey>(key: K, rows: readonly Row[], keyOf: (row: Row) => K): K =>
+  key.some(isShortened)
+    ? wholeKey(
+        key,
+        rows.flatMap((row) => keyOf(row).filter((part) => typeof part === 'string')),
+      )
+    : key;
 
 function compareKeys([count, ...texts]: Key, [otherCount, ...otherTexts]: Key): number {
   if (count !== otherCount) return count - otherCount;

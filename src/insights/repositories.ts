@@ -11,6 +11,7 @@ import { cursorParameter, perPageParameter, textParameter } from '../http/parame
 import { forbidden } from '../http/problems.ts';
 import { type ListedRepositories, overviewOf, type RepositoryOverview } from '../postgres/repository-overview.ts';
 import * as common from './common.ts';
+import { wholeAmong } from './pages-in-memory.ts';
 
 const count = (description: string, example: number) => z.int().meta({ description, example });
 const response = z.object({
@@ -91,7 +92,8 @@ function sorted(summaries: readonly Summary[]): Summary[] {
 /** The rows beyond the key, nearest first. */
 function beyond(rows: readonly Summary[], { key, direction, perPage }: PageRequest<Key>): Summary[] {
   const [ordered, sign] = direction === 'next' ? [rows, 1] : [rows.toReversed(), -1];
-  const from = key === null ? 0 : ordered.findIndex((one) => sign * compareKeys(keyOf(one), key) > 0);
+  const whole = key && wholeAmong(key, rows, keyOf);
+  const from = whole === null ? 0 : ordered.findIndex((one) => sign * compareKeys(keyOf(one), whole) > 0);
   return from < 0 ? [] : ordered.slice(from, from + perPage + 1);
 }
 

@@ -3,6 +3,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
+import { isShortened, wholeKey } from '../http/cursor.ts';
 import type { PageRequest } from '../http/pages.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
@@ -77,6 +78,8 @@ const BEFORE_ALL = {
   previous: [Number.MIN_SAFE_INTEGER, '', '', ''],
 } as const satisfies Record<string, RunKey>;
 const ALL_ROWS = 2 ** 32 - 1;
+/** Runs that began in the same millisecond, at most. */
+const TOGETHER_MAX = 1_000;
 
 type Of = Pick<Repository, 'id' | 'owner'>;
 
@@ -101,10 +104,25 @@ export class RunLists {
   }
 
   /** Up to `perPage` + 1 runs beyond the key, nearest first. */
-  async page(repository: Of, asked: AskedRuns, signal?: AbortSignal): Promise<RunRow[]> {
+  async page(repository: Of, page: AskedRuns, signal?: AbortSignal): Promise<RunRow[]> {
+    const asked = { ...page, key: page.key && (await this.#wholeKey(repository, page.key, signal)) };
     if (charactersOf(asked.filters) > CHARACTERS_MAX) return this.#alone(repository, asked, signal);
     const rows = await this.#lists.get(repository, asked, signal);
     return rows?.slice(0, asked.perPage + 1) ?? [];
+  }
+
+  /** The key of a cursor with its names whole: those of the runs that began in its millisecond. */
+  async #wholeKey(repository: Of, key: RunKey, signal?: AbortSignal): Promise<RunKey> {
+    if (!key.some(isShortened)) return key;
+    const [startedMs] = key;
+    const window = { start: startedMs, end: startedMs + 1 };
+    const filters = { commits: [], pipelines: [], branches: [] };
+    const page = { direction: 'next', key: null, perPage: TOGETHER_MAX, window, filters } as const;
+    const runs = await this.#alone(repository, page, signal);
+    return wholeKey(
+      key,
+      runs.flatMap((run) => [run.pipeline_name, run.run_id, run.commit_sha]),
+    );
   }
 
   #alone({ id, owner }: Of, asked: AskedRuns, signal?: AbortSignal): Promise<RunRow[]> {

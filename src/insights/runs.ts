@@ -3,9 +3,10 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
+import { keyMoment } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
-import { cursorParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
+import { branchesParameter, cursorParameter, momentParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import * as common from './common.ts';
 import { failedJobsOf, type RunRow, runJson, runSchema } from './run-json.ts';
@@ -17,7 +18,7 @@ const WINDOW_DAYS = 7;
 
 const pagedRuns: PagedList<RunRow, RunKey> = {
   name: 'runs',
-  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
+  keySchema: z.tuple([keyMoment, z.string(), z.string(), z.string()]),
   keyOf: ({ started_ms, pipeline_name, run_id, commit_sha }) => [started_ms, pipeline_name, run_id, commit_sha],
 };
 
@@ -35,7 +36,7 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps 
     access: 'read',
     params: common.shortPath,
     query: {
-      branch: common.namesParameter('Only runs of these branches.', ['feature/rounding']),
+      branch: branchesParameter({ description: 'Only runs of these branches.', example: ['feature/rounding'] }),
       commit_sha: common.namesParameter('Only runs of these commits.', ['1111111111111111111111111111111111111111']),
       pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
       start: momentParameter({

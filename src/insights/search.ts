@@ -11,6 +11,7 @@ import { HEALTHS } from '../domain/status.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Turn } from '../fair-queue.ts';
+import { isShortened, wholeKey } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
@@ -37,7 +38,7 @@ import { askedIn, inMemory, SEARCH_FILTERS, selectionOf, testNames } from './sea
 
 const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<FoundIdentity, SearchKey> => ({
   name: 'search',
-  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string()]),
+  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string(), z.guid()]),
   keyOf: (found) => keyOf(search, found),
 });
 
@@ -109,6 +110,14 @@ interface Found {
   rows: FoundIdentity[];
   /** On all pages. */
   total: number;
+}
+
+/** The key of a cursor with its texts whole: the test that it names has them. */
+async function wholeSearchKey(knownTests: KnownTests, repository: Repository, key: SearchKey): Promise<SearchKey> {
+  if (!key.some(isShortened)) return key;
+  const test = await knownTests.find(repository, key[4]);
+  const places = (test?.identities ?? []).flatMap(({ pipelineName, jobName }) => [pipelineName, jobName]);
+  return wholeKey(key, test ? [test.name, ...places] : places);
 }
 
 /** Tests by their whole names, together with everything else that is asked about tests at the same time. */
@@ -207,12 +216,13 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
       const page = await readPage(list, asked, async (request) => {
         const repository = await deps.repositories.find(path.owner, path.repository_name);
         if (!repository) return [];
+        const key = request.key && (await wholeSearchKey(deps.knownTests, repository, request.key));
         const search = {
           ...selectionOf(SEARCH_FILTERS, query, repository.id),
           sort,
           isDescending: direction === 'desc',
           isBackward: request.direction === 'previous',
-          key: request.key,
+          key,
           rows: request.perPage + 1,
         };
         const found = isMeant

@@ -60,6 +60,8 @@ export interface PrepareOptions {
   /** Milliseconds since the epoch. */
   now: number;
   retentionDays: number;
+  /** The fingerprint of a failure's message; `normaliseMessage` unless given. */
+  fingerprintOf?: (message: string) => string;
 }
 
 /** Shared by all executions without failures, which are most of them. */
@@ -69,7 +71,18 @@ const NONE_REPORTED: ReportedResult['failures'] = [];
 
 const testIds = new TestIds();
 
+/** Prepares a chunk at once. */
 export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
+  const preparing = preparingChunk(job, options);
+  for (;;) {
+    const step = preparing.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in steps, one for each execution, so that a caller may do something else in between. */
+export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Generator<undefined, PreparedChunk> {
+  const { fingerprintOf = normaliseMessage } = options;
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
   const named = { ...origin, commit: job.run.commit ?? '' };
@@ -107,8 +120,9 @@ export function prepareChunk(job: TestRunsJob, options: PrepareOptions): Prepare
       status,
       finishedAt: at,
       isTimeReplaced: isReplaced,
-      failures: preparedFailures(job, failures.get(row), testId, status),
+      failures: preparedFailures(job, failures.get(row), { testId, status, fingerprintOf }),
     });
+    yield;
   }
   return {
     uploadId: job.upload_id,
@@ -156,20 +170,22 @@ function reportedFailures(
     .map((row) => [attempt[row] ?? 1, type[row] ?? null, message[row] ?? null, stacktrace[row] ?? null] as const);
 }
 
+interface FailedExecution {
+  testId: string;
+  status: Status;
+  fingerprintOf: (message: string) => string;
+}
+
 /** Every failed execution has at least one failure, so that it belongs to a failure group. */
 function preparedFailures(
   { failures: { type, message } }: TestRunsJob,
   rows: readonly number[] | undefined,
-  testId: string,
-  status: Status,
+  { testId, status, fingerprintOf }: FailedExecution,
 ): readonly PreparedFailure[] {
-  if (rows)
-    return rows.slice(0, FAILURES_MAX).map((row) => ({ row, failureId: groupOf(testId, type[row], message[row]) }));
-  return status === 'failed' ? [{ row: null, failureId: groupOf(testId, null, null) }] : NO_FAILURES;
-}
-
-function groupOf(testId: string, reportedType: string | null | undefined, reportedMessage: string | null | undefined) {
-  const type = failureColumns.text('type', reportedType);
-  const message = failureColumns.text('message', reportedMessage);
-  return failureIdOf(testId, FINGERPRINT_VERSION, type, normaliseMessage(message));
+  const groupOf = (reportedType: string | null | undefined, reportedMessage: string | null | undefined) => {
+    const text = failureColumns.text('message', reportedMessage);
+    return failureIdOf(testId, FINGERPRINT_VERSION, failureColumns.text('type', reportedType), fingerprintOf(text));
+  };
+  if (rows) return rows.slice(0, FAILURES_MAX).map((row) => ({ row, failureId: groupOf(type[row], message[row]) }));
+  return status === 'failed' ? [{ row: null, failureId: groupOf(null, null) }] : NO_FAILURES;
 }

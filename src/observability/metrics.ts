@@ -145,6 +145,12 @@ export const blockInsertSeconds = new Histogram({
   registers,
 });
 
+export const fingerprintsBrief = new Counter({
+  name: 'ci_insights_fingerprints_brief_total',
+  help: 'Failures with a brief fingerprint, because the messages of their owner took more time than they may.',
+  registers,
+});
+
 export const evaluationSeconds = new Histogram({
   name: 'ci_insights_evaluation_duration_seconds',
   help: 'Time of one evaluation of the tests in newly stored blocks.',

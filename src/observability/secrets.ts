@@ -14,7 +14,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   // Not inside a word: each beginning would be looked at to the end of the word.
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],
+  [/((?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, `$1${HIDDEN}@`],
 ];
 
 /** A function that hides these values, plain or URL-encoded, and everything with the form of a secret. */

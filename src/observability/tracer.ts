@@ -45,7 +45,7 @@ const KINDS = {
 
 export function startTracer({ endpoint, headers, serviceName, version, ratio, onLost }: TracingOptions): Tracer {
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     headers: { ...headers },
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the mounted operations, made from the same schemas that check requests and answers. */
 import { z } from 'zod';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { isRateLimited, type MountedOperation, type OperationDescription } from '../http/operation.ts';
 import { addressTooLong, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import type { ResponseDescription } from '../http/reply.ts';
@@ -29,7 +30,7 @@ const problemSchema = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'Every problem with the input; only with 422' }),
+    .meta({ description: 'The problems with the input, up to 100; only with 422' }),
 });
 
 interface ErrorDescription {
@@ -58,6 +59,11 @@ const ERRORS: Record<number, ErrorDescription> = {
     when: 'The request conflicts with what is stored. Reads never return it.',
     detail: "Test 'Cart > totals' is already quarantined",
   },
+  413: {
+    title: 'Payload too large',
+    when: 'The body is longer than this operation reads.',
+    detail: REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence(),
+  },
   414: {
     title: 'Address too long',
     when: 'The address is too long; only long lists of long names come near it.',
@@ -65,7 +71,7 @@ const ERRORS: Record<number, ErrorDescription> = {
   },
   422: {
     title: 'Unprocessable entity',
-    when: 'The input is invalid; every problem is listed.',
+    when: 'The input is invalid; up to 100 problems are listed.',
     detail: 'query.per_page: must be a whole number from 1 to 100.',
     errors: [{ loc: ['query', 'per_page'], msg: 'must be a whole number from 1 to 100', type: 'invalid_value' }],
   },
@@ -231,6 +237,7 @@ function responses(operation: OperationDescription, isConditional: boolean, sche
 
 /** Whether an operation may answer with this one of {@link ERRORS}. */
 function isAnswered(status: string, operation: OperationDescription): boolean {
+  if (status === '413') return operation.body !== undefined;
   if (status === '414') return operation.query !== undefined;
   if (status === '429') return isRateLimited(operation);
   return operation.access !== 'public' || status === '500' || operation.body !== undefined;

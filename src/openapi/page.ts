@@ -8,6 +8,7 @@ import { openapi } from '@elysiajs/openapi';
 import { Elysia } from 'elysia';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Http } from '../http/operation.ts';
+import { PackedText } from '../http/packed-text.ts';
 import { DATA_HEADERS, pageHeaders } from '../http/security-headers.ts';
 import { describeOperations } from './document.ts';
 
@@ -80,7 +81,9 @@ export function docsPlugin(http: Http) {
     const headers = { ...pageHeaders(sourcesOf(html, http.publicUrl)), 'content-type': 'text/html; charset=utf-8' };
     return { html, headers };
   });
-  const document = once(() => render('/docs/json'));
+  const document = once(
+    async () => new PackedText(await render('/docs/json'), { ...DATA_HEADERS, 'content-type': 'application/json' }),
+  );
   return plugin
     .get(
       '/docs',
@@ -90,11 +93,7 @@ export function docsPlugin(http: Http) {
       },
       { detail: { hide: true } },
     )
-    .get(
-      '/docs/json',
-      async () => new Response(await document(), { headers: { ...DATA_HEADERS, 'content-type': 'application/json' } }),
-      { detail: { hide: true } },
-    );
+    .get('/docs/json', async ({ request }) => (await document()).answer(request), { detail: { hide: true } });
 }
 
 /** Swagger UI sets inline styles. Of scripts inside the page only those that it has now may run, named by their hash. */

@@ -52,6 +52,7 @@ export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mus
     handle: () => ({ body: { status: 'alive' } }),
   });
 
+  let asked: Promise<Answers> | undefined;
   mount(app, http, 'GET', '/healthz/ready', {
     operationId: 'getReadiness',
     isProbe: true,
@@ -73,13 +74,25 @@ export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mus
       const own = probes[OWN_PROBE];
       if (own && !(await isUp(own)))
         return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false }, is_storing: true } };
-      const stores = Object.fromEntries(
-        await Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await isUp(probe)] as const)),
-      );
-      // Without PostgreSQL it is not known, and the process is not ready anyway.
-      const is_storing = stores.postgres === false || (await isUp(isStoring));
+      // Anyone may ask, so however many wait, each store is asked once.
+      asked ??= answersOf(probes, isStoring).finally(() => {
+        asked = undefined;
+      });
+      const { stores, is_storing } = await asked;
       const ready = Object.values(stores).every(Boolean) && (is_storing || !mustStore);
       return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores, is_storing } };
     },
   });
+}
+
+interface Answers {
+  stores: Record<string, boolean>;
+  is_storing: boolean;
+}
+
+async function answersOf(probes: Probes, isStoring: () => Promise<boolean>): Promise<Answers> {
+  const answers = Object.entries(probes).map(async ([name, probe]) => [name, await isUp(probe)] as const);
+  const stores: Record<string, boolean> = Object.fromEntries(await Promise.all(answers));
+  // Without PostgreSQL it is not known, and the process is not ready anyway.
+  return { stores, is_storing: stores.postgres === false || (await isUp(isStoring)) };
 }

@@ -25,7 +25,8 @@ export function hasHealth(healths: readonly Health[]): SQL {
 
 export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
   select from ${quarantines} where quarantines.repository_id = ${repositoryId}
-    and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null)`;
+    and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null
+    and (quarantines.expires_at is null or quarantines.expires_at > now()))`;
 
 export function isNamedNoneOf(repositoryId: string, { testIds, patterns }: TestNames): SQL {
   const one = sql`not ${identities.testId} = any(${sql.param(testIds)}::uuid[])`;

@@ -21,3 +21,5 @@ export const REGROUP_LOCK = 0x72656772;
 export const VERIFY_LOCK = 0x76657269;
 /** "back": one process at a time makes backtests. */
 export const BACKTEST_LOCK = 0x6261636b;
+/** "quar", with the hash of a repository's id: one quarantine at a time is made or changed by people and clients. */
+export const QUARANTINES_LOCK = 0x71756172;

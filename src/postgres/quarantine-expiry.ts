@@ -34,27 +34,34 @@ const isToAnnounce = and(
 /** Ends the quarantines whose time has come. Returns how many; call it again until there is none. */
 export const endExpired = (db: Database): Promise<number> =>
   forEachRepository(db, isDue, async (tx, repositoryId) => {
-    const ended = await tx
-      .select(columns)
-      .from(quarantines)
-      .where(and(eq(quarantines.repositoryId, repositoryId), isOpen, isDue))
-      .orderBy(asc(quarantines.expiresAt), asc(quarantines.id))
-      .limit(ROWS_MAX)
-      .for('update', { skipLocked: true });
-    if (ended.length === 0) return 0;
-    const at = await timeOf(tx);
-    const events = [];
-    for (const quarantine of ended) {
-      await tx
-        .update(quarantines)
-        .set({ removedAt: new Date(at), removedBy: EXPIRY.name })
-        .where(eq(quarantines.id, quarantine.id));
-      events.push(dequarantined(quarantine, await healthNow(tx, repositoryId, quarantine.testId), EXPIRY, at));
-    }
-    await recordEvents(tx, repositoryId, events, at);
-    await nextRevision(tx, repositoryId);
-    return ended.length;
+    const ended = await endDue(tx, repositoryId);
+    if (ended > 0) await nextRevision(tx, repositoryId);
+    return ended;
   });
+
+/** Ends those of a repository, or of one of its tests, within a transaction that raises the revision. */
+export async function endDue(tx: Executor, repositoryId: string, testId?: string): Promise<number> {
+  const isOfTest = testId === undefined ? undefined : eq(quarantines.testId, testId);
+  const ended = await tx
+    .select(columns)
+    .from(quarantines)
+    .where(and(eq(quarantines.repositoryId, repositoryId), isOfTest, isOpen, isDue))
+    .orderBy(asc(quarantines.expiresAt), asc(quarantines.id))
+    .limit(ROWS_MAX)
+    .for('update', { skipLocked: true });
+  if (ended.length === 0) return 0;
+  const at = await timeOf(tx);
+  const events = [];
+  for (const quarantine of ended) {
+    await tx
+      .update(quarantines)
+      .set({ removedAt: new Date(at), removedBy: EXPIRY.name })
+      .where(eq(quarantines.id, quarantine.id));
+    events.push(dequarantined(quarantine, await healthNow(tx, repositoryId, quarantine.testId), EXPIRY, at));
+  }
+  await recordEvents(tx, repositoryId, events, at);
+  return ended.length;
+}
 
 /** Announces the quarantines that will soon end, each once for each end. Returns how many. */
 export const announceExpiring = (db: Database): Promise<number> =>

@@ -1,5 +1,5 @@
 /** Shared by the stores of quarantines: their columns, the events of their changes, and the repository's revision. */
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import { type EventActor, newEvent } from '../domain/events.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
@@ -47,6 +47,8 @@ export const columns = {
   isRecovered: quarantines.isRecovered,
 };
 export const isOpen = isNull(quarantines.removedAt);
+/** Open, and its end has not come: a worker removes it then, which may be later. By the clock of PostgreSQL. */
+export const isInForce = and(isOpen, or(isNull(quarantines.expiresAt), gt(quarantines.expiresAt, sql`now()`)));
 
 /** The terms as records and events show them. */
 export const termsOf = ({ pipelineName, jobName, failureIds, expiresAt, owner, ticketUrl }: QuarantineTerms) => ({

@@ -7,14 +7,17 @@ import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
+import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
 import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
+import { endDue } from './quarantine-expiry.ts';
 import {
   columns,
   dequarantined,
   healthNow,
+  isInForce,
   isOpen,
   metadataOf,
   type NamedActor,
@@ -24,6 +27,7 @@ import {
   quarantined,
   termsOf,
 } from './quarantine-records.ts';
+import { lockRoom, requireRoom } from './quarantine-room.ts';
 import { quarantines, repositories } from './schema.ts';
 
 interface NewQuarantine extends Partial<QuarantineTerms> {
@@ -36,10 +40,12 @@ interface NewQuarantine extends Partial<QuarantineTerms> {
 /** Raised by the unique index over the scopes of open quarantines. */
 const UNIQUE_VIOLATION = '23505';
 
-/** All quarantines of a repository at one moment, in order of creation. */
+/** All quarantines of a repository that are in force at one moment, in order of creation. */
 export interface QuarantineSnapshot {
   /** The newer of two snapshots of a repository has the higher revision. */
   revision: number;
+  /** The moment by the clock of PostgreSQL, which ends quarantines; milliseconds since the epoch. */
+  now: number;
   quarantines: Quarantine[];
 }
 
@@ -62,18 +68,23 @@ export class QuarantineStore {
     this.#listeners.push(listener);
   }
 
-  /** The open quarantines of a repository. One statement reads them, so revision and list belong together. */
+  /** The quarantines of a repository that are in force. One statement reads them, so revision and list belong together. */
   async snapshot(repositoryId: string): Promise<QuarantineSnapshot> {
     const rows = await onPostgres(() =>
       this.db
-        .select({ revision: repositories.quarantineRevision, quarantine: columns })
+        .select({
+          revision: repositories.quarantineRevision,
+          now: sql<number>`(extract(epoch from now()) * 1000)::float8`,
+          quarantine: columns,
+        })
         .from(repositories)
-        .leftJoin(quarantines, and(eq(quarantines.repositoryId, repositories.id), isOpen))
+        .leftJoin(quarantines, and(eq(quarantines.repositoryId, repositories.id), isInForce))
         .where(eq(repositories.id, repositoryId))
         .orderBy(asc(quarantines.createdAt), asc(quarantines.id)),
     );
     return {
       revision: rows[0]?.revision ?? 0,
+      now: rows[0]?.now ?? 0,
       quarantines: rows.flatMap(({ quarantine }) => (quarantine === null ? [] : [quarantine])),
     };
   }
@@ -91,10 +102,15 @@ export class QuarantineStore {
 
   /**
    * Quarantines a test for a person or a client. Undefined if it is already quarantined for the same scope, even by a
-   * concurrent request.
+   * concurrent request. Throws NoRoomForQuarantine.
    */
   create(repositoryId: string, wanted: NewQuarantine, by: NamedActor): Promise<Quarantine | undefined> {
-    return this.#change(repositoryId, (tx) => this.#insert(tx, repositoryId, { ...wanted, source: 'manual' }, by));
+    return this.#change(repositoryId, async (tx) => {
+      await lockRoom(tx, repositoryId);
+      const created = await this.#insert(tx, repositoryId, { ...wanted, source: 'manual' }, by);
+      if (created) await requireRoom(tx, repositoryId);
+      return created;
+    });
   }
 
   /**
@@ -111,7 +127,7 @@ export class QuarantineStore {
     let isLimited = false;
     const created = await this.#change(repositoryId, async (tx) => {
       const room = await roomOf(tx, repositoryId);
-      isLimited = room.limit !== null && room.open >= room.limit;
+      isLimited = room.open >= room.limit;
       if (isLimited) {
         if (!room.isLimitNoted) await this.#noteLimit(tx, repositoryId, room, wanted, actor);
         return undefined;
@@ -140,6 +156,8 @@ export class QuarantineStore {
       actor: by.name,
       narrowing: narrowingOf({ pipelineName, jobName, failureIds }),
     };
+    // One that has ended, but that no worker has removed yet, must not stand in the way.
+    await endDue(tx, repositoryId, row.testId);
     const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
     if (!created) return undefined;
     const health = await healthNow(tx, repositoryId, created.testId);
@@ -163,7 +181,7 @@ export class QuarantineStore {
 
   /**
    * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
-   * test has the wanted scope. What is the same already changes nothing and is no event.
+   * test has the wanted scope. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
    */
   async update(
     repositoryId: string,
@@ -171,9 +189,10 @@ export class QuarantineStore {
     changes: Partial<QuarantineTerms>,
     by: NamedActor,
   ): Promise<Quarantine | 'taken' | undefined> {
-    const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isOpen);
+    const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce);
     let kept: Quarantine | undefined;
     const change = async (tx: Executor): Promise<Quarantine | undefined> => {
+      await lockRoom(tx, repositoryId);
       const [before] = await tx.select(columns).from(quarantines).where(isThis).for('update');
       kept = before;
       if (!before) return undefined;
@@ -185,6 +204,7 @@ export class QuarantineStore {
         .where(isThis)
         .returning(columns);
       if (!after) return undefined;
+      await requireRoom(tx, repositoryId);
       const now = this.clock.now();
       const metadata = {
         ...metadataOf(after, await healthNow(tx, repositoryId, after.testId)),
@@ -219,7 +239,7 @@ export class QuarantineStore {
       const [removed] = await tx
         .update(quarantines)
         .set({ removedAt: new Date(now), removedBy: by.name })
-        .where(and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isOpen))
+        .where(and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce))
         .returning(columns);
       if (!removed) return undefined;
       const health = await healthNow(tx, repositoryId, removed.testId);
@@ -256,14 +276,14 @@ export class QuarantineStore {
     });
   }
 
-  /** The open quarantines of some tests, in order of creation. */
+  /** The quarantines of some tests that are in force, in order of creation. */
   ofTests(repositoryId: string, testIds: readonly string[]): Promise<Quarantine[]> {
     if (testIds.length === 0) return Promise.resolve([]);
     return onPostgres(() =>
       this.db
         .select(columns)
         .from(quarantines)
-        .where(and(eq(quarantines.repositoryId, repositoryId), inArray(quarantines.testId, [...testIds]), isOpen))
+        .where(and(eq(quarantines.repositoryId, repositoryId), inArray(quarantines.testId, [...testIds]), isInForce))
         .orderBy(asc(quarantines.createdAt), asc(quarantines.id)),
     );
   }
@@ -302,7 +322,7 @@ export class QuarantineStore {
 
 /** How many quarantines a repository may have and has, for automatic ones. */
 interface Room {
-  limit: number | null;
+  limit: number;
   isLimitNoted: boolean;
   open: number;
 }
@@ -313,12 +333,15 @@ async function roomOf(tx: Executor, repositoryId: string): Promise<Room> {
     .from(repositories)
     .where(eq(repositories.id, repositoryId));
   const { limit = null, isLimitNoted = false } = repository ?? {};
-  if (limit === null) return { limit, isLimitNoted, open: 0 };
   const [counted] = await tx
     .select({ open: count() })
     .from(quarantines)
     .where(and(eq(quarantines.repositoryId, repositoryId), isOpen));
-  return { limit, isLimitNoted, open: counted?.open ?? 0 };
+  return {
+    limit: Math.min(limit ?? QUARANTINES_ALL_MAX, QUARANTINES_ALL_MAX),
+    isLimitNoted,
+    open: counted?.open ?? 0,
+  };
 }
 
 /** Whether that was a change. */

@@ -63,7 +63,8 @@ const overviewStatement = (isListed: SQL, firstDay: number): SQL => sql`
     select repository_id, count(distinct test_id) as quarantined,
       count(distinct test_id) filter (where is_recovered) as recovered
     from ${quarantines}
-    where removed_at is null and repository_id in (select id from listed)
+    where removed_at is null and (expires_at is null or expires_at > now())
+      and repository_id in (select id from listed)
     group by repository_id
   ), failed as (
     select repository_id, json_agg(json_build_array(day, failures)) as days

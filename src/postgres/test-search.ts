@@ -34,9 +34,9 @@ const healthRank = (health: Health): number => HEALTHS.indexOf(health) + 1;
 
 /**
  * The key that a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
- * order. With the same number, names ascend.
+ * order. With the same number, names ascend. The test is not part of the order: it leads to its name, which may be long.
  */
-export type SearchKey = [count: number, text1: string, text2: string, text3: string];
+export type SearchKey = [count: number, text1: string, text2: string, text3: string, testId: string];
 
 export interface TestSearch extends TestSelection {
   sort: SearchSort;
@@ -107,12 +107,12 @@ export function keyOf(
   { sort, isDescending }: Pick<TestSearch, 'sort' | 'isDescending'>,
   found: FoundIdentity,
 ): SearchKey {
-  const { name: testName, pipeline_name, job_name } = found;
-  if (sort === 'pipeline_name') return [0, pipeline_name, testName, job_name];
-  if (sort === 'job_name') return [0, job_name, testName, pipeline_name];
-  if (!isNumberSort(sort)) return [0, testName, pipeline_name, job_name];
+  const { name: testName, pipeline_name, job_name, test_id } = found;
+  if (sort === 'pipeline_name') return [0, pipeline_name, testName, job_name, test_id];
+  if (sort === 'job_name') return [0, job_name, testName, pipeline_name, test_id];
+  if (!isNumberSort(sort)) return [0, testName, pipeline_name, job_name, test_id];
   const number = sort === 'health_status' ? healthRank(found.metrics.health) : NUMBERS[sort].of(found);
-  return [isDescending ? -number : number, testName, pipeline_name, job_name];
+  return [isDescending ? -number : number, testName, pipeline_name, job_name, test_id];
 }
 
 /**
@@ -214,7 +214,8 @@ function beyond(search: TestSearchPart): SQL {
   if (!isNumberSort(search.sort)) return after;
   const { column } = NUMBERS[search.sort];
   const further = sql.raw(count === 'asc' ? '>' : '<');
-  const number = Math.abs(k0);
+  // Any whole number: a narrower column compares with a bigint as well.
+  const number = sql`${Math.abs(k0)}::bigint`;
   return sql`${column} ${further}= ${number} and (${column} ${further} ${number} or ${after})`;
 }
 

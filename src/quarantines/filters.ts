@@ -1,6 +1,6 @@
 /** Which quarantines a request is about: filters, and a page of a list in memory, in order of creation. */
 import { z } from 'zod';
-import { isShownTo, type ScopeQuestion } from '../domain/quarantine-scope.ts';
+import { type ScopeQuestion, shownTo } from '../domain/quarantine-scope.ts';
 import type { PagedList, PageRequest } from '../http/pages.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 
@@ -13,11 +13,13 @@ export const filtered = (
   quarantines: readonly Quarantine[],
   { testId, source, ...asked }: QuarantineFilters,
 ): Quarantine[] =>
-  quarantines.filter(
-    (quarantine) =>
-      (testId === undefined || quarantine.testId === testId) &&
-      (source === undefined || quarantine.source === source) &&
-      isShownTo(quarantine, asked),
+  shownTo(
+    quarantines.filter(
+      (quarantine) =>
+        (testId === undefined || quarantine.testId === testId) &&
+        (source === undefined || quarantine.source === source),
+    ),
+    asked,
   );
 
 /** Time of creation in milliseconds, then id. */

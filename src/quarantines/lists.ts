@@ -10,6 +10,8 @@
  *   answered, or from a notification of another process. The next request loads the list again.
  * - *unwatched*: notifications do not arrive. The revision is asked for instead, at most twice a second.
  *
+ * A quarantine whose end has come is left out from that moment on, by the clock of PostgreSQL: a worker removes it later.
+ *
  * A process never serves an older list of a repository after a newer one, in whatever order PostgreSQL answers.
  */
 import { LRUCache } from 'lru-cache';
@@ -21,16 +23,21 @@ import type { QuarantineSnapshot, QuarantineStore } from '../postgres/quarantine
 /** How long a list is served without asking while notifications do not arrive. */
 const UNWATCHED_MS = 500;
 const LISTS_MAX = 10_000;
-const LISTS_CHARACTERS_MAX = 64 * 1024 * 1024;
+const LISTS_BYTES_MAX = 64 * 1024 * 1024;
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** Weight of an entry in addition to its texts. */
+/** Bytes of an entry in addition to its texts, and of a character. */
 const ENTRY_WEIGHT = 1_000;
+const CHARACTER_WEIGHT = 2;
 const FAILURE_ID_WEIGHT = 60;
 
-/** The quarantines of one repository at one moment. */
-export interface QuarantineList extends QuarantineSnapshot {
+/** The quarantines of one repository that are in force. */
+export interface QuarantineList extends Omit<QuarantineSnapshot, 'now'> {
   repositoryId: string;
   byId: ReadonlyMap<string, Quarantine>;
+  /** What is added to a time since the start of this process for the time of PostgreSQL. */
+  clockOffset: number;
+  /** When the next of them ends, since the start of this process. */
+  nextEndAt: number;
 }
 
 interface Entry {
@@ -46,12 +53,12 @@ interface Entry {
 export class QuarantineLists {
   readonly #entries = new LRUCache<string, Entry>({
     max: LISTS_MAX,
-    maxSize: LISTS_CHARACTERS_MAX,
+    maxSize: LISTS_BYTES_MAX,
     sizeCalculation: weightOf,
   });
   readonly #answers = new LRUCache<string, EncodedBody>({
     maxSize: ANSWERS_BYTES_MAX,
-    sizeCalculation: ({ bytes }, key) => bytes.size + key.length + ENTRY_WEIGHT,
+    sizeCalculation: ({ bytes }, key) => bytes.size + key.length * CHARACTER_WEIGHT + ENTRY_WEIGHT,
   });
   #epoch = 0;
 
@@ -88,7 +95,7 @@ export class QuarantineLists {
   }
 
   #current(entry: Entry): QuarantineList | undefined {
-    return isNewEnough(entry) && this.#isWatched(entry) ? entry.list : undefined;
+    return isNewEnough(entry) && this.#isWatched(entry) ? inForce(entry) : undefined;
   }
 
   async #loaded(repositoryId: string, entry: Entry): Promise<QuarantineList> {
@@ -98,12 +105,13 @@ export class QuarantineLists {
       });
       await entry.loading;
     } while (!isNewEnough(entry));
-    return entry.list;
+    return inForce(entry);
   }
 
   /** An answer made from a list, encoded once per `query`, which names what else the answer depends on. */
   encoded(list: QuarantineList, query: string, encode: () => EncodedBody): EncodedBody {
-    const key = `${list.repositoryId}:${list.revision}:${query}`;
+    // Of one revision, a list changes only when quarantines end, and then it is shorter.
+    const key = `${list.repositoryId}:${list.revision}:${list.quarantines.length}:${query}`;
     const known = this.#answers.get(key);
     if (known) return known;
     const made = encode();
@@ -129,7 +137,8 @@ export class QuarantineLists {
     const isKept = isNewEnough(entry) && (await this.store.revision(repositoryId)) === entry.list.revision;
     if (!isKept) {
       const snapshot = await this.store.snapshot(repositoryId);
-      if (!entry.list || snapshot.revision >= entry.list.revision) entry.list = listOf(repositoryId, snapshot);
+      if (!entry.list || snapshot.revision >= entry.list.revision)
+        entry.list = listOf(repositoryId, snapshot, checkedAt);
       entry.revisionMin = Math.max(entry.revisionMin, entry.list.revision);
       // Its weight has changed, and the cache asks for it only when the entry is set.
       if (this.#entries.delete(repositoryId)) this.#entries.set(repositoryId, entry);
@@ -142,19 +151,51 @@ export class QuarantineLists {
 const isNewEnough = (entry: Entry): entry is Entry & { list: QuarantineList } =>
   entry.list !== undefined && entry.list.revision >= entry.revisionMin;
 
-const listOf = (repositoryId: string, snapshot: QuarantineSnapshot): QuarantineList => ({
-  repositoryId,
-  ...snapshot,
-  byId: new Map(snapshot.quarantines.map((quarantine) => [quarantine.id, quarantine])),
-});
+function listOf(
+  repositoryId: string,
+  { revision, quarantines, now }: QuarantineSnapshot,
+  readAt: number,
+): QuarantineList {
+  return withQuarantines({ repositoryId, revision, clockOffset: now - readAt }, quarantines);
+}
+
+function withQuarantines(
+  { repositoryId, revision, clockOffset }: Pick<QuarantineList, 'repositoryId' | 'revision' | 'clockOffset'>,
+  quarantines: Quarantine[],
+): QuarantineList {
+  const ends = quarantines.flatMap(({ expiresAt }) => (expiresAt ? [expiresAt.getTime() - clockOffset] : []));
+  return {
+    repositoryId,
+    revision,
+    clockOffset,
+    quarantines,
+    byId: new Map(quarantines.map((quarantine) => [quarantine.id, quarantine])),
+    nextEndAt: ends.reduce((least, end) => Math.min(least, end), Number.POSITIVE_INFINITY),
+  };
+}
+
+/** The list of an entry without what has ended by now. */
+function inForce(entry: Entry & { list: QuarantineList }): QuarantineList {
+  const now = performance.now();
+  if (now < entry.list.nextEndAt) return entry.list;
+  const { quarantines, clockOffset } = entry.list;
+  entry.list = withQuarantines(
+    entry.list,
+    quarantines.filter(({ expiresAt }) => expiresAt === null || expiresAt.getTime() - clockOffset > now),
+  );
+  return entry.list;
+}
 
 function weightOf({ list }: Entry): number {
   const quarantines = list?.quarantines ?? [];
-  const weight = quarantines.reduce(
-    (sum, { testName, reason, failureIds }) =>
-      sum + testName.length + reason.length + (failureIds?.length ?? 0) * FAILURE_ID_WEIGHT + ENTRY_WEIGHT,
-    0,
-  );
+  const weight = quarantines.reduce((sum, quarantine) => sum + weightOfOne(quarantine), 0);
   // A list that exceeds the limit for all lists is kept too, alone.
-  return Math.min(weight + ENTRY_WEIGHT, LISTS_CHARACTERS_MAX);
+  return Math.min(weight + ENTRY_WEIGHT, LISTS_BYTES_MAX);
+}
+
+function weightOfOne({ failureIds, ...quarantine }: Quarantine): number {
+  const { testName, reason, branch, pipelineName, jobName, owner, ticketUrl, actor } = quarantine;
+  const texts = [testName, reason, branch, pipelineName, jobName, owner, ticketUrl, actor];
+  const characters = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return characters * CHARACTER_WEIGHT + (failureIds?.length ?? 0) * FAILURE_ID_WEIGHT + ENTRY_WEIGHT;
 }

@@ -1,7 +1,9 @@
 /** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { appliesToBranch, isNarrowed } from '../domain/quarantine-scope.ts';
+import { REQUEST_LIMITS } from '../domain/limit-table.ts';
+import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
+import { branchTest, isNarrowed } from '../domain/quarantine-scope.ts';
 import { type Credential, eventActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
@@ -9,6 +11,7 @@ import type { QueryOf } from '../http/parameters.ts';
 import { conflict, type HttpProblem, notFound, unprocessable } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
 import type { NamedActor, Quarantine } from '../postgres/quarantine-records.ts';
+import { NoRoomForQuarantine } from '../postgres/quarantine-room.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
@@ -35,7 +38,14 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
 
 type RepositoryPath = { owner: string; repository: string };
 
-const NO_LIST: QuarantineList = { repositoryId: '', revision: 0, quarantines: [], byId: new Map() };
+const NO_LIST: QuarantineList = {
+  repositoryId: '',
+  revision: 0,
+  quarantines: [],
+  byId: new Map(),
+  clockOffset: 0,
+  nextEndAt: Number.POSITIVE_INFINITY,
+};
 
 /** The list of a repository; an empty one for a repository that was never written to. */
 async function listOf({ repositories, lists }: QuarantineDeps, path: RepositoryPath): Promise<QuarantineList> {
@@ -61,6 +71,13 @@ async function requireFuture(quarantines: QuarantineStore, expiresAt: Date | nul
       type: 'invalid_value',
     },
   ]);
+}
+
+/** The problem of a quarantine that would be too much beside the others; anything else is thrown again. */
+function noRoom(error: unknown): never {
+  if (!(error instanceof NoRoomForQuarantine)) throw error;
+  const loc = error.limit === 'QUARANTINES_COST_MAX' ? ['body', 'branch'] : ['body'];
+  throw unprocessable([{ loc, msg: REQUEST_LIMITS[error.limit].sentence(), type: 'no_room' }]);
 }
 
 type ListQuery = QueryOf<typeof schemas.listQuery>;
@@ -131,7 +148,7 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     tag: TAG,
     summary: 'Mark a test as quarantined',
     description:
-      'On one branch, on the branches that match a pattern, or on all; possibly only in a pipeline, in a CI job, or for some of its failure groups; possibly for a time. A test that was never seen may be quarantined. 409 if the test is already quarantined for the same branch, pipeline, CI job and failure groups.',
+      'On one branch, on the branches that match a pattern, or on all; possibly only in a pipeline, in a CI job, or for some of its failure groups; possibly for a time. A test that was never seen may be quarantined. A branch may be written with `refs/heads/`, as uploads may. 422 if it would be too much beside the others of the repository (limits of requests). 409 if the test is already quarantined for the same branch, pipeline, CI job and failure groups.',
     access: 'quarantine',
     params: schemas.repositoryPath,
     body: schemas.createBody,
@@ -148,11 +165,8 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       const terms = schemas.termsIn(named);
       await requireFuture(quarantines, terms.expiresAt);
       const repository = await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository });
-      const created = await quarantines.create(
-        repository.id,
-        { testName, reason, branch, ...terms },
-        actorOf(credential),
-      );
+      const wanted = { testName, reason, branch, ...terms };
+      const created = await quarantines.create(repository.id, wanted, actorOf(credential)).catch(noRoom);
       if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
       const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
@@ -196,7 +210,8 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       await requireFuture(quarantines, terms.expiresAt);
       const repository = await repositories.find(path.owner, path.repository);
       const updated =
-        repository && (await quarantines.update(repository.id, path.quarantine_id, terms, actorOf(credential)));
+        repository &&
+        (await quarantines.update(repository.id, path.quarantine_id, terms, actorOf(credential)).catch(noRoom));
       if (!updated) throw unknownQuarantine();
       if (updated === 'taken')
         throw conflict('Another quarantine of this test is for the same branch, pipeline, CI job and failure groups.');
@@ -245,18 +260,16 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     isRateLimited: false,
     params: schemas.repositoryPath,
     body: schemas.checkBody,
+    bodyBytesMax: CHECK_BODY_BYTES_MAX,
     bodyExample: schemas.CHECK_EXAMPLE,
     responses: {
       200: { description: 'The names, split by whether they are quarantined.', schema: schemas.checkedSchema },
     },
     handle: async ({ params: path, body: { tests_names: names, branch } }) => {
       const list = await listOf(deps, path);
+      const applies = branch === null ? (scope: Quarantine) => scope.branch === null : branchTest(branch);
       // These clients excuse every failure of a name.
-      const applying = list.quarantines.filter(
-        (quarantine) =>
-          !isNarrowed(quarantine) &&
-          (branch === null ? quarantine.branch === null : appliesToBranch(quarantine, branch)),
-      );
+      const applying = list.quarantines.filter((quarantine) => !isNarrowed(quarantine) && applies(quarantine));
       const quarantined = new Set(applying.map(({ testName }) => testName));
       return {
         body: {

@@ -3,6 +3,7 @@ import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import {
+  CHECKED_NAMES_MAX,
   NAME_LENGTH_MAX,
   QUARANTINE_FAILURES_MAX,
   QUARANTINE_OWNER_LENGTH_MAX,
@@ -13,9 +14,16 @@ import {
 import { formatMoment, parseMoment } from '../domain/moment.ts';
 import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 import { orderedFailureIds } from '../domain/quarantine-scope.ts';
-import { cursorParameter, enumParameter, perPageParameter, textParameter, uuidParameter } from '../http/parameters.ts';
+import {
+  branchParameter,
+  cursorParameter,
+  enumParameter,
+  perPageParameter,
+  textParameter,
+  uuidParameter,
+} from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
-import { text, webAddress } from '../http/text.ts';
+import { branchName, text, webAddress } from '../http/text.ts';
 import { type Quarantine, type QuarantineTerms, termsOf } from '../postgres/quarantine-records.ts';
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
@@ -29,7 +37,7 @@ export const quarantinePath = repositoryPath.extend({
 });
 
 export const listQuery = {
-  branch: textParameter(1, NAME_LENGTH_MAX, {
+  branch: branchParameter({
     description:
       'Only quarantines that apply to this branch: for every branch, for this one, or with a matching pattern.',
     example: 'main',
@@ -63,9 +71,7 @@ const testName = text(1, TEST_NAME_LENGTH_MAX).meta({
   description: 'Fully qualified name of the test, as its runner reports it',
   example: NAME_EXAMPLE,
 });
-const branch = text(1, NAME_LENGTH_MAX)
-  .nullish()
-  .transform((value) => value ?? null);
+const branch = branchName.nullish().transform((value) => value ?? null);
 
 const moment = z
   .string()
@@ -161,6 +167,7 @@ export const createdSchema = z.object({ id: z.guid().meta({ example: ID_EXAMPLE 
 export const checkBody = z.object({
   tests_names: z
     .array(testName)
+    .max(CHECKED_NAMES_MAX, { error: REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence() })
     .meta({ description: 'Names of the tests to look for', example: [NAME_EXAMPLE, 'Cart > is empty'] }),
   branch: branch.meta({
     description: 'The branch under test. Null or absent: only quarantines for every branch',

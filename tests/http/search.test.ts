@@ -200,10 +200,18 @@ describe('pages', () => {
     const response = await insights.app.request(insights.fixture.search({ test_name: LONG }));
     expect(response.status).toBe(200);
     expect(response.headers.get('link')).toBeNull();
-    const some = await insights.app.request(
-      insights.fixture.search({ test_name: ['*', 'x'.repeat(5_000)], job_name: 'unit', per_page: '1' }),
-    );
-    expect(Object.keys(linksOf(some))).toEqual(['first', 'next']);
+    const some = (length: number, cursor = '') =>
+      insights.app.request(
+        insights.fixture.search({ test_name: ['*', 'x'.repeat(length)], job_name: 'unit', per_page: '1', cursor }),
+      );
+    expect(Object.keys(linksOf(await some(3_000)))).toEqual(['first', 'next']);
+    expect(Object.keys(linksOf(await some(5_000)))).toEqual(['next']);
+    const alone = await some(9_000);
+    expect(alone.headers.get('link')).toBeNull();
+    const next = await some(9_000, alone.headers.get('x-next-cursor') ?? '');
+    const back = await some(9_000, next.headers.get('x-previous-cursor') ?? '');
+    expect(await back.json()).toEqual(await alone.json());
+    expect(back.headers.get('x-previous-cursor')).toBeNull();
   });
 
   test('links use the public address if one is set', async () => {

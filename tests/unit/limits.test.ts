@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { REQUEST_LIMITS, rowOf, UPLOAD_LIMITS } from '../../src/domain/limit-table.ts';
 import * as limits from '../../src/domain/limits.ts';
 import { metadataRejection } from '../../src/domain/metadata-limits.ts';
@@ -14,14 +14,14 @@ import { trx } from '../../src/formats/trx/format.ts';
 import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { withAbsoluteUrl } from '../../src/http/authority.ts';
 import { readJsonBody } from '../../src/http/body.ts';
-import { readQuery, textsParameter } from '../../src/http/parameters.ts';
+import { BodyRoom } from '../../src/http/body-room.ts';
+import { cursorParameter, readQuery, textsParameter } from '../../src/http/parameters.ts';
 import { HttpProblem } from '../../src/http/problems.ts';
-import { text } from '../../src/http/text.ts';
 import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
 import { checkCost } from '../../src/insights/search.ts';
-import { updateBody } from '../../src/quarantines/schemas.ts';
+import { checkBody, createBody, updateBody } from '../../src/quarantines/schemas.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
 import { executionsOf, parseSpans, parseXml } from '../support/parsing.ts';
 import { parse } from '../support/reports.ts';
@@ -86,7 +86,18 @@ const problemOf = (outcome: Request | HttpProblem) => (outcome instanceof HttpPr
 /** For each limit: what a sender is told beyond it, and the sentence that it should be. */
 const told = (schema: z.ZodType, body: unknown) => schema.safeParse(body).error?.issues[0]?.message;
 
-const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [() => unknown, string]> = {
+const readBody = (body: string, bytesMax: number) => {
+  const headers = { 'content-type': 'application/json' };
+  const request = new Request('http://ci', { method: 'POST', body, headers });
+  return readJsonBody(request, { schema: z.unknown(), bytesMax, room: new BodyRoom(1 << 24) });
+};
+
+/** Stores hold to these; tests/http/quarantine-bounds.test.ts goes beyond them. */
+const ROOM = ['QUARANTINES_MAX', 'QUARANTINES_BYTES_MAX', 'QUARANTINES_COST_MAX', 'QUARANTINES_ALL_MAX'] as const;
+
+type Told = Exclude<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, (typeof ROOM)[number]>;
+
+const BEYOND: Record<Told, [() => unknown, string]> = {
   UPLOAD_EXECUTIONS_MAX: [
     () => refusal(parseXml(`<testsuite>${testcases(11)}</testsuite>`, { executionsMax: 10 })),
     UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(10),
@@ -223,6 +234,10 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
     () => problemOf(withAbsoluteUrl(new Request(`http://ci/?${'x'.repeat(256 << 10)}`), 'http://ci')),
     REQUEST_LIMITS.ADDRESS_LENGTH_MAX.sentence(),
   ],
+  CURSOR_LENGTH_MAX: [
+    () => readQuery({ cursor: cursorParameter() }, `cursor=${'x'.repeat(4_097)}`).errors?.[0]?.msg,
+    REQUEST_LIMITS.CURSOR_LENGTH_MAX.sentence(),
+  ],
   ARRAY_LENGTH_MAX: [
     () => readQuery({ a: textsParameter(5, { description: '' }) }, 'a=1&'.repeat(256)).errors?.[0]?.msg,
     REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence(),
@@ -232,15 +247,27 @@ const BEYOND: Record<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, [
     REQUEST_LIMITS.SEARCH_COST_MAX.sentence(),
   ],
   JSON_BODY_BYTES_MAX: [
-    () => {
-      const headers = { 'content-type': 'application/json' };
-      const body = `"${'x'.repeat(10 << 20)}"`;
-      return refusal(readJsonBody(new Request('http://ci', { method: 'POST', body, headers }), text(0, 5)));
-    },
+    () => refusal(readBody(`"${'x'.repeat(256 << 10)}"`, 256 << 10)),
     REQUEST_LIMITS.JSON_BODY_BYTES_MAX.sentence(),
   ],
+  SIGN_IN_BODY_BYTES_MAX: [
+    () => refusal(readBody(`"${'x'.repeat(4 << 10)}"`, 4 << 10)),
+    REQUEST_LIMITS.SIGN_IN_BODY_BYTES_MAX.sentence(),
+  ],
+  CHECK_BODY_BYTES_MAX: [
+    () => refusal(readBody(`"${'x'.repeat(4 << 20)}"`, 4 << 20)),
+    REQUEST_LIMITS.CHECK_BODY_BYTES_MAX.sentence(),
+  ],
+  CHECKED_NAMES_MAX: [
+    () => told(checkBody, { tests_names: Array.from({ length: 10_001 }, () => 'a') }),
+    REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence(),
+  ],
+  JSON_BODY_VALUES_MAX: [
+    async () => (await readBody(`[${'1,'.repeat(20_000)}1]`, 1 << 20)).errors?.[0]?.msg,
+    REQUEST_LIMITS.JSON_BODY_VALUES_MAX.sentence(),
+  ],
   REASON_LENGTH_MAX: [
-    () => text(0, limits.REASON_LENGTH_MAX).safeParse('x'.repeat(10_001)).error?.issues[0]?.message,
+    () => told(createBody, { test_name: 'a', reason: '😀'.repeat(10_001) }),
     REQUEST_LIMITS.REASON_LENGTH_MAX.sentence(),
   ],
   QUARANTINE_OWNER_LENGTH_MAX: [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { UPLOAD_LIMITS } from '../../src/domain/limit-table.ts';
 import { InvalidUpload, UploadTooLarge } from '../../src/formats/errors.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { BODY_LIMITS } from '../../src/ingest/body.ts';
@@ -53,6 +54,27 @@ describe('the files of a request', () => {
   ])('%s is refused', async (_, type, body) => {
     await expect(reportFiles(Buffer.from(body), type, BODY_LIMITS, junit)).rejects.toThrow(InvalidUpload);
   });
+  test.each([
+    'multipart/form-data; xboundary=y; boundary=x',
+    'multipart/form-data; a="; boundary=y"; boundary="x"',
+    'multipart/form-data; boundary=x; charset=utf-8',
+    'Multipart/Form-Data;BOUNDARY=x',
+  ])('the boundary of %s is the one that its parts are counted by', async (type) => {
+    const file = '--x\r\ncontent-disposition: form-data; name="a"; filename="f"\r\n\r\n<a/>\r\n';
+    expect(await reportFiles(Buffer.from(`${file}--x--\r\n`), type, BODY_LIMITS, junit)).toEqual([
+      { name: 'f', body: new Uint8Array(Buffer.from('<a/>')) },
+    ]);
+    await expect(reportFiles(Buffer.from('--x\r\n\r\n'.repeat(1_002)), type, BODY_LIMITS, junit)).rejects.toThrow(
+      UPLOAD_LIMITS.FORM_PARTS_MAX.sentence(),
+    );
+  });
+  test.each(['boundary=x; boundary=y', 'boundary=', `boundary=${'x'.repeat(71)}`, 'boundary="x', 'boundary=x,{}'])(
+    'a form with %s is refused',
+    async (parameters) => {
+      const type = `multipart/form-data; ${parameters}`;
+      await expect(reportFiles(Buffer.from('--x--'), type, BODY_LIMITS, junit)).rejects.toThrow('names one boundary');
+    },
+  );
   test('packed files of a form are within the limit together', async () => {
     const packed = new Uint8Array(gzipSync(Buffer.alloc(600_000)));
     const { body, type } = await form([

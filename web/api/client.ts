@@ -82,6 +82,6 @@ async function problemOf(response: Response): Promise<Problem> {
 }
 
 function nextCursorOf(response: Response): string | undefined {
-  const address = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+  const address = /<([^<>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
   return (address && URL.parse(address)?.searchParams.get('cursor')) || undefined;
 }

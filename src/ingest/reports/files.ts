@@ -47,10 +47,11 @@ async function formFiles(
   limits: BodyLimits,
   format: ReportFormat,
 ): Promise<ReportFile[]> {
-  assertFewParts(body, contentType);
+  const boundary = boundaryOf(contentType);
+  assertFewParts(body, boundary);
   const files: ReportFile[] = [];
   let left = limits.unpackedBytesMax;
-  for (const file of await filesOf(body, contentType)) {
+  for (const file of await filesOf(body, boundary)) {
     const packed = new Uint8Array(await file.arrayBuffer());
     const unpackedBody = await unpacked(packed, { ...limits, unpackedBytesMax: left });
     left -= unpackedBody.length;
@@ -66,9 +67,32 @@ async function formFiles(
   return files;
 }
 
-async function filesOf(body: Uint8Array, contentType: string): Promise<File[]> {
+/** A parameter of a media type: its name, and its value as a token or quoted. */
+const PARAMETER = /;[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"([^"\\]*)"|([^\s";]+))/g;
+const BOUNDARY_LENGTH_MAX = 70;
+
+/** The boundary of a form, as RFC 2046 has it: the one parameter of this name. */
+function boundaryOf(contentType: string): string {
+  const named = [...contentType.matchAll(PARAMETER)].filter(([, name = '']) => name.toLowerCase() === 'boundary');
+  const [only] = named;
+  const boundary = only?.[2] ?? only?.[3] ?? '';
+  if (
+    named.length !== 1 ||
+    !/^[\w'()+,./:=? -]+$/.test(boundary) ||
+    boundary.length > BOUNDARY_LENGTH_MAX ||
+    boundary.endsWith(' ')
+  )
+    throw new InvalidUpload(
+      `The Content-Type of a form names one boundary, of at most ${BOUNDARY_LENGTH_MAX} characters: multipart/form-data; boundary=…`,
+    );
+  return boundary;
+}
+
+/** Its parts are counted by the boundary, so it is taken apart by the same, whatever else the header says. */
+async function filesOf(body: Uint8Array, boundary: string): Promise<File[]> {
   try {
-    const form = await new Response(Buffer.from(body), { headers: { 'content-type': contentType } }).formData();
+    const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
+    const form = await new Response(Buffer.from(body), { headers }).formData();
     return [...form.values()].filter((value) => value instanceof File);
   } catch (error) {
     throw new InvalidUpload('The body says it is multipart/form-data but cannot be taken apart: is it cut short?', {
@@ -78,9 +102,8 @@ async function filesOf(body: Uint8Array, contentType: string): Promise<File[]> {
 }
 
 /** A part takes a few bytes on the wire, and gzip makes next to nothing of them, but each is an object in memory. */
-function assertFewParts(body: Uint8Array, contentType: string): void {
-  const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
-  const mark = Buffer.from(`--${boundary?.[1] ?? boundary?.[2] ?? ''}`);
+function assertFewParts(body: Uint8Array, boundary: string): void {
+  const mark = Buffer.from(`--${boundary}`);
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   let parts = 0;
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length))
