@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { windowUpTo } from '../../src/domain/ratio-window.ts';
 import { formatShare } from '../../web/ui/format.ts';
-import { hasBrowser } from '../support/browser.ts';
+import { hasBrowser, READERS, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
@@ -183,11 +183,6 @@ describe('the figures of a test', () => {
   });
 });
 
-const READERS = [
-  { locale: 'en-GB', timezoneId: 'Europe/Prague' },
-  { locale: 'en-US', timezoneId: 'America/New_York' },
-];
-
 describe.skipIf(!hasBrowser).each(READERS)('on the page, read in $locale and $timezoneId', (reader) => {
   test('the figures of a test are those of the API', async () => {
     await pages.on(reader, async ({ page, open }) => {
@@ -226,4 +221,37 @@ describe.skipIf(!hasBrowser).each(READERS)('on the page, read in $locale and $ti
       }
     });
   });
+
+  test('no text of a reason lies over another, and a phone shows whose runs there are', async () => {
+    await pages.on(reader, async ({ page, open }) => {
+      await open(`${pages.base}/tests?q=${encodeURIComponent('wobbles')}`);
+      await page.getByRole('link', { name: 'wobbles' }).first().press('Enter');
+      await page.getByRole('button', { name: /^Why is it/ }).press('Enter');
+      await page.getByText('healthy → flaky').first().waitFor();
+      expect(await page.evaluate<string[]>(OVERLAPS)).toEqual([]);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+    await pages.on({ ...reader, viewport: { width: 390, height: 844 } }, async ({ page, open }) => {
+      await open(`${pages.base}/runs`);
+      expect(await page.evaluate<string[]>(CUT)).toEqual([]);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  });
 });
+
+/** Texts of one line of a reason that lie over each other. */
+const OVERLAPS = `[...document.querySelectorAll('section[aria-label=Reason] li')].flatMap((line) => {
+  const ranges = [...line.children].map((child) => {
+    const range = document.createRange();
+    range.selectNodeContents(child);
+    return { text: child.textContent, box: range.getBoundingClientRect() };
+  }).filter(({ text }) => text !== '');
+  return ranges.slice(1).flatMap(({ text, box }, i) => {
+    const before = ranges[i].box;
+    return box.left < before.right && box.top < before.bottom && before.top < box.bottom ? [text] : [];
+  });
+})`;
+/** Texts of runs that are cut off. */
+const CUT = `[...document.querySelectorAll('main li, main li span')]
+  .filter((one) => one.getClientRects().length > 0 && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline')
+  .map((one) => one.textContent)`;

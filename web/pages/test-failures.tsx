@@ -21,7 +21,10 @@ interface FailureGroupsProps {
 export function FailureGroups({ path, hasFailed, opened, onOpen }: FailureGroupsProps) {
   const { data, error, refetch, isPending } = useQuery(failuresQuery(path));
   return (
-    <Section title="Failures" aside={data && `${formatCounted(data.failures.length, 'group')} of failed attempts`}>
+    <Section
+      title="Failures"
+      aside={data && `${formatCounted(data.failures.length, 'group')} of failed attempts, as far as they are retained`}
+    >
       {isPending && <Loading rows={4} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data?.failures.length === 0 && (
