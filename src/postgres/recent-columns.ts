@@ -8,7 +8,7 @@ import { IMPACT_FAILURES, levelRank } from '../domain/test-metrics.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { listedColumns } from './identities.ts';
 
-export interface RecentColumns {
+interface RecentColumns {
   /** The rank of the level. */
   impact: SQL;
   failed: SQL;
