@@ -99,7 +99,14 @@ const repositoryHomeRoute = createRoute({
   },
 });
 
-const SORTS = ['health_status', 'failed_executions_count', 'last_failure_at', 'executions_count', 'test_name'] as const;
+const SORTS = [
+  'health_status',
+  'failed_executions_count',
+  'failed_executions_ratio',
+  'last_failure_at',
+  'executions_count',
+  'test_name',
+] as const;
 const testsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/tests',

@@ -147,5 +147,5 @@ function describeRegression(one: BacktestReport['hidden_regressions'][number]): 
   ];
 }
 
-const duration = (hours: number): string => (hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`);
+const duration = (hours: number): string => (hours < 48 ? count(hours, 'hour') : count(Math.round(hours / 24), 'day'));
 const time = (at: string): string => at.replace(/\.\d+Z$/, 'Z');

@@ -101,7 +101,7 @@ function describeIdentity(identity: Identity): string[] {
   const since = identity.since_commit === null ? '' : `, since ${inLog(identity.since_commit)}`;
   return [
     `${place}: ${health_status}${identity.is_recent ? '' : ` (does not count: it last ran more than ${HEALTH_RECENT_DAYS} days before the test's newest execution)`}`,
-    `  ${health_status} with a probability of ${percent(identity.health_probability)}${since}${identity.has_enough_runs ? '' : '; not enough runs to know'}`,
+    `  ${health_status} with a probability of ${percent(identity.health_probability)}${since}${identity.has_enough_runs ? '' : '; its results are not enough to be sure'}`,
     `  ${count(identity.executions_count, 'execution')}, ${identity.flaky_count} flaky, ${identity.held_back_count} held back because their runs were troubled`,
     ...(changes_count > shown.length ? [`  ${count(changes_count - shown.length, 'earlier change')} not shown`] : []),
     ...(changes_count === 0 ? ['  healthy from the start: no failure that counts'] : []),

@@ -81,9 +81,12 @@ const detailsSchema = z.object({
   health_status: z.string(),
   failure_ratio: z.number(),
   flakiness_ratio: z.number(),
+  success_ratio: z.number(),
   last_failure_at: z.string().nullable(),
   last_success_at: z.string().nullable(),
 });
+
+export type TestDetails = z.infer<typeof detailsSchema>;
 
 const failureSchema = z.object({
   failure_count: z.number(),

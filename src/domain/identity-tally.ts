@@ -10,6 +10,8 @@ export interface TalliedExecution extends Position {
   commit: string;
   /** It passed only after failed attempts, or its source calls it flaky. */
   isFlakyWithinRun: boolean;
+  /** Whether an attempt of it failed, also if it passed in the end. */
+  hasFailures: boolean;
 }
 
 /** Numbers that executions add to an identity. */
@@ -43,6 +45,8 @@ export class IdentityTally {
     const month = tripleOf(this.#months, monthOf(finishedAt), finishedAt);
     increase(this.#months, month + 1);
     if (finishedAt < (this.#months[month + 2] ?? 0)) this.#months[month + 2] = finishedAt;
+    if ((execution.hasFailures || status === 'failed') && finishedAt > this.#lastFailureAt)
+      this.#lastFailureAt = finishedAt;
     if (status === 'skipped') return;
     const day = tripleOf(this.#days, dayOf(finishedAt), 0);
     if (status === 'passed') {
@@ -52,7 +56,6 @@ export class IdentityTally {
       else this.#addPass(execution);
     } else {
       increase(this.#days, day + 2);
-      if (finishedAt > this.#lastFailureAt) this.#lastFailureAt = finishedAt;
       this.hasTrouble = true;
     }
   }

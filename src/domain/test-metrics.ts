@@ -1,16 +1,16 @@
 /**
  * Figures about one identity, for lists of tests: how sure its health is, and how much its failures cost. Counts cover the
- * days of its summary: the 30 days up to its newest execution.
+ * days of every ratio (ratio-window.ts).
  */
 import type { Belief } from './belief.ts';
 import type { Position } from './execution.ts';
-import { forEachDay } from './flat-counts.ts';
 import { type HealthConfidence, healthConfidence, LEVELS, type Level } from './health-confidence.ts';
+import { recentCounts } from './ratio-window.ts';
 import type { Health } from './status.ts';
 import type { IdentitySummary } from './test-state.ts';
 
 /** Failed executions in 30 days from which on the impact is medium, and high. */
-const IMPACT_FAILURES = [5, 20] as const;
+export const IMPACT_FAILURES = [5, 20] as const;
 
 export interface TestMetrics extends HealthConfidence {
   health: Health;
@@ -19,7 +19,7 @@ export interface TestMetrics extends HealthConfidence {
   /** In 30 days, without skipped ones. */
   executions: number;
   failures: number;
-  /** Milliseconds since the epoch; null if no retained execution failed. */
+  /** Milliseconds since the epoch; null if no attempt of a retained execution failed. */
   lastFailureAt: number | null;
 }
 
@@ -31,13 +31,9 @@ interface Judged {
 export function metricsOf(
   summary: Pick<IdentitySummary, 'days' | 'lastFailureAt'>,
   { health, belief }: Judged,
+  now: number,
 ): TestMetrics {
-  let passed = 0;
-  let failures = 0;
-  forEachDay(summary.days, (_, passes, failed) => {
-    passed += passes;
-    failures += failed;
-  });
+  const { passed, failed: failures } = recentCounts([summary], now);
   return {
     health,
     ...healthConfidence(health, belief),

@@ -7,19 +7,16 @@ import {
   addToDay,
   addToMonth,
   type DayCounts,
-  forEachDay,
   type MonthCounts,
   NO_COUNTS,
   newestDays,
   totalOf,
 } from './flat-counts.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
+import { RATIO_DAYS } from './ratio-window.ts';
 import { monthOf } from './retention.ts';
 import { type Health, type Status, worstHealth } from './status.ts';
 import { DAY_MS, dayOf } from './time.ts';
-
-/** Ratios cover this many UTC days, the current one included. */
-export const RATIO_DAYS = 30;
 
 /**
  * Facts that are shown of the newest execution of a test, in the order in which statements list them. Empty where unknown.
@@ -42,6 +39,7 @@ export interface IdentitySummary {
   days: DayCounts;
   /** Milliseconds since the epoch; null if it never happened, or only in months that have left. */
   lastSuccessAt: number | null;
+  /** The newest execution with a failed attempt, also one that passed in the end: what failure groups count, too. */
   lastFailureAt: number | null;
   /** The execution that finished last; of several at the same time, the one with the greatest id. */
   newest: SummarisedExecution | null;
@@ -86,11 +84,11 @@ export const healthOfTest = (
  * @param newest the one that finished last
  */
 export function summaryOf(
-  executions: readonly Pick<SummarisedExecution, 'status' | 'finishedAt'>[],
+  executions: readonly (Pick<SummarisedExecution, 'status' | 'finishedAt'> & { hasFailures: boolean })[],
   newest: SummarisedExecution | null,
 ): IdentitySummary {
   const counts = new SummaryCounts();
-  for (const { status, finishedAt } of executions) counts.add(status, finishedAt);
+  for (const { status, finishedAt, hasFailures } of executions) counts.add(status, finishedAt, hasFailures);
   return counts.summary(newest);
 }
 
@@ -102,16 +100,13 @@ class SummaryCounts {
   #lastFailureAt: number | null = null;
 
   /** @param finishedAt in milliseconds since the epoch. */
-  add(status: Status, finishedAt: number): void {
+  add(status: Status, finishedAt: number, hasFailures: boolean): void {
     addToMonth(this.#months, monthOf(finishedAt), 1);
+    if (hasFailures || status === 'failed') this.#lastFailureAt = later(this.#lastFailureAt, finishedAt);
     if (status === 'skipped') return;
     const hasPassed = status === 'passed';
     addToDay(this.#days, dayOf(finishedAt), hasPassed ? 1 : 0, hasPassed ? 0 : 1);
-    if (hasPassed) {
-      this.#lastSuccessAt = later(this.#lastSuccessAt, finishedAt);
-    } else {
-      this.#lastFailureAt = later(this.#lastFailureAt, finishedAt);
-    }
+    if (hasPassed) this.#lastSuccessAt = later(this.#lastSuccessAt, finishedAt);
   }
 
   summary(newest: SummarisedExecution | null): IdentitySummary {
@@ -133,26 +128,6 @@ type Place = Pick<SummarisedExecution, 'finishedAt' | 'executionId'>;
 /** Whether an execution finished after another; of two at the same time, the one with the greater id. */
 export const isLater = (one: Place, other: Place): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
-
-/** Passes and failures of the ratio's days as of `now`. */
-export function recentCounts(
-  summaries: Iterable<Pick<IdentitySummary, 'days'>>,
-  now: number,
-): { passed: number; failed: number } {
-  const first = firstRatioDay(now);
-  let passed = 0;
-  let failed = 0;
-  for (const { days } of summaries)
-    forEachDay(days, (day, passes, failures) => {
-      if (day < first) return;
-      passed += passes;
-      failed += failures;
-    });
-  return { passed, failed };
-}
-
-/** The first UTC day (days since the epoch) that a ratio covers at `now`. */
-export const firstRatioDay = (now: number): number => Math.floor(now / DAY_MS) - RATIO_DAYS + 1;
 
 /** The newest execution of several identities. */
 export function newestOf(summaries: Iterable<IdentitySummary>): SummarisedExecution | null {

@@ -111,11 +111,11 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
   const names = new Map((await readTests(tx, repositoryId, testIds)).map(({ testId, name }) => [testId, name]));
   const kept = new Map([...stored].map(([key, one]) => [key, withoutMonth(one, names.get(one.testId) ?? '', month)]));
   await replaceIdentities(tx, repositoryId, testIds, [...kept.values()]);
-  const after = new Map((await readIdentities(tx, repositoryId, testIds)).map((one) => [identityKey(one), one]));
+  const seen = new Set((await readIdentities(tx, repositoryId, testIds)).map(identityKey));
   const suspects = (await readSuspects(tx, repositoryId, testIds)).map(({ suspect, ...identity }) => {
     const key = identityKey(identity);
     const end = ends.get(key);
-    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, after.get(key)?.summary, leaving);
+    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, seen.has(key), leaving);
   });
   await writeSuspects(tx, repositoryId, suspects);
   const groups = (await readFailureGroups(tx, repositoryId, testIds)).flatMap((group) => {

@@ -38,6 +38,7 @@ const lineSchema = z.object({
   e_function: texts,
   e_is_flaky: flags,
   e_is_retried: flags,
+  e_failures: numbers,
   f_index: numbers,
   f_attempt: numbers,
   f_failure_id: texts,
@@ -60,7 +61,7 @@ export class Contents {
   readonly identities = new Map<string, IdentityContents>();
   /** By the name of the run: what passed or failed in each. */
   readonly runs = new Map<string, AddedRun>();
-  /** By test id: the first execution that failed. */
+  /** By test id: the first execution of which an attempt failed. */
   readonly firstFailures = new Map<string, FirstFailure>();
   /** By test id, then by failure id. Failed attempts of an execution that passed in the end count, too. */
   readonly groups = new Map<string, Map<string, FailureGroup>>();
@@ -139,7 +140,7 @@ export class Contents {
 
   #addFailures(line: Line): void {
     for (let i = 0; i < line.e_status.length; i++) {
-      if (at(line.e_status, i) !== 'failed') continue;
+      if (at(line.e_status, i) !== 'failed' && at(line.e_failures, i) === 0) continue;
       const first = {
         failedAt: at(line.e_finished_ms, i),
         executionId: BigInt(at(line.e_execution_id, i)),
@@ -244,6 +245,7 @@ const executionAt = (line: Line, row: number) => ({
   commit: line.commit_sha,
   isFlakyWithinRun: at(line.e_is_flaky, row),
   isRetried: at(line.e_is_retried, row),
+  hasFailures: at(line.e_failures, row) > 0,
 });
 
 /** The columns of a line have one length; one that is shorter is not a block's. */

@@ -18,7 +18,7 @@ import type { IdentityCounts } from '../postgres/identities.ts';
 import type { FirstFailure, TestRecord } from '../postgres/tests.ts';
 import type { IdentifiedChange } from './beginnings.ts';
 import type { IdentifiedExecution } from './executions.ts';
-import { conclusiveIn, type IdentityHistory, type TestHistory } from './history.ts';
+import { type IdentityHistory, type RetainedExecution, retainedIn, type TestHistory } from './history.ts';
 import type { IdentityState } from './quarantines.ts';
 
 export interface DerivedIdentity extends Identity {
@@ -90,7 +90,7 @@ export function deriveState(
 /** An identity with all that its belief follows from. */
 interface KnownIdentity extends Identity {
   baseline: BeliefAt;
-  executions: readonly IdentifiedExecution[];
+  executions: readonly RetainedExecution[];
   contradictions: readonly Contradiction[];
 }
 
@@ -187,8 +187,8 @@ export function unjudgedRun(
 
 function firstFailureOf(history: TestHistory): FirstFailure | null {
   let first: FirstFailure | null = null;
-  for (const { status, finishedAt: failedAt, executionId, commit } of conclusiveIn(history)) {
-    if (status !== 'failed') continue;
+  for (const { status, hasFailures, finishedAt: failedAt, executionId, commit } of retainedIn(history)) {
+    if (status !== 'failed' && !hasFailures) continue;
     const isEarlier =
       first === null || failedAt < first.failedAt || (failedAt === first.failedAt && executionId < first.executionId);
     if (isEarlier) first = { failedAt, executionId, commit };

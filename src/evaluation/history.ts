@@ -10,11 +10,16 @@ import { isLater, NEWEST_FACTS, type NewestFacts, type SummarisedExecution } fro
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { IdentifiedExecution } from './executions.ts';
 
+export type RetainedExecution = IdentifiedExecution & {
+  /** Whether an attempt of it failed, also if it passed in the end. */
+  hasFailures: boolean;
+};
+
 /** Everything retained of one identity. */
 export interface IdentityHistory {
   pipelineName: string;
   jobName: string;
-  executions: readonly IdentifiedExecution[];
+  executions: readonly RetainedExecution[];
   /** Null if there are none. */
   newest: SummarisedExecution | null;
 }
@@ -39,6 +44,7 @@ const identityRow = z.object({
   statuses: oneOf(STATUSES),
   flaky: flags,
   retried: flags,
+  failure_counts: numbers,
   finished_ms: numbers,
   /** The facts about the newest, in the order of `NEWEST_FACTS`. */
   shown: z.array(z.string()).length(NEWEST_FACTS.length),
@@ -62,8 +68,11 @@ const failureGroups = defineLongQuery(
 );
 
 /** The executions that passed or failed. */
-export const conclusiveIn = ({ identities }: TestHistory): IdentifiedExecution[] =>
-  [...identities.values()].flatMap(({ executions }) => executions.filter(({ status }) => status !== 'skipped'));
+export const conclusiveIn = (history: TestHistory): IdentifiedExecution[] =>
+  retainedIn(history).filter(({ status }) => status !== 'skipped');
+
+export const retainedIn = ({ identities }: TestHistory): RetainedExecution[] =>
+  [...identities.values()].flatMap(({ executions }) => executions);
 
 /** By test id. Failures are in {@link readGroups}. */
 export async function readHistory(
@@ -85,7 +94,7 @@ export async function readHistory(
 function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
   const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name };
   const executions = row.execution_ids.map(
-    (executionId, i): IdentifiedExecution => ({
+    (executionId, i): RetainedExecution => ({
       ...identity,
       executionId: BigInt(executionId),
       status: row.statuses[i] ?? 'skipped',
@@ -95,6 +104,7 @@ function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
       commit: row.commits[i] ?? '',
       isFlakyWithinRun: row.flaky[i] ?? false,
       isRetried: row.retried[i] ?? false,
+      hasFailures: (row.failure_counts[i] ?? 0) > 0,
     }),
   );
   let newest: IdentifiedExecution | null = null;

@@ -128,8 +128,8 @@ async function replaceStates(
   await writeSuspects(
     tx,
     repositoryId,
-    identities.flatMap(({ suspect, summary, ...identity }) =>
-      suspect ? [recordOf({ ...identity, suspect }, summary, { isFlakyDetectionEnabled })] : [],
+    identities.flatMap(({ suspect, ...identity }) =>
+      suspect ? [recordOf({ ...identity, suspect }, true, { isFlakyDetectionEnabled })] : [],
     ),
   );
   await forgetFlakyExecutionsOf(tx, repositoryId, testIds);
@@ -182,7 +182,7 @@ export async function rederiveUnseen({ db }: RederiveDeps, repositoryId: string)
       const identity: Identity = identityOf(first);
       const baseline = baselines.get(key)?.belief ?? unknownBelief();
       const suspect = unseenSuspect(identity, baseline, found, options);
-      return [recordOf({ ...identity, suspect }, undefined, options)];
+      return [recordOf({ ...identity, suspect }, false, options)];
     });
     await writeSuspects(tx, repositoryId, records);
   });

@@ -1,9 +1,8 @@
 /** Writes what a judgement found: suspects, runs, changes of health, and executions that count as flaky. */
 import { shownChanges, shownHealth } from '../domain/belief-course.ts';
+import { healthConfidence } from '../domain/health-confidence.ts';
 import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
-import { metricsOf } from '../domain/test-metrics.ts';
-import { type IdentitySummary, NOTHING_RAN } from '../domain/test-state.ts';
 import { END_OF_TIME } from '../domain/time.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -15,7 +14,7 @@ import {
   readHealthChanges,
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
-import { readResults } from '../postgres/identities.ts';
+import { ranAmong } from '../postgres/identities.ts';
 import { writeMeanings } from '../postgres/judged-runs.ts';
 import { type SuspectRecord, writeSuspects } from '../postgres/suspects.ts';
 import { type IdentifiedChange, recordsOf } from './beginnings.ts';
@@ -57,18 +56,18 @@ export async function writeJudgements(
         : [[key, settled(judged, suspect, options)]];
     }),
   );
-  const results = await readResults(tx, repositoryId, [...after.values()]);
+  const seen = await ranAmong(tx, repositoryId, [...after.values()]);
   await writeSuspects(
     tx,
     repositoryId,
-    [...after].map(([key, one]) => recordOf(one, results.get(key), options)),
+    [...after].map(([key, one]) => recordOf(one, seen.has(key), options)),
   );
   await changeFlakyExecutions(
     tx,
     repositoryId,
     [...after.values()].flatMap(({ flaky }) => flaky),
   );
-  const begun = await replaceChanges(tx, repositoryId, after, { seen: new Set(results.keys()), ...options });
+  const begun = await replaceChanges(tx, repositoryId, after, { seen, ...options });
   return {
     begun,
     unhealthy: new Set([...after.values()].flatMap(({ testId, mayBeUnhealthy }) => (mayBeUnhealthy ? [testId] : []))),
@@ -107,15 +106,15 @@ function settled(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** @param results undefined of one that has never run on the default branch: then nothing is shown of it */
+/** @param hasRun whether it has run on the default branch: if not, nothing is shown of it */
 export function recordOf(
   { suspect, ...identity }: Identity & { suspect: Suspect },
-  results: Pick<IdentitySummary, 'days' | 'lastFailureAt'> | undefined,
+  hasRun: boolean,
   { isFlakyDetectionEnabled }: Pick<WriteOptions, 'isFlakyDetectionEnabled'>,
 ): SuspectRecord {
-  const health = results ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
-  const metrics = metricsOf(results ?? NOTHING_RAN, { health, belief: suspect.after });
-  return { ...identityOf(identity), suspect, health, metrics };
+  const health = hasRun ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
+  const { confidence } = healthConfidence(health, suspect.after);
+  return { ...identityOf(identity), suspect, health, confidence };
 }
 
 /**

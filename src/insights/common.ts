@@ -50,6 +50,12 @@ export const jobNameOut = z.string().meta({ example: 'unit' });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
 
+export const lastFailureOut = () =>
+  dateTimeOut.nullable().meta({
+    description: 'When an attempt last failed, also one of an execution that passed in the end',
+    example: '2026-11-20T17:03:11.000Z',
+  });
+
 export const failuresByDayOut = () =>
   z.array(z.int()).meta({
     description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last`,

@@ -3,8 +3,9 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { recentCounts } from '../domain/ratio-window.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
-import { countedIdentities, healthOfTest, newestOf, recentCounts } from '../domain/test-state.ts';
+import { countedIdentities, healthOfTest, newestOf } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
@@ -23,7 +24,7 @@ const response = z.object({
   ...common.confidenceFields,
   last_conclusion: z.enum(STATUSES).meta({ example: 'passed' }),
   failure_ratio: ratio.meta({
-    description: 'Share of failures among the passed and failed executions of the last 30 days',
+    description: 'Share of failures among the passed and failed executions of the last 30 UTC days, today included',
     example: 0.25,
   }),
   flakiness_ratio: ratio.meta({ example: 0.25 }),
@@ -32,7 +33,7 @@ const response = z.object({
   first_failure_at: common.dateTimeOut.nullable(),
   first_failure_commit: nullableText('1111111111111111111111111111111111111111'),
   first_failure_pull: pullSchema.nullable(),
-  last_failure_at: common.dateTimeOut.nullable(),
+  last_failure_at: common.lastFailureOut(),
   last_success_at: common.dateTimeOut.nullable(),
   test_framework: nullableText('vitest'),
   test_framework_version: nullableText('3.2.4'),
@@ -51,7 +52,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
     tag: common.TAG,
     summary: 'Get detailed information about a test',
     description:
-      'Health, latest results and first failure of a test on the default branch. Ratios cover the last 30 days.',
+      'Health, latest results and first failure of a test on the default branch. Ratios cover the last 30 UTC days, the current one included.',
     access: 'read',
     params: common.testPath,
     responses: { 200: { description: 'The test.', schema: response } },

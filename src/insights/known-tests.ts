@@ -1,7 +1,6 @@
 /** Looks tests up in PostgreSQL: their names, first failures and identities. Look-ups at the same time share a statement. */
 import type { Clock } from '../clock.ts';
-import { firstRatioDay } from '../domain/test-state.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { windowUpTo } from '../domain/ratio-window.ts';
 import { type HttpProblem, notFound } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
 import { type KnownTest, readKnownTests } from '../postgres/known-tests.ts';
@@ -17,9 +16,7 @@ export class KnownTests {
   readonly #batches: RepositoryBatches<string, KnownTest>;
 
   constructor(db: Database, clock: Clock) {
-    this.#batches = RepositoryBatches.byKey((id, testIds) =>
-      readKnownTests(db, id, testIds, firstRatioDay(clock.now()) * DAY_MS),
-    );
+    this.#batches = RepositoryBatches.byKey((id, testIds) => readKnownTests(db, id, testIds, windowUpTo(clock.now())));
   }
 
   /** Undefined for a test without retained executions on the default branch. */

@@ -18,6 +18,7 @@ import {
 } from '../http/parameters.ts';
 import { listedColumns } from '../postgres/identities.ts';
 import { hasHealth, hasLevel, hasOpenQuarantine, isNamedNoneOf, isOneOf } from '../postgres/identity-conditions.ts';
+import { recentColumns } from '../postgres/recent-columns.ts';
 import { identities } from '../postgres/schema.ts';
 import type { TestNames, TestSelection } from '../postgres/test-selection.ts';
 import * as common from './common.ts';
@@ -28,9 +29,15 @@ interface Identity {
   jobName: string;
 }
 
+/** What a filter is asked of, and when; milliseconds since the epoch. */
+interface AskedAbout {
+  repositoryId: string;
+  now: number;
+}
+
 interface TestFilter<V> extends QueryParameter<V> {
   /** A condition on `identities`. Asked for only if a request has the parameter. */
-  condition(value: NonNullable<V>, repositoryId: string): SQL;
+  condition(value: NonNullable<V>, about: AskedAbout): SQL;
   /** The same for an identity in memory. Without it, a search with this filter asks PostgreSQL. */
   holds?(value: NonNullable<V>, identity: Identity): boolean;
 }
@@ -49,7 +56,7 @@ export const TEST_FILTERS = {
       description: 'All tests except these; `*` and `?` are wildcards.',
       example: ['Cart > slow *'],
     }),
-    condition: (names, repositoryId) => isNamedNoneOf(repositoryId, namesOf(names, repositoryId)),
+    condition: (names, { repositoryId }) => isNamedNoneOf(repositoryId, namesOf(names, repositoryId)),
   }),
   pipeline_name: filter({
     ...common.namesParameter('Only these pipelines.', ['CI']),
@@ -84,11 +91,11 @@ export const TEST_FILTERS = {
       description: 'Only tests whose failures cost this much; no healthy ones.',
       example: ['high'],
     }),
-    condition: (levels) => hasLevel(listedColumns.impact, levels),
+    condition: (levels, { now }) => hasLevel(recentColumns(now).impact, levels),
   }),
   failed_executions_impact_exclude: filter({
     ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
-    condition: (levels) => hasLevel(listedColumns.impact, except(IMPACTS, levels)),
+    condition: (levels, { now }) => hasLevel(recentColumns(now).impact, except(IMPACTS, levels)),
   }),
 };
 
@@ -107,7 +114,7 @@ export const SEARCH_FILTERS = {
     ...enumParameter(['true', 'false'], {
       description: 'Only tests that have an open quarantine, or that have none.',
     }),
-    condition: (answer, repositoryId) =>
+    condition: (answer, { repositoryId }) =>
       answer === 'true' ? hasOpenQuarantine(repositoryId) : not(hasOpenQuarantine(repositoryId)),
   }),
 };
@@ -128,7 +135,7 @@ type Asked<V> = QueryOf<typeof testNames> & NoInfer<V>;
 interface GivenFilter {
   name: string;
   value: unknown;
-  condition(repositoryId: string): SQL;
+  condition(about: AskedAbout): SQL;
   /** Undefined: what it means is not known of an identity in memory. */
   holds: ((identity: Identity) => boolean) | undefined;
 }
@@ -139,7 +146,7 @@ function given<V>(name: string, { condition, holds }: TestFilter<V>, value: V): 
     {
       name,
       value,
-      condition: (repositoryId) => condition(value, repositoryId),
+      condition: (about) => condition(value, about),
       holds: holds && ((identity) => holds(value, identity)),
     },
   ];
@@ -169,10 +176,10 @@ export function inMemory<V>(filters: Filters<V>, query: Asked<V>): ((identity: I
 }
 
 /** The selection that PostgreSQL looks for. */
-export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, repositoryId: string): TestSelection => ({
-  ...namesOf(query.test_name, repositoryId),
+export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, about: AskedAbout): TestSelection => ({
+  ...namesOf(query.test_name, about.repositoryId),
   ...(query.test_name.length === 0 && { patterns: ['%'] }),
-  conditions: givenIn(filters, query).map(({ condition }) => condition(repositoryId)),
+  conditions: givenIn(filters, query).map(({ condition }) => condition(about)),
 });
 
 const namesOf = (names: readonly string[], repositoryId: string): TestNames => ({

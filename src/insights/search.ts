@@ -67,10 +67,10 @@ const metricsSchema = z
       .enum(LEVELS)
       .nullable()
       .meta({ description: 'How much its failures cost; null for a healthy test', example: 'medium' }),
-    executions: z.int().meta({ description: 'Passed and failed in the 30 days up to the newest', example: 212 }),
+    executions: z.int().meta({ description: 'Passed and failed on the last 30 UTC days', example: 212 }),
     failed_executions: z.int().meta({ description: 'Failed in these days', example: 7 }),
     failed_executions_by_day: common.failuresByDayOut(),
-    last_failure_at: common.dateTimeOut.nullable(),
+    last_failure_at: common.lastFailureOut(),
   })
   .meta({ id: 'TestMetrics' });
 
@@ -135,7 +135,7 @@ async function searchByNames(
       pipeline_name: pipelineName,
       job_name: jobName,
       listed_executions: executionsOf(summary),
-      metrics: metricsOf(summary, judged),
+      metrics: metricsOf(summary, judged, search.now),
       days: summary.days,
     })),
   );
@@ -178,7 +178,8 @@ const searchQuery = {
   ...testNames,
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
-    description: 'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first.',
+    description:
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first and then by failed executions.',
     default: 'executions_count',
   }),
   direction: directionParameter(),
@@ -211,6 +212,7 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         ...{ path, query, filters: { filters, sort, direction } },
         ...{ window: noWindow, url: publicUrlOf(http.publicUrl, url) },
       };
+      const now = deps.clock.now();
       const list = listOf({ sort, isDescending: direction === 'desc' });
       let total = 0;
       const page = await readPage(list, asked, async (request) => {
@@ -218,7 +220,8 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         if (!repository) return [];
         const key = request.key && (await wholeSearchKey(deps.knownTests, repository, request.key));
         const search = {
-          ...selectionOf(SEARCH_FILTERS, query, repository.id),
+          ...selectionOf(SEARCH_FILTERS, query, { repositoryId: repository.id, now }),
+          now,
           sort,
           isDescending: direction === 'desc',
           isBackward: request.direction === 'previous',
@@ -234,7 +237,6 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         total = found.total;
         return found.rows;
       });
-      const now = deps.clock.now();
       const reply = pageReply(page, 'tests', (found) => toJson(found, now));
       return { ...reply, body: { ...reply.body, total } };
     },

@@ -130,7 +130,10 @@ async function readPage(
   testIds: readonly string[],
 ): Promise<CountedPage> {
   const { rows } = await session.execute(pageOf(repositoryId, search, testIds));
-  return { rows: rows.map((one) => foundOf(row.parse(one))), total: rows[0] ? total.parse(rows[0]).total : 0 };
+  return {
+    rows: rows.map((one) => foundOf(row.parse(one), search.now)),
+    total: rows[0] ? total.parse(rows[0]).total : 0,
+  };
 }
 
 /** Reads little of each identity; those of the page are read again, with all that is shown of them. */

@@ -10,12 +10,13 @@ import { addToDay, addToMonth, type DayCounts, daysFrom, forEachDay, newestDays 
 import { healthConfidence, type Level } from '../domain/health-confidence.ts';
 import type { IdentityTotals } from '../domain/identity-tally.ts';
 import { passedOnly } from '../domain/only-passed.ts';
+import { RATIO_DAYS } from '../domain/ratio-window.ts';
 import { endOfMonth, monthOf, startOfMonth } from '../domain/retention.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { beliefOfPasses, type CountedPasses } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf as keyOf } from '../domain/test-identity.ts';
 import { levelRank } from '../domain/test-metrics.ts';
-import { type IdentitySummary, RATIO_DAYS } from '../domain/test-state.ts';
+import type { IdentitySummary } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import { readBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
@@ -327,32 +328,21 @@ export async function countExecutions(
   );
 }
 
-const countRow = identityRow
-  .pick({ test_id: true, pipeline_name: true, job_name: true })
-  .extend({ executions: z.number() });
+const keyRow = identityRow.pick({ test_id: true, pipeline_name: true, job_name: true });
+const countRow = keyRow.extend({ executions: z.number() });
 
-const resultsRow = identityRow.pick({
-  ...{ test_id: true, pipeline_name: true, job_name: true, last_failure_ms: true },
-  ...{ day: true, day_passed: true, day_failed: true, days: true },
-});
-
-/** How often some identities passed and failed of late, and when last, by `identityKey`; without those that never ran. */
-export async function readResults(
-  tx: Executor,
-  repositoryId: string,
-  asked: readonly Identity[],
-): Promise<Map<string, Pick<IdentitySummary, 'days' | 'lastFailureAt'>>> {
-  if (asked.length === 0) return new Map();
+/** Those of some identities that have run on the default branch, by `identityKey`. */
+export async function ranAmong(tx: Executor, repositoryId: string, asked: readonly Identity[]): Promise<Set<string>> {
+  if (asked.length === 0) return new Set();
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, day, day_passed, day_failed, days, last_failure_ms::float8 as last_failure_ms
+    select test_id, pipeline_name, job_name
     from unnest(${identityKeys(asked)}) as asked (test_id, pipeline_name, job_name)
       join ${identities} using (test_id, pipeline_name, job_name)
     where repository_id = ${repositoryId}`);
-  return new Map(
-    rows.map((found) => {
-      const row = resultsRow.parse(found);
-      const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name };
-      return [identityKey(identity), { days: daysOf(row), lastFailureAt: row.last_failure_ms || null }];
+  return new Set(
+    rows.map((row) => {
+      const { test_id: testId, pipeline_name: pipelineName, job_name: jobName } = keyRow.parse(row);
+      return identityKey({ testId, pipelineName, jobName });
     }),
   );
 }
@@ -412,16 +402,13 @@ const HIGH = sql.raw(String(passesFor('high')));
 
 /**
  * Columns by which lists filter and sort {@link withSuspects}. If an identity is not a suspect, they follow from its
- * passes.
+ * passes. Counts are in recent-columns.ts.
  */
 export const listedColumns = {
   health: sql`coalesce(suspects.health, 'healthy')`,
   confidence: sql`coalesce(suspects.confidence, case when identities.passes >= ${HIGH} then ${levelRank('high')}::smallint
     when identities.passes >= ${MEDIUM} then ${levelRank('medium')}::smallint else ${levelRank('low')}::smallint end)`,
-  impact: sql`coalesce(suspects.impact, 0)`,
-  failed: sql`coalesce(suspects.failed, 0)`,
-  failedPpm: sql`coalesce(suspects.failed_ppm, 0)`,
-  lastFailedMs: sql`coalesce(suspects.last_failed_ms, 0)`,
+  lastFailedMs: sql`identities.last_failure_ms`,
 };
 
 /** The keys of identities, for `unnest`. */

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { executionsOf } from '../domain/test-state.ts';
+import type { Window } from '../domain/window.ts';
 import { type Database, onPostgres } from './client.ts';
 import { identityColumns, identityOf, identityRow, type ShownIdentity } from './identities.ts';
 import { definePrepared } from './prepared.ts';
@@ -27,13 +28,14 @@ const pull = z
 const testAndPull = testRow.extend({ flaky_count: z.number(), pull: pull.nullable() });
 
 /** The columns of a test come with each of its identities, which takes less than a second statement. */
-const read = definePrepared<{ repository: string; tests: string; since: number }>(
+const read = definePrepared<{ repository: string; tests: string; start: number; end: number }>(
   'known_tests',
   sql`
     select ${testColumns}, ${identityColumns},
       (select count(*)::int from ${flakyExecutions} as flaky
         where flaky.repository_id = tests.repository_id and flaky.test_id = tests.test_id
-          and flaky.finished_ms >= ${sql.placeholder('since')}::bigint) as flaky_count,
+          and flaky.finished_ms >= ${sql.placeholder('start')}::bigint
+          and flaky.finished_ms < ${sql.placeholder('end')}::bigint) as flaky_count,
       (select json_build_array(id, number, title, author_id, author_login) from ${pullRequests} as pulls
         where pulls.repository_id = tests.repository_id and pulls.merge_commit = nullif(tests.first_failed_commit, '')
         order by number desc limit 1) as pull
@@ -46,15 +48,16 @@ const read = definePrepared<{ repository: string; tests: string; since: number }
 /**
  * By id. Tests without retained executions on the default branch are missing. Throws StoreUnavailable.
  *
- * @param since the first moment that a ratio covers; milliseconds since the epoch
+ * @param window that a ratio covers
  */
 export async function readKnownTests(
   db: Database,
   repositoryId: string,
   testIds: readonly string[],
-  since: number,
+  { start, end }: Window,
 ): Promise<Map<string, KnownTest>> {
-  const rows = await onPostgres(() => read(db, { repository: repositoryId, tests: `{${testIds.join()}}`, since }));
+  const asked = { repository: repositoryId, tests: `{${testIds.join()}}`, start, end };
+  const rows = await onPostgres(() => read(db, asked));
   const known = new Map<string, KnownTest>();
   for (const row of rows) {
     const identity = identityOf(identityRow.parse(row));

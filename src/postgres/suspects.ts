@@ -1,10 +1,11 @@
 /** Suspects (src/domain/suspect.ts), written by the evaluation under the lock of their partition. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import type { Suspect } from '../domain/suspect.ts';
 import type { Identity } from '../domain/test-identity.ts';
-import { failedPpm, levelRank, type TestMetrics } from '../domain/test-metrics.ts';
+import { levelRank } from '../domain/test-metrics.ts';
 import { readBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn } from './columns.ts';
@@ -20,7 +21,7 @@ export interface SuspectRecord extends IdentifiedSuspect {
   /** The shown health. */
   health: Health;
   /** For lists. */
-  metrics: TestMetrics;
+  confidence: Level;
 }
 
 const row = z
@@ -81,22 +82,16 @@ export async function writeSuspects(
   for (let from = 0; from < records.length; from += ROWS_PER_STATEMENT) {
     const some = records.slice(from, from + ROWS_PER_STATEMENT);
     await tx.execute(sql`
-      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, health, confidence, impact, failed,
-        failed_ppm, last_failed_ms, before, after, recent)
+      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, health, confidence, before, after,
+        recent)
       select ${repositoryId}, * from unnest(${identityKeys(some)},
         ${plainColumn(some.map(({ health }) => health))}::text[],
-        ${plainColumn(some.map(({ metrics }) => levelRank(metrics.confidence)))}::smallint[],
-        ${plainColumn(some.map(({ metrics }) => levelRank(metrics.impact)))}::smallint[],
-        ${plainColumn(some.map(({ metrics }) => metrics.failures))}::int[],
-        ${plainColumn(some.map(({ metrics }) => failedPpm(metrics)))}::int[],
-        ${plainColumn(some.map(({ metrics }) => metrics.lastFailureAt ?? 0))}::bigint[],
+        ${plainColumn(some.map(({ confidence }) => levelRank(confidence)))}::smallint[],
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.before)))},
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.after)))},
         ${lineColumn(some.map(({ suspect }) => writeRecent(suspect)))})
       on conflict (repository_id, test_id, pipeline_name, job_name) do update set health = excluded.health,
-        confidence = excluded.confidence, impact = excluded.impact, failed = excluded.failed,
-        failed_ppm = excluded.failed_ppm, last_failed_ms = excluded.last_failed_ms, before = excluded.before,
-        after = excluded.after, recent = excluded.recent`);
+        confidence = excluded.confidence, before = excluded.before, after = excluded.after, recent = excluded.recent`);
   }
 }
 

@@ -9,6 +9,7 @@ import { abandonable } from './abandonable.ts';
 import type { Database } from './client.ts';
 import { identityColumns, identityOf, identityRow, listedColumns, withSuspects } from './identities.ts';
 import { hasHealth } from './identity-conditions.ts';
+import { recentColumns } from './recent-columns.ts';
 import { startOfName, tests } from './schema.ts';
 import { isByNamesOnly, matching, namedListings, startOf, type TestSelection } from './test-selection.ts';
 
@@ -32,6 +33,12 @@ export const isNumberSort = (sort: SearchSort): sort is NumberSort => NUMBER_SOR
 /** Worse is greater. */
 const healthRank = (health: Health): number => HEALTHS.indexOf(health) + 1;
 
+/** More than an identity can fail in 30 days. */
+const FAILURES_END = 1_000_000_000;
+
+/** A place in the order of health: by the health, then by the failures of the ratio's days. */
+const healthNumber = (health: Health, failures: number): number => healthRank(health) * FAILURES_END + failures;
+
 /**
  * The key that a page begins beyond: the number, negative for "most first", or 0 when sorting by name, then the texts of the
  * order. With the same number, names ascend. The test is not part of the order: it leads to its name, which may be long.
@@ -45,6 +52,8 @@ export interface TestSearch extends TestSelection {
   isBackward: boolean;
   key: SearchKey | null;
   rows: number;
+  /** Counts are of the days up to this moment; milliseconds since the epoch. */
+  now: number;
 }
 
 /**
@@ -73,11 +82,11 @@ export interface FoundIdentity {
   days: DayCounts;
 }
 
-export function foundOf({ name, listed_executions, ...found }: z.infer<typeof row>): FoundIdentity {
+export function foundOf({ name, listed_executions, ...found }: z.infer<typeof row>, now: number): FoundIdentity {
   const { testId, pipelineName, jobName, summary, ...judged } = identityOf(found);
   return {
     ...{ test_id: testId, name, pipeline_name: pipelineName, job_name: jobName, listed_executions },
-    metrics: metricsOf(summary, judged),
+    metrics: metricsOf(summary, judged, now),
     days: summary.days,
   };
 }
@@ -93,14 +102,17 @@ const textsOf = (sort: SearchSort): readonly [SQL, SQL, SQL] => {
 
 /** The number of a sort, in SQL and of a row. A search by health is one for each health ({@link partsOf}). */
 const NUMBERS: Readonly<
-  Record<Exclude<NumberSort, 'health_status'>, { column: SQL; of(found: FoundIdentity): number }>
+  Record<Exclude<NumberSort, 'health_status'>, { column(now: number): SQL; of(found: FoundIdentity): number }>
 > = {
-  executions_count: { column: sql`identities.executions`, of: (found) => found.listed_executions },
-  health_confidence: { column: listedColumns.confidence, of: ({ metrics }) => levelRank(metrics.confidence) },
-  failed_executions_impact: { column: listedColumns.impact, of: ({ metrics }) => levelRank(metrics.impact) },
-  failed_executions_ratio: { column: listedColumns.failedPpm, of: ({ metrics }) => failedPpm(metrics) },
-  failed_executions_count: { column: listedColumns.failed, of: ({ metrics }) => metrics.failures },
-  last_failure_at: { column: listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
+  executions_count: { column: () => sql`identities.executions`, of: (found) => found.listed_executions },
+  health_confidence: { column: () => listedColumns.confidence, of: ({ metrics }) => levelRank(metrics.confidence) },
+  failed_executions_impact: {
+    column: (now) => recentColumns(now).impact,
+    of: ({ metrics }) => levelRank(metrics.impact),
+  },
+  failed_executions_ratio: { column: (now) => recentColumns(now).failedPpm, of: ({ metrics }) => failedPpm(metrics) },
+  failed_executions_count: { column: (now) => recentColumns(now).failed, of: ({ metrics }) => metrics.failures },
+  last_failure_at: { column: () => listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
 };
 
 export function keyOf(
@@ -111,7 +123,8 @@ export function keyOf(
   if (sort === 'pipeline_name') return [0, pipeline_name, testName, job_name, test_id];
   if (sort === 'job_name') return [0, job_name, testName, pipeline_name, test_id];
   if (!isNumberSort(sort)) return [0, testName, pipeline_name, job_name, test_id];
-  const number = sort === 'health_status' ? healthRank(found.metrics.health) : NUMBERS[sort].of(found);
+  const number =
+    sort === 'health_status' ? healthNumber(found.metrics.health, found.metrics.failures) : NUMBERS[sort].of(found);
   return [isDescending ? -number : number, testName, pipeline_name, job_name, test_id];
 }
 
@@ -134,7 +147,7 @@ export async function searchTests(
         const rows = search.rows - found.length;
         if (rows === 0) break;
         const answer = await session.execute(searchStatement(repositoryId, { ...part, rows }));
-        found.push(...answer.rows.map((one) => foundOf(row.parse(one))));
+        found.push(...answer.rows.map((one) => foundOf(row.parse(one), search.now)));
       }
       return found;
     },
@@ -145,24 +158,47 @@ export async function searchTests(
 export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_status'> };
 
 /**
- * Searches to run one after another until a page is full. In order of health, each health is a part: the few tests that
- * are flaky or broken are found by their index, and the healthy ones come in the order of another, that of names.
+ * Searches to run one after another until a page is full. In order of health, each health is two parts: those that failed in
+ * the ratio's days, by how often, and the others by name. The few that are flaky or broken are found by their index, those
+ * that are healthy and failed among the suspects, and nearly all tests in the order of another index, that of names.
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
   const { sort, key, conditions, isDescending, isBackward } = search;
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
   const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
+  const [number, ...texts] = key ?? [0, '', '', ''];
+  const rank = Math.floor(Math.abs(number) / FAILURES_END);
+  const failures = Math.abs(number) % FAILURES_END;
+  const { failed } = recentColumns(search.now);
   return ordered.flatMap((health): TestSearchPart[] => {
     const ofHealth = [...conditions, hasHealth([health])];
-    const part = { ...search, sort: 'test_name', isDescending: false, conditions: ofHealth } as const;
-    if (key === null) return [part];
-    const [number, ...texts] = key;
-    const ahead = sign * (healthRank(health) - Math.abs(number));
+    const failing: TestSearchPart = {
+      ...search,
+      sort: 'failed_executions_count',
+      conditions: [...ofHealth, isSuspect, sql`${failed} > 0`],
+    };
+    const others: TestSearchPart = {
+      ...{ ...search, isDescending: false },
+      sort: 'test_name',
+      conditions: [...ofHealth, sql`${failed} = 0`],
+    };
+    const ahead = key === null ? 1 : sign * (healthRank(health) - rank);
     if (ahead < 0) return [];
-    return [{ ...part, key: ahead === 0 ? [0, ...texts] : null }];
+    const [first, second] = sign < 0 ? [failing, others] : [others, failing];
+    if (ahead > 0) return [first, second].map((part) => ({ ...part, key: null }));
+    // The key is within this health: in its first part, or in its second.
+    const within: TestSearchPart =
+      failures > 0
+        ? { ...failing, key: [isDescending ? -failures : failures, ...texts] }
+        : { ...others, key: [0, ...texts] };
+    const isInFirst = failures > 0 === (first === failing);
+    return isInFirst ? [within, { ...second, key: null }] : [within];
   });
 }
+
+/** Only suspects have failed: one that has is looked for among them. */
+const isSuspect = sql`suspects.test_id is not null`;
 
 /** How many identities a search finds on all its pages. */
 export async function countTests(
@@ -212,7 +248,7 @@ function beyond(search: TestSearchPart): SQL {
   if (search.sort === 'test_name')
     return sql`${nameStart} ${sql.raw(texts === 'asc' ? '>=' : '<=')} ${startOfName(keys[0])} and ${after}`;
   if (!isNumberSort(search.sort)) return after;
-  const { column } = NUMBERS[search.sort];
+  const column = NUMBERS[search.sort].column(search.now);
   const further = sql.raw(count === 'asc' ? '>' : '<');
   // Any whole number: a narrower column compares with a bigint as well.
   const number = sql`${Math.abs(k0)}::bigint`;
@@ -225,6 +261,6 @@ export function orderOf(search: TestSearchPart): SQL {
   // Same order as in the indexes: how the name begins, after the executions.
   if (search.sort === 'test_name') order.unshift(sql`${nameStart} ${sql.raw(texts)}`);
   if (search.sort === 'executions_count') order.unshift(sql`identities.name_start collate "C" ${sql.raw(texts)}`);
-  if (isNumberSort(search.sort)) order.unshift(sql`${NUMBERS[search.sort].column} ${sql.raw(count)}`);
+  if (isNumberSort(search.sort)) order.unshift(sql`${NUMBERS[search.sort].column(search.now)} ${sql.raw(count)}`);
   return sql.join(order, sql`, `);
 }

@@ -55,7 +55,7 @@ describe('explain', () => {
     ]);
     expect(identities).toMatchObject([{ has_enough_runs: true, since_commit: 'commit of 2', failures_count: 2 }]);
     const before = await explained(stores, repository, 'sums', at(8.5));
-    expect(before.text).toContain('; not enough runs to know');
+    expect(before.text).toContain('; its results are not enough to be sure');
     await driver.verify();
   });
 

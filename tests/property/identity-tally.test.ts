@@ -44,7 +44,12 @@ test('counts executions in whatever order they are added', () => {
         ]),
         passes: { passes: clean.length, at: at ?? null, commit: last?.commit ?? '' },
         lastSuccessAt: Math.max(0, ...times('passed')),
-        lastFailureAt: Math.max(0, ...times('failed')),
+        lastFailureAt: Math.max(
+          0,
+          ...all
+            .filter(({ status, hasFailures }) => status === 'failed' || hasFailures)
+            .map(({ finishedAt }) => finishedAt),
+        ),
         hasTrouble: conclusive.length > clean.length,
       });
     }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { executionsOf, RATIO_DAYS, recentCounts, type SummarisedExecution } from '../../src/domain/test-state.ts';
+import { RATIO_DAYS, recentCounts } from '../../src/domain/ratio-window.ts';
+import { executionsOf, type SummarisedExecution } from '../../src/domain/test-state.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { summaryOfAll } from '../support/summary.ts';
 

@@ -12,7 +12,7 @@ afterAll(() => Promise.all(opened.map((postgres) => postgres.close())));
 /** The plans that the session of a read keeps: reads follow each other, so there is only one. */
 async function plansOf(postgres: Postgres): Promise<string[]> {
   opened.push(postgres);
-  const read = () => readKnownTests(postgres.db, randomUUID(), [randomUUID(), randomUUID()], 0);
+  const read = () => readKnownTests(postgres.db, randomUUID(), [randomUUID(), randomUUID()], { start: 0, end: 1 });
   expect(await read()).toEqual(new Map());
   expect(await read()).toEqual(new Map());
   const { rows } = await postgres.pool.query<{ name: string }>('select name from pg_prepared_statements');

@@ -15,6 +15,11 @@ if (!hasBrowser) console.error('skipped: tests in a browser, because there is no
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** More than any page needs on a busy machine. */
 const WAIT_MS = 15_000;
+/** People who read days, times and numbers in different ways. The first is meant where a test does not say. */
+export const READERS = [
+  { locale: 'en-GB', timezoneId: 'Europe/Prague' },
+  { locale: 'en-US', timezoneId: 'America/New_York' },
+] as const satisfies readonly BrowserContextOptions[];
 /** Where `.ci/run` keeps what is worth a look; absent: no pictures are taken. */
 const ARTIFACTS = process.env.ARTIFACTS_DIR;
 export const WIDE = { width: 1280, height: 1000 };
@@ -53,8 +58,7 @@ export interface VisitOptions extends BrowserContextOptions {
 export async function visit(origin: string, { key, isNow = false, ...options }: VisitOptions = {}): Promise<Visit> {
   const browser = await openBrowser();
   const context = await browser.newContext({
-    timezoneId: 'Europe/Prague',
-    locale: 'en-GB',
+    ...READERS[0],
     viewport: WIDE,
     ...options,
   });

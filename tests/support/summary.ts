@@ -8,7 +8,10 @@ import {
 } from '../../src/domain/test-state.ts';
 
 export const summaryOfAll = (executions: readonly SummarisedExecution[]): IdentitySummary =>
-  summaryOf(executions, newestIn(executions));
+  summaryOf(
+    executions.map((one) => ({ ...one, hasFailures: one.status === 'failed' })),
+    newestIn(executions),
+  );
 
 /** Without what else is known of it. */
 function newestIn(executions: readonly SummarisedExecution[]): SummarisedExecution | null {

@@ -20,6 +20,7 @@ export const tallied = (maxLength: number): fc.Arbitrary<TalliedExecution[]> =>
         runAttempt: fc.constantFrom(1, 2, 10),
         executionId: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
         commit: fc.constantFrom('', 'a1', 'b2'),
+        hasFailures: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.constant(true)),
         isFlakyWithinRun: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.constant(true)),
       }),
       { selector: ({ executionId }) => executionId, maxLength, size: 'max' },

@@ -1,7 +1,12 @@
-/** The words of the page of a test about its health. */
-import { expect, test } from 'bun:test';
+/** The words of the page of a test: no sentence denies a figure beside it. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { LEVELS } from '../../src/domain/health-confidence.ts';
+import { HEALTHS, STATUSES } from '../../src/domain/status.ts';
 import { howSure, inWords } from '../../web/pages/test-health.ts';
+import { reasonInWords, unchangedInWords } from '../../web/pages/test-reason-words.ts';
 
+const NOW = Date.parse('2026-11-22T12:00:00Z');
 const HEALTHY = {
   health_status: 'healthy',
   health_probability: 0.983,
@@ -10,20 +15,116 @@ const HEALTHY = {
   last_conclusion: 'passed',
   failure_ratio: 0.1,
   flakiness_ratio: 0,
+  success_ratio: 0.9,
+  last_failure_at: '2026-11-20T12:00:00Z',
 } as const;
+const NEVER = { ...HEALTHY, failure_ratio: 0, success_ratio: 1, last_failure_at: null } as const;
 
 test('a healthy test is said to pass only if it passed when it last ran', () => {
-  expect(inWords(HEALTHY)).toBe('It passes now: 10% of its executions failed in the last 30 days.');
-  expect(inWords({ ...HEALTHY, last_conclusion: 'failed', failure_ratio: 1 })).toBe(
+  expect(inWords(HEALTHY, NOW)).toBe('It passes now: 10% of its executions failed in the last 30 days.');
+  expect(inWords({ ...HEALTHY, last_conclusion: 'failed', failure_ratio: 1, success_ratio: 0 }, NOW)).toBe(
     'It failed when it last ran, which is not enough to call it flaky or broken: 100% of its executions failed in the last 30 days.',
   );
-  expect(inWords({ ...HEALTHY, failure_ratio: 0 })).toBe('It has not failed in the last 30 days.');
+  expect(inWords({ ...HEALTHY, last_conclusion: 'skipped' }, NOW)).toStartWith('It was skipped when it last ran');
+  expect(inWords(NEVER, NOW)).toBe('It has not failed in the last 30 days.');
+  expect(inWords({ ...NEVER, last_failure_at: '2026-11-20T12:00:00Z' }, NOW)).toBe(
+    'It failed only in attempts of which a retry passed in the last 30 days.',
+  );
 });
 
 test('what is not known yet is said of the health that is shown', () => {
-  expect(howSure({ ...HEALTHY, has_enough_runs: false })).toBe('It has run too rarely to know whether it is healthy.');
-  expect(howSure({ ...HEALTHY, health_status: 'broken', health_probability: 0.4, has_enough_runs: false })).toBe(
-    'It has run too rarely to know whether it is broken.',
+  expect(howSure({ ...HEALTHY, health_probability: 0.803, has_enough_runs: false })).toBe(
+    'Its results are not enough to be sure: the probability that it is healthy is 80.3%.',
   );
   expect(howSure({ ...HEALTHY, health_probability: null })).toBe('It has not been judged yet.');
+  expect(howSure({ ...HEALTHY, health_status: 'flaky', health_probability: 0.197, health_confidence: 'low' })).toBe(
+    'It was flaky, and is called so until it is surely something else: the probability that it still is flaky is 19.7%.',
+  );
+});
+
+/** Executions of the last 30 days, and what the API says of them. */
+const figures = fc
+  .record({
+    health_status: fc.constantFrom(...HEALTHS),
+    health_probability: fc.option(fc.integer({ min: 0, max: 1_000 }).map((one) => one / 1_000)),
+    health_confidence: fc.constantFrom(...LEVELS),
+    has_enough_runs: fc.boolean(),
+    last_conclusion: fc.constantFrom(...STATUSES),
+    passed: fc.nat({ max: 200 }),
+    failed: fc.nat({ max: 50 }),
+    flaky: fc.nat({ max: 50 }),
+    days: fc.option(fc.nat({ max: 60 })),
+  })
+  .map(({ passed, failed, flaky, days, ...judged }) => {
+    const all = passed + failed;
+    const share = (count: number): number => (all === 0 ? 0 : Math.min(1, count / all));
+    // A failed execution of these days is a failure of these days.
+    const last = failed > 0 ? Math.min(days ?? 0, 29) : days;
+    return {
+      ...judged,
+      failure_ratio: share(failed),
+      success_ratio: all === 0 ? 0 : 1 - share(failed),
+      flakiness_ratio: share(flaky),
+      last_failure_at: last === null ? null : new Date(NOW - last * 86_400_000).toISOString(),
+    };
+  });
+
+describe('whatever the figures, the sentences', () => {
+  test('deny neither the last result, nor a share, nor the last failure', () => {
+    fc.assert(
+      fc.property(figures, (test) => {
+        const text = inWords(test, NOW);
+        const isRecent = test.last_failure_at !== null && Date.parse(test.last_failure_at) > NOW - 29 * 86_400_000;
+        if (text.includes('It has not failed in the last 30 days')) {
+          expect(test.failure_ratio).toBe(0);
+          expect(isRecent).toBe(false);
+        }
+        if (text.includes('It keeps failing') || text.includes('It failed when it last ran'))
+          expect(test.last_conclusion).toBe('failed');
+        if (text.includes('It passes now')) expect(test.last_conclusion).toBe('passed');
+        if (text.includes('neither passed nor failed')) expect(test.failure_ratio + test.success_ratio).toBe(0);
+        if (text.includes('was flaky in the last')) expect(test.flakiness_ratio).toBe(0);
+        // Those shares that are there are told.
+        if (test.failure_ratio > 0 && test.flakiness_ratio === 0)
+          expect(text).toContain('executions failed in the last');
+        expect(text).toEndWith('.');
+        expect(text).not.toMatch(/NaN|undefined|\.\.|, \./);
+      }),
+    );
+  });
+
+  test('never call probable what is not, nor count runs that they do not know', () => {
+    fc.assert(
+      fc.property(figures, (test) => {
+        const text = howSure(test);
+        if (/almost certainly|probably/.test(text)) expect(test.has_enough_runs).toBe(true);
+        if (text.startsWith('It was ')) expect(test.health_probability).toBeLessThan(0.5);
+        if (test.health_probability !== null) expect(text).toMatch(/\d%/);
+        expect(text).not.toContain('too rarely');
+      }),
+    );
+  });
+
+  test('of a reason tell passes that there were, and no change that is not known', () => {
+    const count = fc.nat({ max: 300 });
+    const one = fc.record({
+      health_status: fc.constantFrom(...HEALTHS),
+      health_probability: fc.double({ min: 0, max: 1, noNaN: true }),
+      has_enough_runs: fc.boolean(),
+      flaky_rate: fc.double({ min: 0, max: 1, noNaN: true }),
+      executions_count: count,
+      flaky_count: count,
+      held_back_count: count,
+      clean_passes: fc.nat({ max: 3 }),
+      clean_passes_needed: fc.option(count),
+    });
+    fc.assert(
+      fc.property(one, (reason) => {
+        const text = reasonInWords(reason);
+        expect(text).not.toMatch(/ 0 times|not enough runs|NaN|null/);
+        if (text.includes('in a row at the first attempt')) expect(reason.clean_passes).toBeGreaterThan(0);
+        expect(unchangedInWords(reason.health_status)).not.toContain('never');
+      }),
+    );
+  });
 });

@@ -37,8 +37,9 @@ export const Ran = ({ path, runs }: { path: RepositoryPath; runs: readonly Run[]
 
 /** How its tests ended, in a word and a colour. */
 export const Counts = ({ run }: { run: Pick<Run, 'passed' | 'failed'> }) => (
-  <span className={run.failed > 0 ? 'text-broken' : 'text-healthy'}>
-    {run.failed > 0 ? '✕' : '✓'} {formatCount(run.passed)} passed, {formatCount(run.failed)} failed
+  <span className={run.failed > 0 ? 'text-soft' : 'text-healthy'}>
+    {run.failed > 0 ? '✕' : '✓'} {formatCount(run.passed)} passed,{' '}
+    <span className={run.failed > 0 ? 'font-medium text-broken' : ''}>{formatCount(run.failed)} failed</span>
   </span>
 );
 

@@ -54,14 +54,19 @@ export function Runs() {
   );
 }
 
+/** Of a run in which nothing passed or failed, neither is said. */
+function Outcome({ run: { passed, failed } }: { run: Run }) {
+  const colour = failed > 0 ? 'text-broken' : passed > 0 ? 'text-healthy' : 'text-soft';
+  const word = failed > 0 ? `✕ ${formatCount(failed)} failed` : passed > 0 ? '✓ passed' : 'nothing ran';
+  return <span className={`text-xs font-medium ${colour}`}>{word}</span>;
+}
+
 function Row({ path, run }: { path: RepositoryPath; run: Run }) {
   const commit = run.commit_sha;
   return (
-    <li className="grid grid-cols-[5rem_minmax(0,1fr)_6.5rem] items-baseline gap-x-3 border-b border-line px-4 py-2 last:border-0 hover:bg-raised sm:grid-cols-[5rem_minmax(0,1fr)_12rem_6.5rem]">
-      <span className={`text-xs font-medium ${run.failed > 0 ? 'text-broken' : 'text-healthy'}`}>
-        {run.failed > 0 ? `✕ ${formatCount(run.failed)} failed` : '✓ passed'}
-      </span>
-      <span className="min-w-0 truncate">
+    <li className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-2 last:border-0 hover:bg-raised sm:grid sm:grid-cols-[5rem_minmax(0,1fr)_12rem_6.5rem]">
+      <Outcome run={run} />
+      <span className="min-w-0 max-sm:contents sm:truncate">
         {commit === null ? (
           <span className="font-medium">{run.run_id}</span>
         ) : (
@@ -74,7 +79,7 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
             {commit.slice(0, 10)}
           </Link>
         )}
-        <span className="ml-3 text-soft">
+        <span className="text-soft max-sm:order-1 max-sm:basis-full max-sm:break-words sm:ml-3">
           {run.pull_request !== null && (
             <>
               <Pull path={path} number={run.pull_request} />{' '}
@@ -91,7 +96,7 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
         · {formatCount(run.jobs_count)} {run.jobs_count === 1 ? 'job' : 'jobs'}
         {run.attempts_count > 1 && `, ${run.attempts_count} attempts`}
       </span>
-      <span className="text-right text-soft">
+      <span className="text-right text-soft max-sm:ml-auto">
         <Time at={run.started_at} />
       </span>
     </li>

@@ -31,7 +31,7 @@ export function Contradictions({
       <ol className="mt-2 flex flex-col gap-1.5">
         {newest.slice(0, isWhole ? newest.length : SHOWN).map(({ execution, at, is_evidence: isEvidence, reason }) => (
           <li key={`${execution.commit} ${at}`} className="flex flex-wrap items-baseline gap-x-3">
-            <span className="w-32 text-xs text-soft">
+            <span className="min-w-36 text-xs text-soft">
               <Time at={at} isWhole />
             </span>
             {execution.pull_request !== null && <Pull path={path} number={execution.pull_request} />}

@@ -12,17 +12,26 @@ type Group = TestFailures['failures'][number];
 
 interface FailureGroupsProps {
   path: TestPath;
+  /** Ever: longer ago than failures are retained, too. */
+  hasFailed: boolean;
   opened: string | undefined;
   onOpen: (failureId: string | undefined) => void;
 }
 
-export function FailureGroups({ path, opened, onOpen }: FailureGroupsProps) {
+export function FailureGroups({ path, hasFailed, opened, onOpen }: FailureGroupsProps) {
   const { data, error, refetch, isPending } = useQuery(failuresQuery(path));
   return (
-    <Section title="Failures" aside={data && formatCounted(data.failures.length, 'group')}>
+    <Section
+      title="Failures"
+      aside={data && `${formatCounted(data.failures.length, 'group')} of failed attempts, as far as they are retained`}
+    >
       {isPending && <Loading rows={4} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
-      {data?.failures.length === 0 && <Empty title="It has not failed on the default branch" />}
+      {data?.failures.length === 0 && (
+        <Empty
+          title={hasFailed ? 'None of its failures is retained any more' : 'It has not failed on the default branch'}
+        />
+      )}
       {data?.failures.map((group) => (
         <FailureGroup
           key={group.id}

@@ -5,11 +5,11 @@ import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount, formatCounted, formatProbability, formatShare } from '../ui/format.ts';
 import { type Health, HealthBadge } from '../ui/health.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { Contradictions } from './test-contradictions.tsx';
+import { reasonInWords, unchangedInWords } from './test-reason-words.ts';
 
 type Identity = Explanation['identities'][number];
 type Change = Identity['changes'][number];
@@ -60,17 +60,8 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
         {identity.pipeline_name} · {identity.job_name} <HealthBadge health={health} />
         {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
       </h3>
-      <p className="mt-1 text-soft">
-        {formatCounted(identity.executions_count, 'execution')} on the default branch:{' '}
-        {formatCount(identity.flaky_count)} flaky, {formatCount(identity.held_back_count)} failed because of{' '}
-        {identity.held_back_count === 1 ? 'its run' : 'their runs'}.
-        {identity.has_enough_runs
-          ? ` It is ${health} with a probability of ${formatProbability(identity.health_probability)}.`
-          : ' There are not enough runs to know.'}
-        {health === 'flaky' &&
-          ` On its own, it fails in about ${formatShare(identity.flaky_rate)} of its runs. ${passesOf(identity)}`}
-      </p>
-      {changes.length === 0 && <p className="mt-1 text-soft">Its health has never changed.</p>}
+      <p className="mt-1 text-soft">{reasonInWords(identity)}</p>
+      {changes.length === 0 && <p className="mt-1 text-soft">{unchangedInWords(health)}</p>}
       <ol className="mt-2 flex flex-col gap-1.5">
         {changes.toReversed().map((change) => (
           <Changed key={`${change.to} ${change.executions.at(-1)?.finished_at}`} path={path} change={change} />
@@ -81,17 +72,11 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
   );
 }
 
-/** Says how many passes make a flaky test healthy. */
-const passesOf = ({ clean_passes: passes, clean_passes_needed: needed }: Identity): string =>
-  needed === null
-    ? ''
-    : `It has passed ${formatCounted(passes, 'time')} in a row; after ${formatCount(needed)} it is healthy.`;
-
 function Changed({ path, change }: { path: TestPath; change: Change }) {
   const decided = change.executions.at(-1);
   return (
     <li className="flex flex-wrap items-baseline gap-x-3">
-      <span className="w-32 text-xs text-soft">{decided && <Time at={decided.finished_at} isWhole />}</span>
+      <span className="min-w-36 text-xs text-soft">{decided && <Time at={decided.finished_at} isWhole />}</span>
       <span className="font-medium">
         {change.from} → {change.to}
       </span>

@@ -7,6 +7,7 @@ import { Chart, type ChartData } from '../ui/chart.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
+import { UTC_HINT } from '../ui/utc.ts';
 
 const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const satisfies readonly Stat[];
 
@@ -21,8 +22,8 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
   const error = found.find((one) => one.error)?.error;
   const [passed, failed, flaky, duration] = found.map(({ data }) => data);
   const chart = useMemo(
-    () => passed && failed && duration && chartOf(window, passed, failed, duration),
-    [window, passed, failed, duration],
+    () => passed && failed && flaky && duration && chartOf(window, { passed, failed, flaky, duration }),
+    [window, passed, failed, flaky, duration],
   );
   return (
     <Section title="Results">
@@ -33,15 +34,17 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
           <dl className="grid grid-cols-2 gap-4 px-4 pt-3 sm:grid-cols-4">
             <Total name="Passed" value={formatCount(passed.value)} colour="text-healthy" />
             <Total name="Failed" value={formatCount(failed.value)} colour="text-broken" />
-            <Total name="Flaky" value={formatCount(flaky.value)} colour="text-flaky" />
+            <Total name="Of these, flaky" value={formatCount(flaky.value)} colour="text-flaky" />
             <Total name="Mean duration" value={formatSeconds(duration.value)} />
           </dl>
           <Chart
-            label={`Passed and failed executions: ${formatCount(passed.value)} passed, ${formatCount(failed.value)} failed, ${formatCount(flaky.value)} flaky`}
+            label={`Executions: ${formatCount(passed.value)} passed, ${formatCount(failed.value)} failed; ${formatCount(flaky.value)} of these flaky`}
             data={chart}
             onSelect={(start, end) => onWindow({ from: isoOf(start), to: isoOf(end) })}
           />
-          <p className="px-4 pb-3 text-xs text-soft max-sm:hidden">Drag over the chart to look at a part of it.</p>
+          <p className="px-4 pb-3 text-xs text-soft">
+            {UTC_HINT} <span className="max-sm:hidden">Drag over the chart to look at a part of it.</span>
+          </p>
         </>
       ) : (
         <Loading rows={10} />
@@ -50,7 +53,9 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
   );
 }
 
-function chartOf(window: TimeWindow, passed: TestStatistic, failed: TestStatistic, duration: TestStatistic): ChartData {
+type Series = Record<'passed' | 'failed' | 'flaky' | 'duration', TestStatistic>;
+
+function chartOf(window: TimeWindow, { passed, failed, flaky, duration }: Series): ChartData {
   const secondsOf = (at: string): number => Date.parse(at) / 1_000;
   const series = passed.value_over_time;
   return {
@@ -60,6 +65,7 @@ function chartOf(window: TimeWindow, passed: TestStatistic, failed: TestStatisti
       { label: 'Passed', colour: '--color-healthy', values: valuesOf(passed) },
       { label: 'Failed', colour: '--color-broken', values: valuesOf(failed) },
     ],
+    among: { label: 'Of these, flaky', colour: '--color-flaky', values: valuesOf(flaky) },
     line: { label: 'Mean duration', colour: '--color-link', values: valuesOf(duration), format: formatSeconds },
   };
 }

@@ -10,6 +10,7 @@ import { Pull } from '../ui/pull.tsx';
 import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
+import { daysUpTo } from '../ui/utc.ts';
 import { FailureGroups } from './test-failures.tsx';
 import { howSure, inWords } from './test-health.ts';
 import { Life } from './test-life.tsx';
@@ -20,7 +21,6 @@ import { Statistics } from './test-statistics.tsx';
 import { WindowBar } from './window-bar.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** Length of the window, unless the address says otherwise. */
 const DAYS = '30';
@@ -40,13 +40,19 @@ export function Test() {
 
 function useChosenWindow(): TimeWindow {
   const { days = DAYS, from, to } = route.useSearch();
+  // To the hour, so that the same view asks for the same window.
+  const hour = Math.ceil(Date.now() / HOUR_MS);
   return useMemo(() => {
     if (from !== undefined && to !== undefined) return { start: from, end: to };
-    // To the hour, so that the same view asks for the same window.
-    const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
-    return { start: new Date(end - Number(days) * DAY_MS).toISOString(), end: new Date(end).toISOString() };
-  }, [days, from, to]);
+    if (days === '1') return isoWindow({ start: (hour - 24) * HOUR_MS, end: hour * HOUR_MS });
+    return isoWindow(daysUpTo(hour * HOUR_MS - 1, Number(days)));
+  }, [days, from, to, hour]);
 }
+
+const isoWindow = ({ start, end }: { start: number; end: number }): TimeWindow => ({
+  start: new Date(start).toISOString(),
+  end: new Date(end).toISOString(),
+});
 
 function Known({ path, test, window }: { path: TestPath; test: TestDetails; window: TimeWindow }) {
   const { days = DAYS, from, failure } = route.useSearch();
@@ -84,6 +90,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <FailureGroups
           path={path}
+          hasFailed={test.first_failure_at !== null}
           opened={failure}
           onOpen={(chosen) => void navigate({ search: (before) => ({ ...before, failure: chosen }), replace: true })}
         />

@@ -16,6 +16,7 @@ const route = getRouteApi('/signed/$owner/$repository/tests');
 const SORTS = [
   [undefined, 'Worst first'],
   ['failed_executions_count', 'Most failures'],
+  ['failed_executions_ratio', 'Highest share of failures'],
   ['last_failure_at', 'Newest failure'],
   ['executions_count', 'Most executions'],
   ['test_name', 'By name'],

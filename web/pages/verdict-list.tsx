@@ -32,7 +32,7 @@ const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string
   },
   infrastructure: {
     title: 'Infrastructure',
-    meaning: 'Nearly everything failed in these runs, so they say nothing about the tests.',
+    meaning: 'Something that hit their runs as a whole explains them, so they say nothing about the tests.',
     colour: 'bg-raised text-ink',
   },
   quarantined: {

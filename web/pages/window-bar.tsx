@@ -1,6 +1,7 @@
 /** The window that a page looks at: one of the usual ones, or one that was dragged. */
 import type { TimeWindow } from '../api/queries.ts';
-import { Time } from '../ui/time.tsx';
+import { formatBoth } from '../ui/format.ts';
+import { formatUtcSpan } from '../ui/utc.ts';
 
 type Days = '1' | '7' | '30' | '90';
 const PRESETS: readonly (readonly [Days, string])[] = [
@@ -19,8 +20,8 @@ interface WindowBarProps {
 
 export const WindowBar = ({ window, days, onDays }: WindowBarProps) => (
   <div className="flex flex-wrap items-center gap-2">
-    <span className="text-soft">
-      <Time at={window.start} isWhole /> – <Time at={window.end} isWhole />
+    <span className="text-soft" title={`${formatBoth(window.start)}\n–\n${formatBoth(window.end)}`}>
+      {formatUtcSpan(Date.parse(window.start), Date.parse(window.end))}
     </span>
     {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend */}
     <div role="group" aria-label="Window" className="ml-auto flex gap-1">

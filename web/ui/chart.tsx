@@ -1,7 +1,11 @@
-/** Stacked bars over time with a line on an axis of its own, by uPlot. Dragging over it selects a range. */
+/**
+ * Stacked bars over time with a line on an axis of its own, by uPlot. Dragging over it selects a range. Days and times are
+ * UTC, as the bars are.
+ */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { formatCount, formatLocal } from './format.ts';
+import { formatCount } from './format.ts';
+import { formatUtcSpan, formatUtcTick } from './utc.ts';
 
 interface Series {
   label: string;
@@ -17,6 +21,8 @@ export interface ChartData {
   end: number;
   /** From the bottom to the top. */
   bars: readonly Series[];
+  /** How many of all bars together are so: a narrow bar in front of them. */
+  among: Series;
   line: Series & { format: (value: number) => string };
 }
 
@@ -35,9 +41,6 @@ const LEGEND_PX = 40;
 /** A click is not a selection. */
 const SELECTION_PX_MIN = 6;
 const DAY_SECONDS = 86_400;
-
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
 export function Chart({ label, data, onSelect }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -79,17 +82,17 @@ export function Chart({ label, data, onSelect }: ChartProps) {
 const widthIn = (element: Element): number => element.clientWidth - 16;
 
 /** Bars are drawn one over the other, the whole first, so each has the sum of those below it. */
-function dataOf({ starts, bars, line }: ChartData): uPlot.AlignedData {
+function dataOf({ starts, bars, among, line }: ChartData): uPlot.AlignedData {
   const stacked = bars.map((_, top) =>
     starts.map((_start, i) => bars.slice(0, top + 1).reduce((sum, { values }) => sum + (values[i] ?? 0), 0)),
   );
   // No result, no duration.
   const gaps = line.values.map((value) => (value === 0 ? null : value));
-  return [[...starts], ...stacked.reverse(), gaps];
+  return [[...starts], ...stacked.reverse(), [...among.values], gaps];
 }
 
 function optionsOf(
-  { starts, end, bars, line }: ChartData,
+  { starts, end, bars, among, line }: ChartData,
   element: Element,
   select: { readonly current: ChartProps['onSelect'] },
 ): uPlot.Options {
@@ -98,17 +101,22 @@ function optionsOf(
   const [ink, grid] = [colourOf('--color-soft'), colourOf('--color-line')];
   const [start = 0, second = end] = starts;
   const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: '11px system-ui' };
-  const paths = uPlot.paths.bars?.({ align: 1, size: [0.86, 40], radius: 0.15 });
+  const paths = uPlot.paths.bars?.({ align: 1, size: [0.86], radius: 0.1 });
+  const narrow = uPlot.paths.bars?.({ align: 1, size: [0.3] });
   return {
     width: widthIn(element),
     height: HEIGHT_PX,
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'UTC'),
     scales: {
       x: { range: [start, end] },
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
       line: { range: (_, __, max) => [0, Math.max(max * 1.2, 0.001)] },
     },
     axes: [
-      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => momentOf(at, step)) },
+      {
+        ...axis,
+        values: (_, ticks, __, ___, step) => ticks.map((at) => formatUtcTick(at * 1_000, step >= DAY_SECONDS)),
+      },
       {
         ...axis,
         size: 52,
@@ -125,7 +133,7 @@ function optionsOf(
       },
     ],
     series: [
-      { label: 'From', value: (_, at) => (at === null ? '' : formatLocal(new Date(at * 1_000).toISOString())) },
+      { label: 'When', value: (_, at) => (at === null ? '' : spanOf(at, second - start)) },
       ...[...bars].reverse().map(({ label, colour, values }) => ({
         label,
         fill: colourOf(colour),
@@ -134,6 +142,14 @@ function optionsOf(
         ...(paths && { paths }),
         value: (_: uPlot, __: number, ___: number, i: number | null) => (i === null ? '' : formatCount(values[i] ?? 0)),
       })),
+      {
+        label: among.label,
+        fill: colourOf(among.colour),
+        width: 0,
+        points: { show: false },
+        ...(narrow && { paths: narrow }),
+        value: (_, value) => (value === null ? '' : formatCount(value)),
+      },
       {
         label: line.label,
         scale: 'line',
@@ -161,12 +177,8 @@ function optionsOf(
   };
 }
 
-/** The text below a line of the grid. */
-function momentOf(at: number, step: number): string {
-  const moment = new Date(at * 1_000);
-  const isMidnight = moment.getHours() === 0 && moment.getMinutes() === 0;
-  return step >= DAY_SECONDS || isMidnight ? DAY.format(moment) : TIME.format(moment);
-}
+/** What a bar covers; seconds. */
+const spanOf = (at: number, width: number): string => formatUtcSpan(at * 1_000, (at + width) * 1_000);
 
 /** A canvas knows no `light-dark()`. */
 function resolved(element: Element, colour: string): string {

@@ -1,9 +1,8 @@
 /** Failed executions of the last days as bars, the current one last. */
 import { Bars } from './bars.tsx';
 import { formatCount, formatCounted } from './format.ts';
+import { formatUtcDay } from './utc.ts';
 
-/** The service counts by UTC days. */
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const DAY_MS = 86_400_000;
 
 interface FailuresByDayProps {
@@ -16,7 +15,7 @@ export function FailuresByDay({ days, className }: FailuresByDayProps) {
   const today = Date.now();
   const bars = days.map((count, i) => ({
     count,
-    title: `${DAY.format(today - (days.length - 1 - i) * DAY_MS)}: ${formatCount(count)}`,
+    title: `${formatUtcDay(today - (days.length - 1 - i) * DAY_MS)} (UTC): ${formatCount(count)}`,
   }));
   const total = days.reduce((sum, count) => sum + count, 0);
   return (

@@ -28,26 +28,36 @@ const formatUtc = (at: string): string => `${new Date(at).toISOString().slice(0,
 /** For the hint at a moment: the reader's zone, and UTC below. */
 export const formatBoth = (at: string): string => `${formatLocal(at)}\n${formatUtc(at)}`;
 
-const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
+/** Each unit with its seconds, and from how many on the next one is told instead: 31 days are a month. */
+const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, end: number])[] = [
+  ['minute', 60, 60],
+  ['hour', 3_600, 24],
+  ['day', 86_400, 31],
+  ['month', 2_629_800, 12],
+  ['year', 31_557_600, Number.POSITIVE_INFINITY],
 ];
 
-/** Such as "3 hours ago". */
+/** Such as "3 hours ago", to the nearest unit: what ends in 14 days still does a second later. */
 export function formatAgo(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1_000;
-  for (const [unit, size] of UNITS)
-    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
-  return 'just now';
+  if (Math.abs(seconds) < 60) return 'just now';
+  for (const [unit, size, end] of UNITS) {
+    const count = Math.round(Math.abs(seconds) / size);
+    if (count < end) return RELATIVE.format(Math.sign(seconds) * count, unit);
+  }
+  return formatLocal(at);
 }
 
-/** A duration given in seconds. */
+/** A duration given in seconds: each unit from what it shows as a number that is not longer than in the one before. */
 export function formatSeconds(seconds: number): string {
   if (seconds === 0) return '0 s';
-  if (seconds < 1) return `${NUMBER.format(Math.round(seconds * 1_000))} ms`;
-  if (seconds < 120) return `${NUMBER.format(Math.round(seconds * 10) / 10)} s`;
-  return `${NUMBER.format(Math.round(seconds / 6) / 10)} min`;
+  const milliseconds = Math.round(seconds * 1_000);
+  if (milliseconds === 0) return 'less than 1 ms';
+  if (milliseconds < 1_000) return `${NUMBER.format(milliseconds)} ms`;
+  if (toTenths(seconds) < 120) return `${NUMBER.format(toTenths(seconds))} s`;
+  if (toTenths(seconds / 60) < 120) return `${NUMBER.format(toTenths(seconds / 60))} min`;
+  if (toTenths(seconds / 3_600) < 48) return `${NUMBER.format(toTenths(seconds / 3_600))} h`;
+  return `${NUMBER.format(toTenths(seconds / 86_400))} days`;
 }
+
+const toTenths = (value: number): number => Math.round(value * 10) / 10;

@@ -7,7 +7,8 @@ SELECT
   test_id, pipeline_name, job_name, any(executions.test_name) AS test_name,
   groupArray(commit_sha) AS commits, groupArray(run_id) AS run_ids, groupArray(run_attempt) AS run_attempts,
   groupArray(toString(execution_id)) AS execution_ids, groupArray(status) AS statuses, groupArray(is_flaky) AS flaky,
-  groupArray(is_retried) AS retried, groupArray(toUnixTimestamp64Milli(finished_at)) AS finished_ms,
+  groupArray(is_retried) AS retried, groupArray(failures) AS failure_counts,
+  groupArray(toUnixTimestamp64Milli(finished_at)) AS finished_ms,
   argMax((toString(framework), toString(framework_version), toString(language), filepath, function),
     (finished_at, execution_id)) AS shown
 FROM ci.executions AS executions

@@ -5,6 +5,7 @@ import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-targ
 import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
 import { count, print, printJson } from '../output.ts';
+import type { TestDetails } from '../repository.ts';
 
 const FAILURES_SHOWN_MAX = 5;
 
@@ -32,7 +33,7 @@ export const whyCommand = (): Command =>
       }
       const lines = [
         `${testName} is ${details.health_status} on the default branch.`,
-        `Of its executions of the last 30 days, ${percent(details.failure_ratio)} failed and ${percent(details.flakiness_ratio)} were flaky.`,
+        sharesInWords(details),
         `Last passed: ${details.last_success_at ?? 'never'}. Last failed: ${details.last_failure_at ?? 'never'}.`,
         ...failures.map(
           ({ failure_count, exception_type, exception_message }) =>
@@ -49,4 +50,20 @@ export const whyCommand = (): Command =>
 /** A name may hold what the search takes for a wildcard. */
 const literally = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
 
-const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
+/** As the page says it. */
+export function sharesInWords(
+  details: Pick<TestDetails, 'failure_ratio' | 'flakiness_ratio' | 'success_ratio'>,
+): string {
+  const { failure_ratio: failed, flakiness_ratio: flaky, success_ratio: passed } = details;
+  return failed + passed === 0
+    ? 'It has neither passed nor failed in the last 30 days.'
+    : `Of its executions of the last 30 days, ${shareInWords(failed)} failed and ${shareInWords(flaky)} were flaky.`;
+}
+
+/** To a tenth of a percent. Only nothing is 0 %, and only everything 100 %. */
+function shareInWords(share: number): string {
+  const tenths = Math.round(1_000 * share);
+  if (share > 0 && tenths === 0) return 'less than 0.1 %';
+  if (share < 1 && tenths === 1_000) return 'more than 99.9 %';
+  return `${tenths / 10} %`;
+}

@@ -71,7 +71,10 @@ export const identities = schema.table(
     monthFirstMs: bigint('month_first_ms', { mode: 'number' }).notNull(),
     /** Other months: month, executions, first, month, … in any order, like `days`. */
     months: bigint({ mode: 'number' }).array().notNull(),
-    /** When it last passed and failed, as far as that is retained; milliseconds since the epoch, 0 for never. */
+    /**
+     * When it last passed, and when an attempt of it last failed, as far as that is retained; milliseconds since the epoch,
+     * 0 for never.
+     */
     lastSuccessMs: bigint('last_success_ms', { mode: 'number' }).notNull(),
     lastFailureMs: bigint('last_failure_ms', { mode: 'number' }).notNull(),
     /** When the newest retained execution finished, and what is shown of it; 0 and empty if none is retained. */
@@ -108,13 +111,8 @@ export const suspects = schema.table(
     jobName: text('job_name').notNull(),
     /** The shown health: healthy while the identity has not run on the default branch. */
     health: text({ enum: HEALTHS }).notNull(),
-    /** Filters and orders of lists (src/domain/test-metrics.ts): ranks of levels, counts of 30 days. */
+    /** The rank of its level, for filters and orders of lists. */
     confidence: smallint().notNull(),
-    impact: smallint().notNull(),
-    failed: integer().notNull(),
-    failedPpm: integer('failed_ppm').notNull(),
-    /** Milliseconds since the epoch; 0 for never. */
-    lastFailedMs: bigint('last_failed_ms', { mode: 'number' }).notNull(),
     /** Beliefs before the recent executions and after them (src/postgres/belief-text.ts); empty: nothing yet. */
     before: text().notNull(),
     after: text().notNull(),
