@@ -167,7 +167,7 @@ export function partsOf(search: TestSearch): TestSearchPart[] {
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
   const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
-  const [number, ...texts] = key ?? [0, '', '', ''];
+  const [number, ...texts] = key ?? [0, '', '', '', ''];
   const rank = Math.floor(Math.abs(number) / FAILURES_END);
   const failures = Math.abs(number) % FAILURES_END;
   const { failed } = recentColumns(search.now);
