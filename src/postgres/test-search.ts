@@ -52,7 +52,7 @@ export interface TestSearch extends TestSelection {
   isBackward: boolean;
   key: SearchKey | null;
   rows: number;
-  /** Counts are of the days up to this moment; milliseconds since the epoch. */
+  /** Counts cover the 30 days up to this moment; milliseconds since the epoch. */
   now: number;
 }
 

@@ -42,7 +42,7 @@ test('more failures never lower the impact', () => {
   );
 });
 
-test('counts are of the last 30 UTC days, whenever the test last ran', () => {
+test('counts cover the last 30 UTC days, whenever the test last ran', () => {
   fc.assert(
     fc.property(days, health, fc.nat({ max: 60 }), (of, is, today) => {
       const { executions, failures } = metricsOf(
