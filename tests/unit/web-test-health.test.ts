@@ -3,8 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { LEVELS } from '../../src/domain/health-confidence.ts';
 import { HEALTHS, STATUSES } from '../../src/domain/status.ts';
+import { evidenceInWords } from '../../web/pages/evidence-words.ts';
 import { howSure, inWords } from '../../web/pages/test-health.ts';
 import { reasonInWords, unchangedInWords } from '../../web/pages/test-reason-words.ts';
+import { effectInWords } from '../../web/ui/effect-words.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const HEALTHY = {
@@ -101,6 +103,24 @@ describe('whatever the figures, the sentences', () => {
         if (text.startsWith('It was ')) expect(test.health_probability).toBeLessThan(0.5);
         if (test.health_probability !== null) expect(text).toMatch(/\d%/);
         expect(text).not.toContain('too rarely');
+      }),
+    );
+  });
+
+  test('of a failure on a commit, and of a quarantine, agree with their counts', () => {
+    const count = fc.nat({ max: 3 });
+    fc.assert(
+      fc.property(count, count, count, fc.option(fc.constantFrom(...HEALTHS)), (failures, passes, before, health) => {
+        const text = evidenceInWords({
+          ...{ commit_failures: failures, commit_passes: passes, health_status: health },
+          default_branch_failures: health === null ? 0 : before,
+        });
+        expect(text).toContain(`Failed ${failures}× and passed ${passes}× here`);
+        expect(text.includes('never run')).toBe(health === null);
+        expect(text.includes('healthy now')).toBe(health === 'healthy' && before > 0);
+        const effect = effectInWords({ failed_executions: failures, red_runs: passes, spared_runs: before });
+        expect(effect.includes('nothing')).toBe(failures === 0);
+        if (passes === 1) expect(effect).not.toContain('1 red runs');
       }),
     );
   });

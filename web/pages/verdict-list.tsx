@@ -8,6 +8,7 @@ import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.t
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { evidenceInWords } from './evidence-words.ts';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
 
 type Failure = CommitFailures['failures'][number];
@@ -134,8 +135,6 @@ interface RowProps {
 }
 
 function Row({ path, failure, onQuarantine }: RowProps) {
-  const { evidence } = failure;
-  const now = evidence.health_status === 'healthy' ? ', where the test is healthy now' : '';
   return (
     <li className="border-b border-line px-4 py-2.5 last:border-0">
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -156,12 +155,7 @@ function Row({ path, failure, onQuarantine }: RowProps) {
         {failure.exception_type}: {failure.exception_message}
       </p>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <p className="text-xs text-soft">
-          Failed {formatCount(evidence.commit_failures)}× and passed {formatCount(evidence.commit_passes)}× here;{' '}
-          {evidence.default_branch_failures === 0
-            ? 'never like this on the default branch.'
-            : `like this ${formatCount(evidence.default_branch_failures)}× on the default branch${now}.`}
-        </p>
+        <p className="text-xs text-soft">{evidenceInWords(failure.evidence)}</p>
         {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
           <button type="button" className="button ml-auto h-6 px-2 text-xs" onClick={onQuarantine}>
             Quarantine …<span className="sr-only"> {failure.test_name}</span>
