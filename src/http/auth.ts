@@ -179,8 +179,7 @@ export function recallCredential(
 }
 
 /** The token that a request sends; undefined if it sends none, or not in the right form. */
-const tokenOf = (request: Request): string | undefined =>
-  BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
+const tokenOf = (request: Request): string | undefined => BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
 
 const DEEDS: Record<Permission, string> = {
   read: 'read this repository',

@@ -161,7 +161,12 @@ export class KeyStore {
           .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
           .returning();
         if (!revoked) return false;
-        await recordAudit(tx, by, { action: 'key.revoke', ...deedOf(revoked), before: describedOf(keyOf(revoked)) }, now);
+        await recordAudit(
+          tx,
+          by,
+          { action: 'key.revoke', ...deedOf(revoked), before: describedOf(keyOf(revoked)) },
+          now,
+        );
         return true;
       }),
     );

@@ -208,7 +208,9 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       const repository = await repositories.find(path.owner, path.repository);
       const updated =
         repository &&
-        (await quarantines.update(repository.id, path.quarantine_id, terms, doerOf(credential, requestId)).catch(noRoom));
+        (await quarantines
+          .update(repository.id, path.quarantine_id, terms, doerOf(credential, requestId))
+          .catch(noRoom));
       if (!updated) throw unknownQuarantine();
       if (updated === 'taken')
         throw conflict('Another quarantine of this test is for the same branch, pipeline, CI job and failure groups.');
