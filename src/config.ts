@@ -7,12 +7,13 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
 import { UserError } from './errors.ts';
-import { type OidcConfig, oidcOf, oidcScopes, signInRules } from './oidc-config.ts';
+import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 
 const DEFAULTS = {
   port: 3000,
   retentionDays: 90,
+  auditRetentionDays: 365,
   githubApiUrl: 'https://api.github.com',
   compressedBytesMax: 25 * 1024 * 1024,
   unpackedBytesMax: 200 * 1024 * 1024,
@@ -118,6 +119,7 @@ const environmentSchema = z.object({
   CLICKHOUSE_CLUSTER: z.string().regex(/^\w+$/, 'must be the name of a cluster: letters, digits and _').optional(),
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
+  AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
   GITHUB_API_URL: secretsUrl.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
@@ -132,6 +134,7 @@ const environmentSchema = z.object({
   CI_TOKEN_ISSUERS: ciIssuers.optional(),
   CI_TOKEN_AUDIENCE: ciAudiences.optional(),
   CI_TOKEN_ACCESS: ciRules.optional(),
+  OIDC_TENANTS: oidcTenants.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
@@ -172,6 +175,8 @@ export interface Config {
   /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
   publicUrl: string | undefined;
   retentionDays: number;
+  /** How long the trail of who changed what is kept. */
+  auditRetentionDays: number;
   /**
    * REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and it is never
    * asked.
@@ -265,6 +270,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
+    auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
     webhookOwnerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),

@@ -5,6 +5,7 @@ import { IdentityProvider } from './access/identity-provider.ts';
 import { mountKeys } from './access/keys.ts';
 import { mountSessions } from './access/sessions.ts';
 import { mountSignIn } from './access/sign-in.ts';
+import type { Clock } from './clock.ts';
 import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountAggregate } from './events/aggregate.ts';
@@ -17,6 +18,7 @@ import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
+import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
 import { mountHealth, readinessOf } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
@@ -30,6 +32,10 @@ import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
 import { mountWeb } from './web/routes.ts';
+
+/** The identity provider, and whom its word lets in; undefined: people sign in with application keys only. */
+export const identityOf = (clock: Clock, oidc: Deps['config']['oidc']) =>
+  oidc && { provider: new IdentityProvider({ clock, ...oidc }), rules: oidc.rules };
 
 export type CoreDeps = Pick<
   Deps,
@@ -56,7 +62,7 @@ export type CoreDeps = Pick<
 export function coreFeatures(deps: CoreDeps): Feature[] {
   const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc, ciTokens } = deps;
   const { db } = deps.postgres;
-  const identity = oidc && { provider: new IdentityProvider({ clock, ...oidc }), rules: oidc.rules };
+  const identity = identityOf(clock, oidc);
   return [
     mountApplication,
     (app, http) => mountSessions(app, http, { keys, sessions }),
@@ -72,6 +78,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
+    (app, http) => mountAudit(app, http, { db, clock }),
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,

@@ -16,7 +16,35 @@ export interface OidcConfig {
   scopes: string;
   /** The claim that lists the groups of a person. */
   groupsClaim: string;
+  /** Ids of the tenants whose people may sign in; empty: the issuer speaks for one alone. */
+  tenants: readonly string[];
+  /** Whether the provider has accounts that no organisation manages, and says which one does (`hd`). */
+  hasHostedDomains: boolean;
 }
+
+/** Ids of tenants, separated by commas. */
+export const oidcTenants = z
+  .string()
+  .transform((value) => value.split(',').map((tenant) => tenant.trim().toLowerCase()))
+  .refine(
+    (tenants) => tenants.every((tenant) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(tenant)),
+    'must be ids of tenants separated by commas, such as 9188040d-6c67-4c5b-b112-36a304b66dad',
+  );
+
+/** Hosts at which Microsoft speaks for its tenants: for one that the path names, or for many. */
+const ENTRA_HOSTS =
+  /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|login\.chinacloudapi\.cn|login\.microsoft\.com|login\.windows\.net|sts\.windows\.net)$/;
+const MANY_TENANTS = ['', 'common', 'organizations', 'consumers'];
+
+/** Whether tokens of an issuer may come from a tenant that anyone has made, who then says what its groups are. */
+function speaksForManyTenants(issuer: string): boolean {
+  const { hostname, pathname } = new URL(issuer);
+  if (/%7B\w+%7D/i.test(pathname)) return true;
+  const [, tenant = ''] = pathname.split('/');
+  return ENTRA_HOSTS.test(hostname.replace(/\.$/, '')) && MANY_TENANTS.includes(tenant.toLowerCase());
+}
+
+const isGoogle = (issuer: string): boolean => new URL(issuer).hostname === 'accounts.google.com';
 
 /** Without `openid` there is no word about the person. */
 export const oidcScopes = z
@@ -42,6 +70,7 @@ interface OidcEnvironment {
   OIDC_ACCESS?: SignInRule[] | undefined;
   OIDC_SCOPES?: string | undefined;
   OIDC_GROUPS_CLAIM?: string | undefined;
+  OIDC_TENANTS?: string[] | undefined;
   PUBLIC_URL?: string | undefined;
 }
 
@@ -60,6 +89,11 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
     throw new UserError('OIDC_ISSUER needs OIDC_ACCESS: the rules that say who may sign in. Without one, no one may.');
   if (env.PUBLIC_URL === undefined)
     throw new UserError('OIDC_ISSUER needs PUBLIC_URL: the provider sends people back to an address below it.');
+  const tenants = env.OIDC_TENANTS ?? [];
+  if (tenants.length === 0 && speaksForManyTenants(issuer))
+    throw new UserError(
+      `OIDC_ISSUER speaks for many tenants, and anyone can make one: name those that may sign in with OIDC_TENANTS, or use the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0.`,
+    );
   return {
     issuer,
     clientId,
@@ -67,6 +101,8 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
     rules,
     scopes: env.OIDC_SCOPES ?? DEFAULTS.scopes,
     groupsClaim: env.OIDC_GROUPS_CLAIM ?? DEFAULTS.groupsClaim,
+    tenants,
+    hasHostedDomains: isGoogle(issuer),
   };
 }
 

@@ -8,7 +8,8 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { BASE, Problem } from './api/client.ts';
+import { BASE, onLostSession, Problem } from './api/client.ts';
+import { leaveForProvider, viewOf } from './api/lost-session.ts';
 import { sessionQuery } from './api/queries.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { Frame, Signed } from './ui/frame.tsx';
@@ -55,7 +56,9 @@ const signedRoute = createRoute({
   beforeLoad: async ({ context, location, matches }) => {
     loadScripts(matches.map(({ routeId }) => routeId));
     const session = await context.queryClient.ensureQueryData(sessionQuery);
-    if (session === null) throw redirect({ to: '/sign-in', search: { to: location.href } });
+    if (session !== null) return;
+    if (leaveForProvider(viewOf(location.href))) await new Promise<never>(() => {});
+    throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
 });
 
@@ -82,9 +85,11 @@ const operationsRoute = createRoute({
   path: '/operations',
   validateSearch: (search) =>
     set({
-      view: oneOf(search.view, ['uploads', 'settings', 'access']),
+      view: oneOf(search.view, ['uploads', 'settings', 'access', 'audit']),
       repository: text(search.repository),
       problems: flag(search.problems),
+      actor: text(search.actor),
+      action: text(search.action),
     }),
   component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'Operations'),
 });
@@ -229,6 +234,15 @@ export const router = createRouter({
   defaultErrorComponent: ({ error, reset }) => <Failed error={error} reset={reset} />,
   defaultPendingComponent: Loading,
   scrollRestoration: true,
+});
+
+onLostSession(() => {
+  const { href, pathname } = router.state.location;
+  if (pathname.endsWith('/sign-in') || leaveForProvider(viewOf(href))) return;
+  // Whoever signs in next may be someone else.
+  queryClient.clear();
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  void router.navigate({ to: '/sign-in', search: { to: href } });
 });
 
 declare module '@tanstack/react-router' {

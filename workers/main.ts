@@ -51,7 +51,7 @@ export function startWorkers(
 ): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
-  const { retentionDays } = deps.config;
+  const { retentionDays, auditRetentionDays } = deps.config;
   const isHasty = evaluationPauseMs === 0;
   const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
@@ -77,7 +77,7 @@ export function startWorkers(
   clockAgreement.onChange(takeJobs);
   const sweeper = new Sweeper({ db, ledger, log });
   const retention = new Retention({
-    ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, log },
+    ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, auditRetentionDays, log },
   });
   const relay = new Relay({ db, clickhouse, log });
   const ofOutbox: Record<OutboxConsumerName, OutboxConsumer> = { relay };

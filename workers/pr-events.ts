@@ -1,5 +1,6 @@
 /** Handles `pr-events` jobs: keeps the pull requests and writes their events into the outbox. */
 import type { Clock } from '../src/clock.ts';
+import { byService } from '../src/domain/audit.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
@@ -8,6 +9,7 @@ import { type Database, onPostgres } from '../src/postgres/client.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
+import { doerOf } from '../src/postgres/repository-changes.ts';
 import {
   type DeletedBranch,
   type PrEventsJob,
@@ -75,8 +77,11 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
   );
 }
 
+/** The repository host moves a repository, and tells. */
+const HOST = doerOf(byService('repository host'));
+
 async function rename(deps: PrEventsDeps, from: RepositoryName, to: RepositoryName): Promise<void> {
-  const renamed = await deps.repositories.rename(from, to);
+  const renamed = await deps.repositories.rename(from, to, HOST);
   if (renamed === 'taken') deps.log.warn({ from, to }, 'cannot rename a repository: its new path is taken by another');
 }
 

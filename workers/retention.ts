@@ -18,6 +18,7 @@ import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
+import { forgetAudit } from '../src/postgres/audit.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
@@ -45,6 +46,7 @@ export interface RetentionDeps {
   clock: Clock;
   clockAgreement: ClockAgreement;
   retentionDays: number;
+  auditRetentionDays: number;
   log: Logger;
 }
 
@@ -67,7 +69,7 @@ export class Retention {
    * is in doubt: a month that leaves late is no harm, and one that leaves early is lost.
    */
   async run(): Promise<number[]> {
-    const { db, clock, clockAgreement, retentionDays } = this.deps;
+    const { db, clock, clockAgreement, retentionDays, auditRetentionDays } = this.deps;
     if (!clockAgreement.isAgreed) return [];
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
@@ -84,6 +86,7 @@ export class Retention {
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
+    await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
     return expired;
   }
 

@@ -18,6 +18,8 @@ CREATE TABLE "ci_insights"."application_keys" (
 	"ci_token_hash" "bytea",
 	"token_hash" "bytea" NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
+	"made_by" text NOT NULL,
+	"made_by_key" uuid,
 	"expires_at" timestamp with time zone,
 	"last_used_at" timestamp with time zone,
 	"revoked_at" timestamp with time zone,
@@ -30,6 +32,10 @@ CREATE TABLE "ci_insights"."sessions" (
 	"token_hash" "bytea" NOT NULL,
 	"key_id" uuid,
 	"actor" text NOT NULL,
+	"subject" text,
+	"confirmed_at" timestamp with time zone,
+	"confirming_since" timestamp with time zone,
+	"renewal" "bytea",
 	"scope" text NOT NULL,
 	"owner" text,
 	"repositories" text[],
@@ -39,6 +45,24 @@ CREATE TABLE "ci_insights"."sessions" (
 	"expires_at" timestamp with time zone NOT NULL,
 	"ended_at" timestamp with time zone,
 	CONSTRAINT "sessions_token_hash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."audit" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"actor_kind" text NOT NULL,
+	"actor_name" text NOT NULL,
+	"key_id" uuid,
+	"session_id" uuid,
+	"subject" text,
+	"request_id" text,
+	"action" text NOT NULL,
+	"object_id" text,
+	"object_name" text,
+	"owner" text,
+	"repository" text,
+	"before" text,
+	"after" text
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."block_parts" (
@@ -458,6 +482,11 @@ CREATE TABLE "ci_insights"."repository_days" (
 --> statement-breakpoint
 CREATE INDEX "application_keys_of_ci" ON "ci_insights"."application_keys" USING btree ("expires_at") WHERE ci_subject is not null;--> statement-breakpoint
 CREATE INDEX "sessions_expires" ON "ci_insights"."sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "sessions_key" ON "ci_insights"."sessions" USING btree ("key_id");--> statement-breakpoint
+CREATE INDEX "sessions_subject" ON "ci_insights"."sessions" USING btree ("subject");--> statement-breakpoint
+CREATE INDEX "audit_at" ON "ci_insights"."audit" USING btree ("at","id");--> statement-breakpoint
+CREATE INDEX "audit_action" ON "ci_insights"."audit" USING btree ("action","at","id");--> statement-breakpoint
+CREATE INDEX "audit_actor" ON "ci_insights"."audit" USING btree ("actor_name","at","id");--> statement-breakpoint
 CREATE INDEX "block_parts_block" ON "ci_insights"."block_parts" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "stale_noted" ON "ci_insights"."stale" USING btree ("noted_at") WHERE "ci_insights"."stale"."noted_at" is not null;--> statement-breakpoint
 CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("taken_at");--> statement-breakpoint

@@ -1,6 +1,7 @@
 /** The key that the first start with an embedded PostgreSQL makes, so that there is one to begin with. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { byService } from '../domain/audit.ts';
 import { writeDurably } from '../durable-file.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 
@@ -10,13 +11,10 @@ export const adminKeyFile = (dataDir: string): string => join(dataDir, 'admin.ke
 export async function ensureAdminKey(dataDir: string, { keys }: { keys: KeyStore }): Promise<string | undefined> {
   const file = adminKeyFile(dataDir);
   if (existsSync(file)) return undefined;
-  const { token } = await keys.create({
-    name: 'first admin key',
-    owner: null,
-    scope: 'admin',
-    repositories: null,
-    expiresAt: null,
-  });
+  const { token } = await keys.create(
+    { name: 'first admin key', owner: null, scope: 'admin', repositories: null, expiresAt: null },
+    byService('first start'),
+  );
   writeDurably(file, `${token}\n`);
   return token;
 }

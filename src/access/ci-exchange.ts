@@ -17,6 +17,7 @@ import {
   payloadTooLarge,
   unprocessableBody,
 } from '../http/problems.ts';
+import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 import { Budget } from './budget.ts';
 import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
@@ -119,6 +120,7 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
           onceOnly: job.onceOnly === undefined ? undefined : `${issuer.url} ${job.onceOnly}`,
         });
         if (!exchanged) throw new TokenRefused('The token was used before. Ask the CI for a new one.');
+        noteActor(request, { actor: name, key_id: exchanged.key.id, subject });
         http.log.info(
           { request_id: requestId, key_id: exchanged.key.id, name, scope },
           'a CI job got a key for its token',

@@ -4,6 +4,7 @@ import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Access, Credential, CredentialSource, DecidingCredential, Grant, Permission } from '../http/auth.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
 import type { SessionStore } from '../postgres/sessions.ts';
+import type { Confirmations } from './confirmation.ts';
 
 /** Finds the key of a token. */
 export class KeyCredentials implements CredentialSource {
@@ -35,18 +36,22 @@ function credentialOf(key: ApplicationKey): DecidingCredential {
 
 /** Finds the session of a token. */
 export class SessionCredentials implements CredentialSource {
-  constructor(private readonly sessions: SessionStore) {}
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly confirmations: Confirmations,
+  ) {}
 
   async find(token: string): Promise<Credential | undefined> {
-    const session = await this.sessions.authenticate(token);
+    const found = await this.sessions.authenticate(token);
+    const session = found && (await this.confirmations.of(found, token));
     if (!session) return undefined;
-    const { id, keyId, actor, scope, owner, repositories, bounds, expiresAt } = session;
+    const { id, keyId, actor, subject, scope, owner, repositories, bounds, expiresAt } = session;
     return {
       actor,
       grant: { scope, owner, repositories },
       ...(keyId !== null && { application: { id: keyId, name: actor, scope, owner, repositories } }),
       ...(bounds && { bounds }),
-      session: { id, expiresAt },
+      session: { id, expiresAt, subject },
       access: async (repository, permission) => accessOf(session, repository, permission),
     };
   }

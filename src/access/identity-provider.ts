@@ -15,6 +15,9 @@ const FAILURE_MS = 5_000;
 /** For one request to the provider. */
 const REQUEST_S_MAX = 5;
 const NAME_LENGTH_MAX = 200;
+/** Of a chosen name with the subject beside it, which has 255 characters at most. */
+const NAMED_LENGTH_MAX = 460;
+const OFFLINE = 'offline_access';
 
 interface IdentityProviderOptions {
   clock: Clock;
@@ -26,6 +29,10 @@ interface IdentityProviderOptions {
   scopes: string;
   /** The claim that lists the groups of a person. */
   groupsClaim: string;
+  /** Ids of the tenants whose people may sign in; empty: the issuer speaks for one alone. */
+  tenants: readonly string[];
+  /** Whether the provider has accounts that no organisation manages, and says which one does (`hd`). */
+  hasHostedDomains: boolean;
 }
 
 /** A sign-in on its way: what its answer must fit to. */
@@ -38,6 +45,15 @@ export interface SignInAttempt {
 /** A person as the provider names them. */
 interface NamedPerson extends Person {
   name: string;
+  /** Who they are there, for good: names and addresses change hands. */
+  subject: string;
+}
+
+/** What the provider says of a person, and with what it can be asked again. */
+interface Vouching {
+  person: NamedPerson;
+  /** Undefined: the provider gives none. */
+  refreshToken: string | undefined;
 }
 
 /** The provider gave no usable answer, or refuses this service. The same sign-in may succeed later. */
@@ -87,7 +103,7 @@ export class IdentityProvider {
     };
     const address = client.buildAuthorizationUrl(configuration, {
       redirect_uri: redirectUrl,
-      scope: this.#options.scopes,
+      ...this.#scopesOf(configuration),
       state: attempt.state,
       nonce: attempt.nonce,
       code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
@@ -101,7 +117,7 @@ export class IdentityProvider {
    *
    * @param answer the redirect URL with what the provider added to it
    */
-  async finish(answer: URL, { state, nonce, verifier }: SignInAttempt): Promise<NamedPerson> {
+  async finish(answer: URL, { state, nonce, verifier }: SignInAttempt): Promise<Vouching> {
     const configuration = await this.#configuration();
     const client = await import('openid-client');
     try {
@@ -113,14 +129,50 @@ export class IdentityProvider {
       });
       const claims = tokens.claims();
       if (!claims) throw new ProviderUnavailable('no ID token');
-      // Many providers put the address and the groups only here.
-      const more = configuration.serverMetadata().userinfo_endpoint
-        ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        : {};
-      return personOf({ ...more, ...claims }, this.#options.groupsClaim);
+      requireTenant(claims, this.#options.tenants);
+      const more = await this.#userInfo(configuration, tokens.access_token, claims.sub);
+      return { person: personOf(claims, more, this.#options), refreshToken: tokens.refresh_token };
     } catch (error) {
       throw outcomeOf(error, client);
     }
+  }
+
+  /**
+   * What the provider says of a person now. Throws {@link ProviderUnavailable}, or {@link SignInRefused} if it no longer
+   * vouches for them.
+   */
+  async renew(refreshToken: string, subject: string): Promise<Vouching> {
+    const configuration = await this.#configuration();
+    const client = await import('openid-client');
+    try {
+      const tokens = await client.refreshTokenGrant(configuration, refreshToken);
+      const told = tokens.claims();
+      // Without another ID token it is still the subject whose tenant was checked at the sign-in.
+      if (told) requireTenant(told, this.#options.tenants);
+      const claims = told ?? { sub: subject };
+      if (claims.sub !== subject) throw notValid('another subject');
+      const more = await this.#userInfo(configuration, tokens.access_token, subject);
+      return { person: personOf(claims, more, this.#options), refreshToken: tokens.refresh_token ?? refreshToken };
+    } catch (error) {
+      throw outcomeOf(error, client);
+    }
+  }
+
+  /** Many providers put the address and the groups only here. */
+  async #userInfo(configuration: Configuration, accessToken: string, subject: string): Promise<Claims> {
+    if (!configuration.serverMetadata().userinfo_endpoint) return {};
+    const client = await import('openid-client');
+    return client.fetchUserInfo(configuration, accessToken, subject);
+  }
+
+  /** Asks for a refresh token where the provider gives one, so that it can be asked again about the person. */
+  #scopesOf(configuration: Configuration): Record<string, string> {
+    const { scopes, hasHostedDomains } = this.#options;
+    // Google knows no such scope, and gives a token with the first consent only.
+    if (hasHostedDomains) return { scope: scopes, access_type: 'offline', prompt: 'consent' };
+    const isOffered = configuration.serverMetadata().scopes_supported?.includes(OFFLINE) ?? false;
+    const isAsked = !isOffered || scopes.split(' ').includes(OFFLINE);
+    return { scope: isAsked ? scopes : `${scopes} ${OFFLINE}` };
   }
 
   /** From memory for an hour, and after that for as long as the provider is away. */
@@ -175,20 +227,54 @@ async function discover({ issuer, clientId, clientSecret }: IdentityProviderOpti
   });
 }
 
-const claimsSchema = z.object({
-  sub: z.string(),
+type Claims = Readonly<Record<string, unknown>>;
+
+const addressSchema = z.object({
   email: z.string().optional().catch(undefined),
   // Some providers write it as text.
   email_verified: z.union([z.boolean(), z.stringbool()]).optional().catch(undefined),
+  hd: z.string().optional().catch(undefined),
+});
+const nameSchema = z.object({
+  sub: z.string(),
   preferred_username: z.string().optional().catch(undefined),
 });
 const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([]);
 
-function personOf(claims: Record<string, unknown>, groupsClaim: string): NamedPerson {
-  const { sub, email, email_verified, preferred_username } = claimsSchema.parse(claims);
-  const verified = email_verified ? email : undefined;
-  const name = verified || preferred_username || sub;
-  return { name: name.slice(0, NAME_LENGTH_MAX), email: verified, groups: groupsSchema.parse(claims[groupsClaim]) };
+/** Throws unless the ID token comes from a tenant whose people may sign in. */
+function requireTenant({ tid }: Claims, tenants: readonly string[]): void {
+  if (tenants.length === 0 || (typeof tid === 'string' && tenants.includes(tid.toLowerCase()))) return;
+  throw new SignInRefused(
+    'tenant',
+    'Your organisation may not sign in here. Ask an operator to add it to OIDC_TENANTS.',
+  );
+}
+
+/**
+ * @param claims of the ID token
+ * @param more what the provider tells besides
+ */
+function personOf(
+  claims: Claims,
+  more: Claims,
+  { groupsClaim, hasHostedDomains }: IdentityProviderOptions,
+): NamedPerson {
+  const { sub, preferred_username: chosen } = nameSchema.parse({ ...more, ...claims });
+  // The address and that it is verified come from one document: the other may speak of another address.
+  const verified = [claims, more]
+    .map((document) => addressSchema.parse(document))
+    .find(({ email, email_verified }) => email && email_verified);
+  return {
+    // People may choose a name, also that of another.
+    name: (verified?.email ?? (chosen ? `${chosen.slice(0, NAME_LENGTH_MAX)} (${sub})` : sub)).slice(
+      0,
+      NAMED_LENGTH_MAX,
+    ),
+    subject: sub,
+    email: verified?.email,
+    groups: groupsSchema.parse(claims[groupsClaim] ?? more[groupsClaim]),
+    ...(hasHostedDomains && { hostedDomain: verified?.hd ?? null }),
+  };
 }
 
 /** The answers that are about this sign-in; all others are about the provider. */
@@ -201,8 +287,14 @@ const REFUSING_CODES = [
 ];
 const PROVIDER_TROUBLE = ['server_error', 'temporarily_unavailable'];
 
+const notValid = (reason: string): SignInRefused =>
+  new SignInRefused(
+    reason,
+    'What the identity provider answered is not valid for this service. If it happens again, tell an operator.',
+  );
+
 function outcomeOf(error: unknown, client: typeof import('openid-client')): Error {
-  if (error instanceof ProviderUnavailable) return error;
+  if (error instanceof ProviderUnavailable || error instanceof SignInRefused) return error;
   const reason = reasonOf(error);
   if (error instanceof client.AuthorizationResponseError)
     return PROVIDER_TROUBLE.includes(error.error)
@@ -213,11 +305,7 @@ function outcomeOf(error: unknown, client: typeof import('openid-client')): Erro
       reason,
       'The identity provider no longer accepts this sign-in: it was finished before, or took too long.',
     );
-  if (error instanceof client.ClientError && REFUSING_CODES.includes(error.code ?? ''))
-    return new SignInRefused(
-      reason,
-      'What the identity provider answered is not valid for this service. If it happens again, tell an operator.',
-    );
+  if (error instanceof client.ClientError && REFUSING_CODES.includes(error.code ?? '')) return notValid(reason);
   return new ProviderUnavailable(reason);
 }
 

@@ -6,6 +6,7 @@ import { ARRAY_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { boundsOfKey, unboundable } from '../domain/report-bounds.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
+import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { enumParameter } from '../http/parameters.ts';
 import { uuid } from '../http/path.ts';
@@ -44,6 +45,7 @@ const keyFields = {
     .nullable()
     .meta({ description: "Subject of the CI's identity token for which it was made; null: an operator made it" }),
   created_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' }),
+  made_by: z.string().meta({ description: 'Who made it: a key, a person or a command', example: 'first admin key' }),
   expires_at: moment.meta({ description: 'Null: never' }),
   last_used_at: moment.meta({ description: 'To the minute; null: never' }),
   revoked_at: moment.meta({ description: 'Null: it works' }),
@@ -97,6 +99,7 @@ const toJson = (key: ApplicationKey): z.input<typeof keySchema> => ({
   branches: key.bounds?.branches ?? null,
   ci_subject: key.ciSubject,
   created_at: formatMoment(key.createdAt.getTime()),
+  made_by: key.madeBy,
   expires_at: momentOf(key.expiresAt),
   last_used_at: momentOf(key.lastUsedAt),
   revoked_at: momentOf(key.revokedAt),
@@ -131,7 +134,7 @@ export function mountKeys(app: AnyElysia, http: Http, keys: KeyStore): void {
     body: newKey,
     bodyExample: { name: 'shop CI', scope: 'upload', owner: 'acme', repositories: ['shop'], expires_in_days: 90 },
     responses: { 201: { description: 'Made.', schema: madeSchema } },
-    handle: async ({ body }) => {
+    handle: async ({ body, credential, requestId }) => {
       const { name, scope, owner, repositories = null, expires_in_days: days } = body;
       const bounds = boundsOfKey(body.pull_requests_only ?? false, body.branches);
       const wrong = unboundable(scope, body.pull_requests_only ?? false, body.branches ?? null);
@@ -141,7 +144,10 @@ export function mountKeys(app: AnyElysia, http: Http, keys: KeyStore): void {
           { loc: ['body', 'repositories'], msg: 'are those of one owner: name the owner', type: 'missing_owner' },
         ]);
       const expiresAt = days ? new Date(http.clock.now() + days * DAY_MS) : null;
-      const { key, token } = await keys.create({ name, scope, owner, repositories, bounds, expiresAt });
+      const { key, token } = await keys.create(
+        { name, scope, owner, repositories, bounds, expiresAt },
+        auditActorOf(credential, requestId),
+      );
       return { status: 201, body: { ...toJson(key), token }, headers: { 'cache-control': 'no-store' } };
     },
   });
@@ -154,8 +160,8 @@ export function mountKeys(app: AnyElysia, http: Http, keys: KeyStore): void {
     access: 'operator',
     params: z.object({ key_id: uuid('Id of the key, as returned by the list.', ID_EXAMPLE) }),
     responses: { 204: { description: 'Revoked.' } },
-    handle: async ({ params }) => {
-      if (!(await keys.revoke(params.key_id)))
+    handle: async ({ params, credential, requestId }) => {
+      if (!(await keys.revoke(params.key_id, auditActorOf(credential, requestId))))
         throw notFound('There is no such key, or it is revoked. List the keys to see their ids.');
       return { status: 204 };
     },

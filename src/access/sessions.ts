@@ -4,14 +4,16 @@ import { z } from 'zod';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { SIGN_IN_BODY_BYTES_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { type Credential, isOperator } from '../http/auth.ts';
+import { auditActorOf, type Credential, countedAsKey, isOperator } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { forbidden, notFound } from '../http/problems.ts';
-import { noSessionCookie, sessionCookie } from '../http/session-cookie.ts';
+import { tooManyRequests } from '../http/rate-limit.ts';
+import { hasSecureSession, isReachedSecurely, noSessionCookie, sessionCookie } from '../http/session-cookie.ts';
 import { text } from '../http/text.ts';
+import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
-import type { Session, SessionStore } from '../postgres/sessions.ts';
+import { SESSIONS_OF_KEY_MAX, type Session, type SessionStore } from '../postgres/sessions.ts';
 
 interface SessionDeps {
   keys: KeyStore;
@@ -40,6 +42,7 @@ const grantFields = {
 const currentSchema = z
   .object({
     ...grantFields,
+    is_from_provider: z.boolean().meta({ description: 'Whether the identity provider gave it', example: false }),
     is_operator: z.boolean().meta({ description: 'Whether it may operate the service', example: false }),
     expires_at: moment.nullable().meta({ description: 'When the session ends; null for other credentials' }),
   })
@@ -71,6 +74,7 @@ const describe = ({ actor, grant, session }: Pick<Credential, 'actor' | 'grant' 
   scope: grant?.scope ?? null,
   owner: grant?.owner ?? null,
   repositories: grant?.repositories ? [...grant.repositories] : null,
+  is_from_provider: session?.subject != null,
   is_operator: isOperator({ ...(grant && { grant }) }),
   expires_at: session ? formatMoment(session.expiresAt.getTime()) : null,
 });
@@ -87,34 +91,38 @@ const listed = ({ id, actor, scope, owner, repositories, createdAt, lastUsedAt, 
 });
 
 export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: SessionDeps): void {
-  const isSecure = http.publicUrl?.startsWith('https:') ?? false;
   const cookieHeader = { 'set-cookie': { description: 'The cookie.', schema: { type: 'string' } } };
 
-  const beginFrom = async (token: string) => {
+  const beginFrom = async (token: string, requestId: string) => {
     const key = await keys.authenticate(token);
-    if (!key) return sessions.redeem(token);
+    if (!key) return sessions.redeem(token, requestId);
     const { id: keyId, name: actor, scope, owner, repositories, bounds } = key;
-    return sessions.begin({ keyId, actor, scope, owner, repositories, bounds });
+    const { rateLimit } = http;
+    const count = await rateLimit?.count(countedAsKey(keyId));
+    if (rateLimit && count && count.requests > rateLimit.requestsMax) throw tooManyRequests(rateLimit, count);
+    return sessions.begin({ keyId, actor, scope, owner, repositories, bounds }, { requestId });
   };
 
   mount(app, http, 'POST', '/v1/session', {
     operationId: 'signIn',
     tag: TAG,
     summary: 'Sign in with an application key',
-    description:
-      'For browsers: gives a session that may do what the key may, as a cookie that no script can read. It ends after 14 days, by signing out, when it is revoked, and with the key. Refused to pages of other sites.',
+    description: `For browsers: gives a session that may do what the key may, as a cookie that no script can read. It ends after 14 days, by signing out, when it is revoked, and with the key; and of more than ${SESSIONS_OF_KEY_MAX} sessions of a key the oldest. Refused to pages of other sites.`,
     access: 'public',
     isForOwnPages: true,
+    countsRequests: true,
     body: signIn,
     bodyBytesMax: SIGN_IN_BODY_BYTES_MAX,
     atOnceMax: SIGN_INS_AT_ONCE_MAX,
     bodyExample: { key: 'cii_0b0sH2l9mEXAMPLE' },
     responses: { 201: { description: 'Signed in.', schema: currentSchema, headers: cookieHeader } },
-    handle: async ({ body }) => {
-      const begun = await beginFrom(body.key.trim());
+    handle: async ({ body, request, requestId }) => {
+      const begun = await beginFrom(body.key.trim(), requestId);
       if (!begun) throw forbidden('The key is unknown, expired or revoked. A link that signs in works once.');
       const { session, token } = begun;
-      const { actor, scope, owner, repositories } = session;
+      const { id: session_id, keyId, actor, scope, owner, repositories } = session;
+      noteActor(request, { actor, session_id, key_id: keyId ?? undefined });
+      const isSecure = isReachedSecurely(http.publicUrl, request);
       return {
         status: 201,
         body: describe({ actor, grant: { scope, owner, repositories }, session }),
@@ -143,10 +151,11 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
     description: 'Ends the session of this request and takes its cookie away.',
     access: 'credential',
     responses: { 204: { description: 'Signed out.', headers: cookieHeader } },
-    handle: async ({ credential }) => {
+    handle: async ({ credential, request, requestId }) => {
       if (!credential?.session)
         throw forbidden('This credential is not a session. To end a key, use `ci-insights keys revoke`.');
-      await sessions.end(credential.session.id);
+      await sessions.end(credential.session.id, auditActorOf(credential, requestId), 'signed out');
+      const isSecure = hasSecureSession(request, http.publicUrl);
       return { status: 204, headers: { 'set-cookie': noSessionCookie(isSecure) } };
     },
   });
@@ -171,8 +180,8 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
       session_id: uuid('Id of the session, as returned by the list.', '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a'),
     }),
     responses: { 204: { description: 'Revoked.' } },
-    handle: async ({ params }) => {
-      if (!(await sessions.end(params.session_id)))
+    handle: async ({ params, credential, requestId }) => {
+      if (!(await sessions.end(params.session_id, auditActorOf(credential, requestId), 'revoked')))
         throw notFound('There is no such session, or it has ended. List the sessions to see their ids.');
       return { status: 204 };
     },

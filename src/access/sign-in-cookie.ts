@@ -3,6 +3,7 @@
  * encrypted: anyone who can write it can as well begin a sign-in, and it holds nothing that its browser may not know.
  */
 import { z } from 'zod';
+import { cookieOf } from '../http/session-cookie.ts';
 import type { SignInAttempt } from './identity-provider.ts';
 
 /** How long a person may take. */
@@ -37,9 +38,7 @@ export const noAttemptCookie = (isSecure: boolean): string => cookie('', 0, isSe
 
 /** The sign-in that this browser began; undefined if there is none, or it began too long ago. */
 export function attemptOf(request: Request, now: number, isSecure: boolean): KeptAttempt | undefined {
-  const pairs = (request.headers.get('cookie') ?? '').split(/;\s*/);
-  const prefix = `${nameOf(isSecure)}=`;
-  const value = pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length);
+  const value = cookieOf(request, nameOf(isSecure));
   if (!value || value.length > LENGTH_MAX) return undefined;
   const parsed = attemptSchema.safeParse(jsonOf(Buffer.from(value, 'base64url').toString()));
   if (!parsed.success) return undefined;

@@ -5,13 +5,16 @@ import { HOUR_MS } from '../domain/time.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { sessionCookie } from '../http/session-cookie.ts';
+import { noteActor } from '../observability/requests.ts';
 import type { SessionStore } from '../postgres/sessions.ts';
+import { UNCONFIRMED_MS_MAX } from './confirmation.ts';
 import { type IdentityProvider, ProviderUnavailable, SignInRefused } from './identity-provider.ts';
+import { sealRenewal } from './renewal.ts';
 import { SIGN_INS_AT_ONCE_MAX } from './sessions.ts';
 import { attemptCookie, attemptOf, noAttemptCookie } from './sign-in-cookie.ts';
 import { refusalPage } from './sign-in-page.ts';
 
-/** A working day: within this time, whom the provider no longer knows is outside. */
+/** A working day. */
 const SESSION_MS = 12 * HOUR_MS;
 const TO_LENGTH_MAX = 2_000;
 const PATH = '/sign-in/oidc';
@@ -94,9 +97,10 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
     tag: 'Service',
     summary: 'Return from the identity provider',
     description:
-      'For browsers: where the identity provider sends a person back. If a rule of `OIDC_ACCESS` names them, they get a session of 12 hours as a cookie that no script can read.',
+      'For browsers: where the identity provider sends a person back. If a rule of `OIDC_ACCESS` names them, they get a session as a cookie that no script can read: of 12 hours if the provider can be asked again whether they still have access, else of 15 minutes.',
     access: 'public',
     atOnceMax: SIGN_INS_AT_ONCE_MAX,
+    isWrite: true,
     responses: {
       302: { description: 'Signed in; on to the web application.', headers: cookieHeader('The session.') },
       403: page('The sign-in was not begun in this browser, is too old, was refused, or no rule names the person.'),
@@ -113,7 +117,8 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
             'not begun here',
             'This sign-in was not begun in this browser, was finished before, or took too long.',
           );
-        const person = await provider.finish(new URL(`${publicUrl}${CALLBACK}${url.search}`), attempt);
+        const answer = new URL(`${publicUrl}${CALLBACK}${url.search}`);
+        const { person, refreshToken } = await provider.finish(answer, attempt);
         const grant = grantOfPerson(rules, person);
         if (!grant) {
           log.info({ request_id: requestId, reason: 'no rule' }, 'a sign-in was refused');
@@ -122,8 +127,18 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
             `${provider.host} knows you as ${person.name}, but no rule of this service lets you in. Ask an operator to add one to OIDC_ACCESS.`,
           );
         }
-        const { token } = await sessions.begin({ keyId: null, actor: person.name, ...grant }, SESSION_MS);
-        const response = redirect(`${base}/app${attempt.to}`, sessionCookie(token, SESSION_MS, isSecure));
+        const { name: actor, subject } = person;
+        const lifetimeMs = refreshToken === undefined ? UNCONFIRMED_MS_MAX : SESSION_MS;
+        const { token, session } = await sessions.begin(
+          { keyId: null, actor, subject, ...grant },
+          {
+            lifetimeMs,
+            requestId,
+            ...(refreshToken !== undefined && { renewal: (made: string) => sealRenewal(made, refreshToken) }),
+          },
+        );
+        noteActor(request, { actor, session_id: session.id, subject });
+        const response = redirect(`${base}/app${attempt.to}`, sessionCookie(token, lifetimeMs, isSecure));
         response.headers.append('set-cookie', noAttemptCookie(isSecure));
         return response;
       } catch (error) {

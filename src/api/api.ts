@@ -1,9 +1,10 @@
 /** The API of the service: monitoring, parsers and the port. */
+import { Confirmations } from '../access/confirmation.ts';
 import { KeyCredentials, SessionCredentials } from '../access/credential.ts';
 import { hostCredentials } from '../access/host-credentials.ts';
 import { type AppDeps, buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
-import { serviceFeatures } from '../features.ts';
+import { identityOf, serviceFeatures } from '../features.ts';
 import { ParserPool } from '../ingest/parsing/pool.ts';
 import type { Metrics } from '../observability/registry.ts';
 import { Draining } from '../operate/draining.ts';
@@ -51,7 +52,10 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     log,
     publicUrl: config.publicUrl,
     credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
-    sessions: new SessionCredentials(deps.sessions),
+    sessions: new SessionCredentials(
+      deps.sessions,
+      new Confirmations({ clock, log, sessions: deps.sessions, identity: identityOf(clock, config.oidc) }),
+    ),
     rateLimit: await rateLimitOf(deps),
     features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
   });

@@ -5,6 +5,7 @@ import type { PostgresDeps } from '../deps.ts';
 import { UserError } from '../errors.ts';
 import type { DeadLetter } from '../postgres/dead-letters.ts';
 import type { QueueBackend } from '../queue/backend.ts';
+import { operatorOf } from './operator.ts';
 import { withPostgres } from './stores.ts';
 
 export const deadLettersCommand = (): Command =>
@@ -59,7 +60,13 @@ const retryFailed = (): Command =>
     .description('retry jobs that ran out of attempts, once the store is back')
     .action(async () => {
       const { retryFailedJobs } = await import('../queue/retry.ts');
-      const retried = await withPostgres((deps) => withQueues(deps, retryFailedJobs));
+      const { recordAudit } = await import('../postgres/audit.ts');
+      const retried = await withPostgres(async (deps) => {
+        const jobs = await withQueues(deps, retryFailedJobs);
+        const by = operatorOf('dead-letters retry-failed');
+        await recordAudit(deps.postgres.db, by, { action: 'queue.retry', after: { jobs } }, deps.clock.now());
+        return jobs;
+      });
       print(`${count(retried, 'job')} back in the queue.`);
     });
 
@@ -92,7 +99,7 @@ const replayAll = (deps: PostgresDeps, letters: readonly DeadLetter[]): Promise<
     const { replayDeadLetters } = await import('../queue/replay.ts');
     const producers = new Producers(queues);
     try {
-      await replayDeadLetters(deps.deadLetters, producers, letters);
+      await replayDeadLetters(deps.deadLetters, producers, letters, operatorOf('dead-letters replay'));
     } finally {
       await producers.close();
     }

@@ -7,6 +7,7 @@ import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { boundsOfKey, unboundable } from '../domain/report-bounds.ts';
 import { UserError } from '../errors.ts';
 import type { ApplicationKey, KeyStore } from '../postgres/keys.ts';
+import { operatorOf } from './operator.ts';
 import { withPostgres } from './stores.ts';
 
 interface CreateOptions {
@@ -59,14 +60,17 @@ const create = (): Command =>
       const wrong = unboundable(options.scope, options.pullRequestsOnly ?? false, options.branch ?? null);
       if (wrong) throw new UserError(`--${wrong.field === 'scope' ? 'scope' : 'branch'} ${wrong.msg}.`);
       const made = await withKeys((keys) =>
-        keys.create({
-          name: options.name ?? options.scope,
-          owner: options.owner ?? null,
-          scope: options.scope,
-          repositories: options.repository ?? null,
-          bounds: boundsOfKey(options.pullRequestsOnly ?? false, options.branch),
-          expiresAt: options.expires ?? null,
-        }),
+        keys.create(
+          {
+            name: options.name ?? options.scope,
+            owner: options.owner ?? null,
+            scope: options.scope,
+            repositories: options.repository ?? null,
+            bounds: boundsOfKey(options.pullRequestsOnly ?? false, options.branch),
+            expiresAt: options.expires ?? null,
+          },
+          operatorOf('keys create'),
+        ),
       );
       if (options.json) return printJson({ ...toJson(made.key), token: made.token });
       print(made.token);
@@ -105,7 +109,7 @@ const revoke = (): Command =>
     .argument('<id>', 'its id, as shown by `keys list`')
     .action(async (id: string) => {
       const isUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-      if (!isUuid || !(await withKeys((keys) => keys.revoke(id))))
+      if (!isUuid || !(await withKeys((keys) => keys.revoke(id, operatorOf('keys revoke')))))
         throw new UserError(`There is no key ${id} to revoke. \`ci-insights keys list\` shows all keys.`);
       print(`Key ${id} is revoked.`);
     });
@@ -143,6 +147,7 @@ const toJson = (key: ApplicationKey) => ({
   ci_subject: key.ciSubject,
   state: stateOf(key),
   created_at: key.createdAt,
+  made_by: key.madeBy,
   expires_at: key.expiresAt,
   last_used_at: key.lastUsedAt,
   revoked_at: key.revokedAt,

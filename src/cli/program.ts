@@ -2,6 +2,7 @@
 import { linesInLog } from '../client/foreign-text.ts';
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { standardError } from '../observability/standard-error.ts';
+import { auditCommand } from './audit.ts';
 import { backtestCommand } from './backtest.ts';
 import { deadLettersCommand } from './dead-letters.ts';
 import { doctorCommand } from './doctor.ts';
@@ -12,6 +13,7 @@ import { rebuildCommand } from './rebuild.ts';
 import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
+import { sessionsCommand } from './sessions.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
@@ -21,6 +23,8 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     workerCommand(),
     migrateCommand(),
     keysCommand(),
+    sessionsCommand(),
+    auditCommand(),
     reposCommand(),
     ...(await jobCommands(wrapped)),
     rebuildCommand(),

@@ -14,6 +14,8 @@ import { needsRebuild, type SettingsChange, settingsChangeSchema } from '../doma
 import { RERUN_PERCENT_MAX } from '../domain/rerun-plan.ts';
 import { UserError } from '../errors.ts';
 import { columnsOf, type Repository, settingsOf } from '../postgres/repositories.ts';
+import { doerOf } from '../postgres/repository-changes.ts';
+import { operatorOf } from './operator.ts';
 import { withPostgres } from './stores.ts';
 
 interface SetOptions {
@@ -75,8 +77,9 @@ const set = (): Command =>
           throw new UserError(
             `There is no repository ${owner}/${name} yet. Check the name, or add it before its first upload with --create.`,
           );
-        const known = before ?? (await repositories.record({ host: options.host, owner, name }));
-        return { before, after: await repositories.set(known, columnsOf(change), 'ci-insights repos set') };
+        const by = doerOf(operatorOf('repos set'));
+        const known = before ?? (await repositories.record({ host: options.host, owner, name }, by.audit));
+        return { before, after: await repositories.set(known, columnsOf(change), by) };
       });
       print(table([after]));
       if (before && needsRebuild(settingsOf(before), settingsOf(after)))
@@ -91,7 +94,9 @@ const rename = (): Command =>
     .argument('<owner/old>', 'its old path', parsePath)
     .argument('<owner/new>', 'its new path', parsePath)
     .action(async (from: RepositoryName, to: RepositoryName) => {
-      const renamed = await withPostgres(({ repositories }) => repositories.rename(from, to));
+      const renamed = await withPostgres(({ repositories }) =>
+        repositories.rename(from, to, doerOf(operatorOf('repos rename'))),
+      );
       if (renamed === undefined) throw new UserError(`There is no repository ${from.owner}/${from.name}.`);
       if (renamed === 'taken')
         throw new UserError(`${to.owner}/${to.name} is already another repository, with other tests.`);

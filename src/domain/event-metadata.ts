@@ -246,6 +246,12 @@ export const EVENT_METADATA = {
   'queue.pause.create': event(open({ ...pause, created_by: actor })),
   'queue.pause.delete': event(open({ ...pause, deleted_by: actor })),
   'queue.pause.update': event(open({ ...pause, updated_by: actor })),
+  'repository.renamed': event(
+    open({ before: maybe(open({})), after: maybe(open({})), renamed_by: actor, renamed_at: maybeMoment }),
+  ),
+  'repository.settings.updated': event(
+    open({ before: maybe(open({})), after: maybe(open({})), updated_by: actor, updated_at: maybeMoment }),
+  ),
   'scheduled_freeze.create': event(
     open({
       ...freeze,

@@ -29,6 +29,12 @@ export interface Person {
   /** Undefined: there is none, or the provider does not say that it has verified it. */
   email: string | undefined;
   groups: readonly string[];
+  /**
+   * The domain of the organisation that manages the account; null: none does. Undefined: the provider does not tell, and
+   * everyone with an address of a domain belongs to it. At Google anyone may make an account with an address of a company,
+   * and keeps it after leaving.
+   */
+  hostedDomain?: string | null | undefined;
 }
 
 /** Names of groups may contain spaces. */
@@ -65,9 +71,14 @@ export function parsePlace(place: string): Pick<SignInGrant, 'owner' | 'reposito
 }
 
 /** The rights of a person; undefined: no rule lets them in. */
-export function grantOfPerson(rules: readonly SignInRule[], { email, groups }: Person): SignInGrant | undefined {
+export function grantOfPerson(
+  rules: readonly SignInRule[],
+  { email, groups, hostedDomain }: Person,
+): SignInGrant | undefined {
   const address = email?.toLowerCase();
-  const domain = address?.includes('@') ? address.split('@').at(-1) : undefined;
+  const domainOfAddress = address?.includes('@') ? address.split('@').at(-1) : undefined;
+  const isManaged = hostedDomain === undefined || hostedDomain?.toLowerCase() === domainOfAddress;
+  const domain = isManaged ? domainOfAddress : undefined;
   const named = { group: groups, domain: [domain], email: [address] };
   return rules.find(({ kind, value }) => named[kind].includes(value))?.grant;
 }

@@ -2,6 +2,7 @@
  * Authentication: who asks, and what they may do. Each kind of credential is a source behind one interface: application
  * keys, tokens of the repository host, and sessions of browsers.
  */
+import type { AuditActor } from '../domain/audit.ts';
 import type { EventActor } from '../domain/events.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { ReportBounds } from '../domain/report-bounds.ts';
@@ -27,25 +28,54 @@ export interface Credential {
   /** What its reports may say about their run; undefined: anything. */
   readonly bounds?: ReportBounds;
   /** Undefined for credentials other than sessions. */
-  readonly session?: { readonly id: string; readonly expiresAt: Date };
+  readonly session?: {
+    readonly id: string;
+    readonly expiresAt: Date;
+    /** Who the person is at the identity provider; null: the session was made from a key, or by a link. */
+    readonly subject: string | null;
+  };
   access(repository: RepositoryName, permission: Permission): Promise<Access>;
 }
 
-/**
- * Who a request acts for, for records of what was done: the name, the key that was sent or of which the session was made,
- * and the session.
- */
-export const actorOf = ({ actor, application, session }: Credential) => ({
-  actor,
-  keyId: application?.id ?? null,
-  sessionId: session?.id ?? null,
-});
-
 /** Who acts, as events name it. A host token names its user by the login only. */
-export const eventActorOf = ({ actor, application }: Credential): EventActor =>
+const eventActorOf = ({ actor, application, session }: Credential): EventActor =>
   application
     ? { type: 'application', id: application.id, name: application.name }
-    : { type: 'user', id: null, name: actor };
+    : { type: 'user', id: session?.subject ?? null, name: actor };
+
+/** Who acts, as the trail names them. */
+export const auditActorOf = (credential: Credential | undefined, requestId: string): AuditActor => {
+  if (!credential) return { kind: 'service', name: 'unknown', requestId };
+  const { actor: name, application, session } = credential;
+  return {
+    kind: session ? 'session' : application ? 'key' : 'host_token',
+    name,
+    keyId: application?.id ?? null,
+    sessionId: session?.id ?? null,
+    subject: session?.subject ?? null,
+    requestId,
+  };
+};
+
+/** Who acts, as the trail and as events name them. */
+export const doerOf = (credential: Credential | undefined, requestId: string) => ({
+  name: credential?.actor ?? 'unknown',
+  actor: credential ? eventActorOf(credential) : ({ type: 'user', id: null, name: 'unknown' } as const),
+  audit: auditActorOf(credential, requestId),
+});
+
+/** Under which name the requests of a key are counted. */
+export const countedAsKey = (keyId: string): string => `key ${keyId}`;
+
+/**
+ * Under which name the requests of a credential are counted: sessions with their key or person, each token of the
+ * repository host alone, because the jobs of all share one login.
+ */
+export const countedAs = ({ application, session }: Credential, request: Request): string => {
+  if (application) return countedAsKey(application.id);
+  if (session) return session.subject === null ? `session ${session.id}` : `person ${session.subject}`;
+  return tokenOf(request) ?? '';
+};
 
 /** A credential that decides from what it holds. */
 export interface DecidingCredential extends Credential {
@@ -85,6 +115,8 @@ export interface CredentialSources {
   credentials: readonly CredentialSource[];
   /** For the cookie of a browser; undefined: no one can sign in. */
   sessions: CredentialSource | undefined;
+  /** Decides which cookie holds a session. */
+  publicUrl: string | undefined;
 }
 
 /**
@@ -93,9 +125,9 @@ export interface CredentialSources {
  */
 export async function authenticate(
   request: Request,
-  { credentials, sessions }: CredentialSources,
+  { credentials, sessions, publicUrl }: CredentialSources,
 ): Promise<Credential> {
-  if (!request.headers.has('authorization')) return authenticateSession(request, sessions);
+  if (!request.headers.has('authorization')) return authenticateSession(request, sessions, publicUrl);
   const token = tokenOf(request);
   if (token === undefined) throw forbidden(`The Authorization header is malformed. ${HOW}.`);
   for (const source of credentials) {
@@ -111,8 +143,12 @@ export async function authenticate(
  * A browser sends its cookie with requests of any page on this site, so what changes something must come from a page of
  * ours.
  */
-async function authenticateSession(request: Request, sessions: CredentialSource | undefined): Promise<Credential> {
-  const token = sessionTokenOf(request);
+async function authenticateSession(
+  request: Request,
+  sessions: CredentialSource | undefined,
+  publicUrl: string | undefined,
+): Promise<Credential> {
+  const token = sessionTokenOf(request, publicUrl);
   if (token === undefined || !sessions) throw forbidden(`This operation requires a credential. ${HOW}.`);
   if (!isRead(request)) requireOwnPage(request);
   const credential = await sessions.find(token);
@@ -129,7 +165,10 @@ export function requireOwnPage(request: Request): void {
 }
 
 /** The credential of a request, if a source has it in memory. */
-export function recallCredential(request: Request, { credentials }: CredentialSources): DecidingCredential | undefined {
+export function recallCredential(
+  request: Request,
+  { credentials }: Pick<CredentialSources, 'credentials'>,
+): DecidingCredential | undefined {
   const token = tokenOf(request);
   if (token === undefined) return undefined;
   for (const source of credentials) {
@@ -140,8 +179,7 @@ export function recallCredential(request: Request, { credentials }: CredentialSo
 }
 
 /** The token that a request sends; undefined if it sends none, or not in the right form. */
-export const tokenOf = (request: Request): string | undefined =>
-  BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
+const tokenOf = (request: Request): string | undefined => BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
 
 const DEEDS: Record<Permission, string> = {
   read: 'read this repository',

@@ -15,20 +15,19 @@ import type { RepositoryName } from '../domain/repository-path.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
 import { rateLimited, readsRefused, storeUnavailable } from '../observability/metrics.ts';
-import { startRequest } from '../observability/requests.ts';
+import { noteActor, startRequest } from '../observability/requests.ts';
 import { inSpan, isTracing } from '../observability/tracing.ts';
 import { AddressReader } from './address.ts';
 import {
-  actorOf,
   authenticate,
   type Credential,
   type CredentialSources,
+  countedAs,
   type Permission,
   recallCredential,
   requireAccess,
   requireOperator,
   requireOwnPage,
-  tokenOf,
 } from './auth.ts';
 import { readJsonBody } from './body.ts';
 import { BodyRoom } from './body-room.ts';
@@ -45,7 +44,6 @@ import {
   respond,
   withoutBody,
 } from './reply.ts';
-import { sessionTokenOf } from './session-cookie.ts';
 import { SingleFlight } from './single-flight.ts';
 
 /** Dependencies that the app gives to every operation. */
@@ -87,6 +85,8 @@ export interface OperationDescription {
    * up at 429. Public operations never are.
    */
   isRateLimited?: boolean;
+  /** True for a public operation whose handler counts requests, once it knows whose they are. */
+  countsRequests?: boolean;
   /** An object with the path's parameters; `owner` and `repository` or `repository_name` name the repository. */
   params?: z.ZodType;
   query?: QueryShape;
@@ -130,6 +130,8 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
    * Reads only: identical concurrent requests share one run of the handler, which then must not look at `credential`.
    */
   isCoalesced?: boolean;
+  /** A GET that changes something: browsers follow links. */
+  isWrite?: boolean;
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
   handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
@@ -191,7 +193,8 @@ function serverOf<P, Q extends QueryShape, B>(
   const recall = operation.recall && !limitOf(http, operation) ? recallerOf(http, operation, addresses) : undefined;
 
   const serve = (request: Request, requestId: string): Response | Promise<Response> => {
-    const finish = startRequest(http.log, { route: path, operation: operation.operationId, request, requestId });
+    const { operationId, isWrite } = operation;
+    const finish = startRequest(http.log, { route: path, operation: operationId, request, requestId, isWrite });
     const recalled = recall?.(request, requestId);
     if (recalled) return finish(recalled);
     return answer(request, requestId)
@@ -274,10 +277,10 @@ function answererOf<P, Q extends QueryShape, B>(
       return answer(request, requestId, undefined);
     }
     const credential = await authenticate(request, http);
+    noteActor(request, actorInLog(credential));
     if (!limit)
       return operation.onRefusal ? answerNoted(request, requestId, credential) : answer(request, requestId, credential);
-    // By key, so that sessions of a key get no requests beside those of the key.
-    const count = await limit.count(actorOf(credential).keyId ?? tokenOf(request) ?? sessionTokenOf(request) ?? '');
+    const count = await limit.count(countedAs(credential, request));
     const isBeyond = count.requests > limit.requestsMax;
     if (isBeyond) rateLimited.inc({ operation: operation.operationId });
     const response = isBeyond
@@ -287,6 +290,13 @@ function answererOf<P, Q extends QueryShape, B>(
     return response;
   };
 }
+
+const actorInLog = ({ actor, application, session }: Credential) => ({
+  actor,
+  key_id: application?.id,
+  session_id: session?.id,
+  subject: session?.subject ?? undefined,
+});
 
 /** Throws unless the rule permits the credential. */
 async function requireRule(rule: AccessRule, credential: Credential, params: unknown): Promise<void> {

@@ -15,7 +15,22 @@ export interface ServedRequest {
   operation: string;
   request: Request;
   requestId: string;
+  /** Whether it changes something although it is a GET. */
+  isWrite?: boolean | undefined;
 }
+
+/** Who sent a request, as its log line names them. */
+export interface RequestActor {
+  actor: string;
+  key_id?: string | undefined;
+  session_id?: string | undefined;
+  subject?: string | undefined;
+}
+
+const actors = new WeakMap<Request, RequestActor>();
+
+/** Says who sends a request, once that is known. */
+export const noteActor = (request: Request, actor: RequestActor): void => void actors.set(request, actor);
 
 /**
  * Begins to measure a request. Call the result with the response, exactly once: it logs what changes something, what was refused and
@@ -33,7 +48,7 @@ export function startRequest(log: Logger, served: ServedRequest): (response: Res
 
 function report(
   log: Logger,
-  { route, operation, request, requestId }: ServedRequest,
+  { route, operation, request, requestId, isWrite = false }: ServedRequest,
   status: number,
   durationMs: number,
 ): void {
@@ -43,7 +58,7 @@ function report(
     durationMs / 1_000,
   );
   const isRead = method === 'GET' || method === 'HEAD';
-  const level = !isRead || status >= 400 || durationMs >= SLOW_MS ? 'info' : 'debug';
+  const level = !isRead || isWrite || status >= 400 || durationMs >= SLOW_MS ? 'info' : 'debug';
   if (log.isLevelEnabled(level))
     log[level](
       {
@@ -53,6 +68,7 @@ function report(
         method,
         path: new URL(request.url).pathname.slice(0, PATH_LENGTH_MAX),
         status,
+        ...actors.get(request),
         duration_ms: Math.round(durationMs * 1_000) / 1_000,
       },
       'request',

@@ -154,7 +154,7 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
       in: 'cookie',
       name: SESSION_COOKIE,
       description:
-        'The session of a person who has signed in with a browser (`POST /v1/session`). It changes something only in requests of pages of this service.',
+        'The session of a person who has signed in with a browser (`POST /v1/session`); with TLS the name begins with `__Host-`. It changes something only in requests of pages of this service.',
     },
   };
   return { paths, components: { schemas, securitySchemes } };
@@ -239,7 +239,7 @@ function responses(operation: OperationDescription, isConditional: boolean, sche
 function isAnswered(status: string, operation: OperationDescription): boolean {
   if (status === '413') return operation.body !== undefined;
   if (status === '414') return operation.query !== undefined;
-  if (status === '429') return isRateLimited(operation);
+  if (status === '429') return isRateLimited(operation) || operation.countsRequests === true;
   return operation.access !== 'public' || status === '500' || operation.body !== undefined;
 }
 

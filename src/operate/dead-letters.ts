@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
+import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { conflict, notFound } from '../http/problems.ts';
@@ -70,12 +71,12 @@ export function mountDeadLetters(app: AnyElysia, http: Http, { deadLetters, prod
       dead_letter_id: uuid('Id of the dead letter, as returned by the list.', '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a'),
     }),
     responses: { 204: { description: 'The job is back in the queue.' } },
-    handle: async ({ params }) => {
+    handle: async ({ params, credential, requestId }) => {
       const letter = await deadLetters.find(params.dead_letter_id);
       if (!letter) throw notFound('There is no such dead letter, or it was replayed. List them to see their ids.');
       if (!producers.ofQueue(letter.queue))
         throw conflict(`This version does not know the queue ${letter.queue}. Replay the letter with a newer one.`);
-      await replayDeadLetters(deadLetters, producers, [letter]);
+      await replayDeadLetters(deadLetters, producers, [letter], auditActorOf(credential, requestId));
       return { status: 204 };
     },
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { DEFAULT_BRANCH_SOURCES } from '../domain/default-branch.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { needsRebuild, settingsChangeSchema, settingsSchema } from '../domain/repository-settings.ts';
-import { eventActorOf } from '../http/auth.ts';
+import { doerOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { owner, repository } from '../http/path.ts';
 import {
@@ -67,22 +67,19 @@ export function mountRepositorySettings(
     tag: TAG,
     summary: 'Change settings of a repository',
     description:
-      'What the body leaves out stays as it is. A repository without data is recorded, as with `ci-insights repos set --create`. A change of `auto_quarantine` is an event of the log. Takes effect everywhere within a second.',
+      'What the body leaves out stays as it is. A repository without data is recorded, as with `ci-insights repos set --create`. A change is an event of the log. Takes effect everywhere within a second.',
     access: 'administer',
     params,
     body: settingsChangeSchema,
     bodyExample: { auto_quarantine: 'flaky', quarantine_limit: 20 },
     responses: { 200: { description: 'The settings as they are now.', schema: changedResponse } },
-    handle: async ({ params: path, body, credential }) => {
+    handle: async ({ params: path, body, credential, requestId }) => {
+      const by = doerOf(credential, requestId);
       const known = await repositories.find(path.owner, path.repository);
       const recorded =
-        known ?? (await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository }));
-      const after = await repositories.set(
-        recorded,
-        columnsOf(body),
-        credential?.actor ?? 'unknown',
-        credential && eventActorOf(credential),
-      );
+        known ??
+        (await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository }, by.audit));
+      const after = await repositories.set(recorded, columnsOf(body), by);
       const isRebuildNeeded = needsRebuild(settingsOf(recorded), settingsOf(after));
       return { body: { ...answerOf(after), needs_rebuild: isRebuildNeeded } };
     },

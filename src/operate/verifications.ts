@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { verifyReportSchema } from '../domain/verify-report.ts';
+import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
@@ -45,7 +46,10 @@ export function mountVerifications(app: AnyElysia, http: Http, { db, clock }: { 
       'Asks a worker to compare all derived tables and the state of tests with the executions, and the executions with what PostgreSQL counts as stored. It only reads; the service stores and answers meanwhile. One at a time: while one runs, it is returned. For keys of every owner with the scope admin.',
     access: 'operator',
     responses: { 202: { description: 'The verification that is made.', schema: response } },
-    handle: async () => ({ status: 202, body: documentOf(await store.request()) }),
+    handle: async ({ credential, requestId }) => ({
+      status: 202,
+      body: documentOf(await store.request(auditActorOf(credential, requestId))),
+    }),
   });
   mount(app, http, 'GET', `${ADDRESS}/:verification_id`, {
     operationId: 'getVerification',

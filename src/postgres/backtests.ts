@@ -2,10 +2,13 @@
 import { and, asc, eq, isNull, lt } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import type { AuditActor } from '../domain/audit.ts';
 import { type BacktestPolicy, backtestPolicySchema } from '../domain/backtest-policy.ts';
 import { type BacktestReport, backtestReportSchema } from '../domain/backtest-report.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { recordAudit } from './audit.ts';
 import { type Database, onPostgres } from './client.ts';
+import type { Repository } from './repositories.ts';
 import { backtests } from './schema.ts';
 
 const KEPT_MS = 30 * DAY_MS;
@@ -37,13 +40,22 @@ export class BacktestStore {
   ) {}
 
   /** Asks for one, or returns the one of the repository that is not finished yet. Forgets those of thirty days ago. */
-  async request(repositoryId: string, policy: BacktestPolicy): Promise<Backtest> {
+  async request(
+    { id: repositoryId, owner, name }: Pick<Repository, 'id' | 'owner' | 'name'>,
+    policy: BacktestPolicy,
+    by: AuditActor,
+  ): Promise<Backtest> {
     const now = this.clock.now();
     return onPostgres(async () => {
       await this.db.delete(backtests).where(lt(backtests.finishedAt, new Date(now - KEPT_MS)));
       for (;;) {
         const row = { id: uuid7(), repositoryId, requestedAt: new Date(now), policy: JSON.stringify(policy) };
-        const [made] = await this.db.insert(backtests).values(row).onConflictDoNothing().returning();
+        const deed = { action: 'backtest.request', objectId: row.id, owner, repository: name, after: policy } as const;
+        const made = await this.db.transaction(async (tx) => {
+          const [inserted] = await tx.insert(backtests).values(row).onConflictDoNothing().returning();
+          if (inserted) await recordAudit(tx, by, deed, now);
+          return inserted;
+        });
         const isOpen = and(eq(backtests.repositoryId, repositoryId), isNull(backtests.finishedAt));
         const [open] = made ? [made] : await this.db.select().from(backtests).where(isOpen);
         // It may have finished in between.

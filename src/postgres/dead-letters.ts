@@ -3,6 +3,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { and, asc, count, eq, isNull } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import type { AuditActor } from '../domain/audit.ts';
+import { recordAudit } from './audit.ts';
 import { type Database, onPostgres } from './client.ts';
 import { deadLetters } from './schema.ts';
 
@@ -92,12 +94,18 @@ export class DeadLetterStore {
   }
 
   /** Unless the job has become a letter again meanwhile: its worker may be quicker than who replays it. */
-  async markReplayed({ id, createdAt }: Pick<DeadLetter, 'id' | 'createdAt'>): Promise<void> {
+  async markReplayed({ id, queue, jobId, uploadId, reason, createdAt }: DeadLetter, by: AuditActor): Promise<void> {
+    const now = this.clock.now();
+    const before = { job_id: jobId, upload_id: uploadId, reason };
     await onPostgres(() =>
-      this.db
-        .update(deadLetters)
-        .set({ replayedAt: new Date(this.clock.now()) })
-        .where(and(eq(deadLetters.id, id), eq(deadLetters.createdAt, createdAt), isNull(deadLetters.replayedAt))),
+      this.db.transaction(async (tx) => {
+        await tx
+          .update(deadLetters)
+          .set({ replayedAt: new Date(now) })
+          .where(and(eq(deadLetters.id, id), eq(deadLetters.createdAt, createdAt), isNull(deadLetters.replayedAt)));
+        // Also if it is a letter again: it was replayed.
+        await recordAudit(tx, by, { action: 'dead_letter.replay', objectId: id, objectName: queue, before }, now);
+      }),
     );
   }
 }

@@ -3,10 +3,12 @@ import { hash, randomBytes } from 'node:crypto';
 import { and, asc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import { type AuditActor, byService } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
+import { recordAudit } from './audit.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
@@ -49,6 +51,24 @@ const UNIQUE_VIOLATION = '23505';
 /** The one-call digest: step by step it took a twentieth of a read from memory. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
 
+/** Who makes a key that no one asked for. */
+const SERVICE = byService('ci-insights');
+
+/** A key as the trail names it. */
+const deedOf = ({ id, name, owner, repositories }: Pick<ApplicationKey, 'id' | 'name' | 'owner' | 'repositories'>) => ({
+  objectId: id,
+  objectName: name,
+  owner,
+  repository: repositories?.length === 1 ? (repositories[0] ?? null) : null,
+});
+const describedOf = ({ scope, owner, repositories, bounds, expiresAt }: Omit<ApplicationKey, 'id'>) => ({
+  scope,
+  owner,
+  repositories,
+  ...(bounds && { bounds }),
+  expires_at: expiresAt?.toISOString() ?? null,
+});
+
 export class KeyStore {
   readonly #cache = new TtlCache<ApplicationKey | undefined>(CACHE_MS, CACHE_ENTRIES_MAX);
   readonly #usedAt = new Map<string, number>();
@@ -59,8 +79,8 @@ export class KeyStore {
   ) {}
 
   /** Creates a key. The token is returned here and kept nowhere. */
-  create(key: NewKey): Promise<{ key: ApplicationKey; token: string }> {
-    return this.#insert(key, {});
+  create(key: NewKey, by: AuditActor = SERVICE): Promise<{ key: ApplicationKey; token: string }> {
+    return this.#insert(key, by, {});
   }
 
   /** Creates a key for a CI job; undefined if there was one for the same token, which works only once. */
@@ -72,7 +92,7 @@ export class KeyStore {
     const ciTokenHash = onceOnly === undefined ? null : Buffer.from(hashOf(onceOnly), 'base64');
     await this.#forgetCiKeys();
     try {
-      return await this.#insert(key, { ciSubject, ciTokenHash });
+      return await this.#insert(key, byService(ciSubject), { ciSubject, ciTokenHash });
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return undefined;
       throw error;
@@ -90,23 +110,32 @@ export class KeyStore {
 
   async #insert(
     key: NewKey,
+    by: AuditActor,
     ci: { ciSubject?: string; ciTokenHash?: Buffer | null },
   ): Promise<{ key: ApplicationKey; token: string }> {
     const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
-    const [row] = await onPostgres(() =>
-      this.db
-        .insert(applicationKeys)
-        .values({
-          id: uuid7(),
-          ...key,
-          ...ci,
-          tokenHash: Buffer.from(hashOf(token), 'base64'),
-          createdAt: new Date(this.clock.now()),
-        })
-        .returning(),
+    const now = this.clock.now();
+    const values = {
+      id: uuid7(),
+      ...key,
+      ...ci,
+      tokenHash: Buffer.from(hashOf(token), 'base64'),
+      createdAt: new Date(now),
+      madeBy: by.name,
+      madeByKey: by.keyId ?? null,
+    };
+    const made = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const [row] = await tx.insert(applicationKeys).values(values).returning();
+        if (!row) throw new Error('the key was not written');
+        const written = keyOf(row);
+        // A key of a CI job follows from a rule, lives for an hour, and is in the log: a trail of them would bury the rest.
+        if (ci.ciSubject === undefined)
+          await recordAudit(tx, by, { action: 'key.create', ...deedOf(written), after: describedOf(written) }, now);
+        return written;
+      }),
     );
-    if (!row) throw new Error('the key was not written');
-    return { key: keyOf(row), token };
+    return { key: made, token };
   }
 
   /** All keys that operators made, including revoked and expired ones, oldest first; with those of CI jobs if asked. */
@@ -122,16 +151,27 @@ export class KeyStore {
   }
 
   /** Revokes a key. Returns false if there is no unrevoked key with this id. */
-  async revoke(id: string): Promise<boolean> {
-    const revoked = await onPostgres(() =>
-      this.db
-        .update(applicationKeys)
-        .set({ revokedAt: new Date(this.clock.now()) })
-        .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
-        .returning({ id: applicationKeys.id }),
+  async revoke(id: string, by: AuditActor = SERVICE): Promise<boolean> {
+    const now = this.clock.now();
+    const isRevoked = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const [revoked] = await tx
+          .update(applicationKeys)
+          .set({ revokedAt: new Date(now) })
+          .where(and(eq(applicationKeys.id, id), isNull(applicationKeys.revokedAt)))
+          .returning();
+        if (!revoked) return false;
+        await recordAudit(
+          tx,
+          by,
+          { action: 'key.revoke', ...deedOf(revoked), before: describedOf(keyOf(revoked)) },
+          now,
+        );
+        return true;
+      }),
     );
     this.#cache.clear();
-    return revoked.length > 0;
+    return isRevoked;
   }
 
   /** The key of a token, unless it is revoked or expired. From memory for up to two seconds. */

@@ -23,3 +23,5 @@ export const VERIFY_LOCK = 0x76657269;
 export const BACKTEST_LOCK = 0x6261636b;
 /** "quar", with the hash of a repository's id: one quarantine at a time is made or changed by people and clients. */
 export const QUARANTINES_LOCK = 0x71756172;
+/** "sess", with the hash of a key or person: one session of them at a time begins. */
+export const SESSIONS_LOCK = 0x73657373;

@@ -1,8 +1,10 @@
 /** Shared by the stores of quarantines: their columns, the events of their changes, and the repository's revision. */
 import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { AuditAction, AuditActor, AuditDeed } from '../domain/audit.ts';
 import { type EventActor, newEvent } from '../domain/events.ts';
 import type { Health } from '../domain/status.ts';
 import { healthOfTest } from '../domain/test-state.ts';
+import { recordAudit } from './audit.ts';
 import type { Executor } from './client.ts';
 import { readIdentities } from './identities.ts';
 import { quarantines, repositories } from './schema.ts';
@@ -27,6 +29,8 @@ export interface NamedActor {
   name: string;
   /** Null for the service itself. */
   actor: EventActor | null;
+  /** For the trail; absent for the service itself, whose doing the event log tells. */
+  audit?: AuditActor;
 }
 
 export const columns = {
@@ -93,6 +97,30 @@ export function dequarantined(removed: Quarantine, health: Health | null, by: Na
   };
   return newEvent('test.dequarantined', metadata, { trigger: by.name });
 }
+
+/** Writes into the trail what a person or a client did with a quarantine. */
+export async function recordDeed(
+  tx: Executor,
+  repositoryId: string,
+  action: AuditAction,
+  { id, testName }: Pick<Quarantine, 'id' | 'testName'>,
+  { by, now, ...change }: { by: NamedActor; now: number } & Pick<AuditDeed, 'before' | 'after'>,
+): Promise<void> {
+  if (!by.audit) return;
+  const [path] = await tx
+    .select({ owner: repositories.owner, repository: repositories.name })
+    .from(repositories)
+    .where(eq(repositories.id, repositoryId));
+  await recordAudit(tx, by.audit, { action, objectId: id, objectName: testName, ...path, ...change }, now);
+}
+
+/** A quarantine as the trail describes it. */
+export const describedOf = (quarantine: Quarantine) => ({
+  branch: quarantine.branch,
+  reason: quarantine.reason,
+  source: quarantine.source,
+  ...termsOf(quarantine),
+});
 
 /** The health of a test; null if it never ran on the default branch. */
 export async function healthNow(tx: Executor, repositoryId: string, testId: string): Promise<Health | null> {

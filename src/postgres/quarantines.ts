@@ -5,6 +5,7 @@
 import { and, asc, count, eq, inArray, isNotNull, max, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import { changeOf } from '../domain/audit.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
@@ -16,6 +17,7 @@ import { endDue } from './quarantine-expiry.ts';
 import {
   columns,
   dequarantined,
+  describedOf,
   healthNow,
   isInForce,
   isOpen,
@@ -25,6 +27,7 @@ import {
   type Quarantine,
   type QuarantineTerms,
   quarantined,
+  recordDeed,
   termsOf,
 } from './quarantine-records.ts';
 import { lockRoom, requireRoom } from './quarantine-room.ts';
@@ -161,6 +164,7 @@ export class QuarantineStore {
     const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
     if (!created) return undefined;
     const health = await healthNow(tx, repositoryId, created.testId);
+    await recordDeed(tx, repositoryId, 'quarantine.create', created, { by, now, after: describedOf(created) });
     await recordEvents(tx, repositoryId, [quarantined(created, health, by)], now);
     return created;
   }
@@ -213,6 +217,8 @@ export class QuarantineStore {
         updated_at: new Date(now).toISOString(),
       };
       const event = newEvent('test.quarantine.updated', metadata, { trigger: by.name });
+      const changed = changeOf(termsOf(before), termsOf(after));
+      await recordDeed(tx, repositoryId, 'quarantine.update', after, { by, now, ...changed });
       await recordEvents(tx, repositoryId, [event], now);
       return after;
     };
@@ -243,6 +249,7 @@ export class QuarantineStore {
         .returning(columns);
       if (!removed) return undefined;
       const health = await healthNow(tx, repositoryId, removed.testId);
+      await recordDeed(tx, repositoryId, 'quarantine.remove', removed, { by, now, before: describedOf(removed) });
       await recordEvents(tx, repositoryId, [dequarantined(removed, health, by, now)], now);
       return removed;
     });

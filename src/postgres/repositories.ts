@@ -7,19 +7,18 @@
  */
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
+import { type AuditActor, byService, changeOf } from '../domain/audit.ts';
 import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
-import { type EventActor, type NewEvent, newEvent } from '../domain/events.ts';
+import { newEvent } from '../domain/events.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
-import {
-  type AutoQuarantineMode,
-  autoQuarantineChange,
-  QUARANTINE_WARNING_DAYS_DEFAULT,
-} from '../domain/quarantine-rules.ts';
+import { QUARANTINE_WARNING_DAYS_DEFAULT } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Settings, SettingsChange } from '../domain/repository-settings.ts';
 import { TtlCache } from '../ttl-cache.ts';
-import { type Database, onPostgres, sqlState } from './client.ts';
+import { recordAudit } from './audit.ts';
+import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
+import { type Doer, deedOf, doerOf, pathOf, settingsEvents } from './repository-changes.ts';
 import { repositories } from './schema.ts';
 
 export type Repository = typeof repositories.$inferSelect;
@@ -117,18 +116,15 @@ export class RepositoryStore {
   /**
    * The repository of a path, recorded now if there is none. Safe to race. If a renamed repository keeps the id derived
    * from the path, the new one gets the id of the next generation.
+   *
+   * @param by who adds it, if it is not an upload that does
    */
-  async record({ host, owner, name }: RepositoryPath): Promise<Repository> {
+  async record({ host, owner, name }: RepositoryPath, by?: AuditActor): Promise<Repository> {
     for (let generation = 0; generation < GENERATIONS_MAX; generation++) {
       const found = await this.find(owner, name);
       if (found) return found;
       const id = repositoryIdOf(host, owner, name, generation);
-      await onPostgres(() =>
-        this.db
-          .insert(repositories)
-          .values({ id, host, owner, name, createdAt: new Date(this.clock.now()) })
-          .onConflictDoNothing(),
-      );
+      await onPostgres(() => this.#insert({ id, host, owner, name }, by));
       this.#forget(owner, name);
     }
     const recorded = await this.find(owner, name);
@@ -136,22 +132,30 @@ export class RepositoryStore {
     return recorded;
   }
 
+  async #insert(wanted: RepositoryPath & { id: string }, by: AuditActor | undefined): Promise<void> {
+    const now = this.clock.now();
+    const insert = (db: Executor) =>
+      db
+        .insert(repositories)
+        .values({ ...wanted, createdAt: new Date(now) })
+        .onConflictDoNothing()
+        .returning({ id: repositories.id });
+    if (!by) return void (await insert(this.db));
+    await this.db.transaction(async (tx) => {
+      const made = await insert(tx);
+      if (made.length > 0) await recordAudit(tx, by, { action: 'repository.create', ...deedOf(wanted) }, now);
+    });
+  }
+
   /**
    * Moves a repository to a new path, keeping its id and with it everything that is stored. Undefined if there is none
    * at the old path, 'taken' if another repository is recorded at the new one.
    */
-  async rename(from: RepositoryName, to: RepositoryName): Promise<Repository | 'taken' | undefined> {
+  async rename(from: RepositoryName, to: RepositoryName, by: Doer): Promise<Repository | 'taken' | undefined> {
     const repository = await this.#load(from.owner, from.name);
     if (!repository || (from.owner === to.owner && from.name === to.name)) return repository;
     try {
-      const [renamed] = await onPostgres(() =>
-        this.db
-          .update(repositories)
-          .set({ owner: to.owner, name: to.name })
-          .where(eq(repositories.id, repository.id))
-          .returning(),
-      );
-      return renamed;
+      return await onPostgres(() => this.db.transaction((tx) => this.#move(tx, repository.id, to, by)));
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
       throw error;
@@ -159,6 +163,22 @@ export class RepositoryStore {
       this.#forget(from.owner, from.name);
       this.#forget(to.owner, to.name);
     }
+  }
+
+  async #move(tx: Executor, id: string, to: RepositoryName, by: Doer): Promise<Repository | undefined> {
+    const isThis = eq(repositories.id, id);
+    const [before] = await tx.select().from(repositories).where(isThis).for('update');
+    if (!before) return undefined;
+    const { owner, name } = to;
+    const [after] = await tx.update(repositories).set({ owner, name }).where(isThis).returning();
+    if (!after) return undefined;
+    const now = this.clock.now();
+    const change = { before: pathOf(before), after: pathOf(after) };
+    await recordAudit(tx, by.audit, { action: 'repository.rename', ...deedOf(after), ...change }, now);
+    const at = new Date(now).toISOString();
+    const metadata = { ...change, renamed_by: by.actor, renamed_at: at };
+    await recordEvents(tx, id, [newEvent('repository.renamed', metadata, { trigger: by.name })], now);
+    return after;
   }
 
   /** All repositories, by owner and name. */
@@ -169,18 +189,13 @@ export class RepositoryStore {
   }
 
   /**
-   * Changes the given settings. A default branch set here overrules every other source. A change of auto-quarantine
-   * writes its event in the same transaction. A limit of quarantines that is set may be reached again, and is noted then.
+   * Changes the given settings. A default branch set here overrules every other source. What changed is an event and an
+   * entry of the trail in the same transaction. A limit of quarantines that is set may be reached again, and is noted then.
    *
-   * @param trigger who or what makes the change, for the event
-   * @param actor the same as events name it: a command is an application
+   * @param by who or what makes the change; a name alone is that of a rule of the service
    */
-  async set(
-    repository: Repository,
-    settings: RepositorySettings,
-    trigger: string,
-    actor: EventActor = { type: 'application', id: null, name: trigger },
-  ): Promise<Repository> {
+  async set(repository: Repository, settings: RepositorySettings, by: Doer | string): Promise<Repository> {
+    const { name: trigger, actor, audit } = typeof by === 'string' ? doerOf(byService(by)) : by;
     const implied = {
       ...(settings.defaultBranch && { defaultBranchSource: 'setting' as const }),
       ...(settings.quarantineLimit !== undefined && { quarantineLimitReached: false }),
@@ -195,16 +210,11 @@ export class RepositoryStore {
           .where(isThis)
           .returning();
         if (!before || !after) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
-        const change = autoQuarantineChange(before.autoQuarantine, after.autoQuarantine);
-        if (change) {
-          const now = this.clock.now();
-          const event = autoQuarantineEvent(change, before.autoQuarantine, after.autoQuarantine, {
-            trigger,
-            actor,
-            now,
-          });
-          await recordEvents(tx, repository.id, [event], now);
-        }
+        const now = this.clock.now();
+        const changed = changeOf(settingsOf(before), settingsOf(after));
+        if (changed) await recordAudit(tx, audit, { action: 'repository.settings', ...deedOf(after), ...changed }, now);
+        const events = settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now });
+        await recordEvents(tx, repository.id, events, now);
         return after;
       }),
     );
@@ -214,20 +224,39 @@ export class RepositoryStore {
 
   /** Records the default branch that a source names, unless one is known that it does not overrule. */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
-    const [changed] = await onPostgres(() =>
-      this.db
-        .update(repositories)
-        .set({ defaultBranch: branch, defaultBranchSource: source })
-        .where(
-          and(
-            eq(repositories.id, repository.id),
-            or(
-              isNull(repositories.defaultBranchSource),
-              notInArray(repositories.defaultBranchSource, [...unmovedSources(source)]),
+    const changed = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const isThis = eq(repositories.id, repository.id);
+        const [before] = await tx.select().from(repositories).where(isThis).for('update');
+        const [after] = await tx
+          .update(repositories)
+          .set({ defaultBranch: branch, defaultBranchSource: source })
+          .where(
+            and(
+              isThis,
+              or(
+                isNull(repositories.defaultBranchSource),
+                notInArray(repositories.defaultBranchSource, [...unmovedSources(source)]),
+              ),
             ),
-          ),
-        )
-        .returning(),
+          )
+          .returning();
+        // The first branch that is learned changes nothing that was.
+        if (before && after && before.defaultBranch !== null && before.defaultBranch !== branch) {
+          const now = this.clock.now();
+          const change = changeOf({ default_branch: before.defaultBranch }, { default_branch: branch });
+          const by = doerOf(byService(`default branch by ${source}`));
+          await recordAudit(tx, by.audit, { action: 'repository.settings', ...deedOf(after), ...change }, now);
+          const { name: trigger, actor } = by;
+          await recordEvents(
+            tx,
+            after.id,
+            settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now }),
+            now,
+          );
+        }
+        return after;
+      }),
     );
     this.#forget(repository.owner, repository.name);
     if (changed) return changed;
@@ -236,43 +265,6 @@ export class RepositoryStore {
 
   #forget(owner: string, name: string): void {
     this.#cache.forget(cacheKey(owner, name));
-  }
-}
-
-function autoQuarantineEvent(
-  change: 'enabled' | 'disabled' | 'modified',
-  before: AutoQuarantineMode,
-  after: AutoQuarantineMode,
-  { trigger, actor: by, now }: { trigger: string; actor: EventActor; now: number },
-): NewEvent {
-  const at = new Date(now).toISOString();
-  const attributesOf = (mode: AutoQuarantineMode) => ({ ignore_broken_on_default_branch: mode !== 'flaky+broken' });
-  const modes = { mode: after, previous_mode: before };
-  switch (change) {
-    case 'enabled':
-      return newEvent(
-        'ci_insights.auto_quarantine.enabled',
-        { ...modes, enabled_by: by, enabled_at: at, auto_quarantine_config_attributes: attributesOf(after) },
-        { trigger },
-      );
-    case 'disabled':
-      return newEvent(
-        'ci_insights.auto_quarantine.disabled',
-        { ...modes, disabled_by: by, disabled_at: at, auto_quarantine_config_attributes: attributesOf(before) },
-        { trigger },
-      );
-    case 'modified':
-      return newEvent(
-        'ci_insights.auto_quarantine.modified',
-        {
-          ...modes,
-          updated_by: by,
-          updated_at: at,
-          auto_quarantine_config_attributes_before: attributesOf(before),
-          auto_quarantine_config_attributes_after: attributesOf(after),
-        },
-        { trigger },
-      );
   }
 }
 

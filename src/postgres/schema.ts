@@ -3,6 +3,7 @@
  * migrations from them into `sql/postgres/`.
  */
 export * from './schema/access.ts';
+export * from './schema/audit.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';

@@ -1,33 +1,35 @@
 /**
  * Sessions of people who have signed in with a browser. A session ends when its time is over, by signing out, when it is
- * revoked, and with the application key that it was made from. Its token is stored as SHA-256 only.
+ * revoked, when its key or its person has begun too many others, and with the application key that it was made from. Its
+ * token is stored as SHA-256 only.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { and, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import type { KeyScope } from '../domain/key-scope.ts';
-import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.ts';
+import { type AuditActor, changeOf } from '../domain/audit.ts';
+import { reportBoundsSchema } from '../domain/report-bounds.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
-import { type Database, onPostgres } from './client.ts';
+import { recordAudit, recordAudits } from './audit.ts';
+import { type Database, type Executor, onPostgres } from './client.ts';
+import { SESSIONS_LOCK } from './locks.ts';
 import { applicationKeys, sessions } from './schema.ts';
+import {
+  type BeginOptions,
+  type Confirmation,
+  DEEDS_AT_ONCE_MAX,
+  deedOf,
+  forgetEnded,
+  grantOf,
+  holderOf,
+  type NewSession,
+  PROVIDER,
+  SERVICE,
+  type Session,
+} from './session-records.ts';
 
-export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash'>;
-
-/** A session to start: what it may do, and in whose name. */
-export interface NewSession {
-  /** The application key that it was made from; null: an identity provider vouched for the person. */
-  keyId: string | null;
-  actor: string;
-  scope: KeyScope;
-  /** Null: every owner. */
-  owner: string | null;
-  /** Null: all repositories of the owner. */
-  repositories: string[] | null;
-  /** Those of its key. Null or absent: its reports may say anything. */
-  bounds?: ReportBounds | null;
-}
+export type { NewSession, Session } from './session-records.ts';
 
 const TOKEN_PREFIX = 'cis_';
 const PASS_PREFIX = 'cip_';
@@ -36,10 +38,11 @@ const TOKEN_BYTES = 32;
 const LIFETIME_MS = 14 * DAY_MS;
 /** How long a pass may be used. */
 const PASS_MS = 10 * 60_000;
-/** Ended sessions are kept for as long again, to be looked at, and leave when someone signs in. */
-const KEPT_MS = 14 * DAY_MS;
-/** Open sessions of one key: with each that begins beyond that, the oldest leaves. */
+/** A key may be shared by a team, each with several browsers. Beyond this the oldest session ends. */
 export const SESSIONS_OF_KEY_MAX = 100;
+export const SESSIONS_OF_PERSON_MAX = 20;
+/** A process that asks the provider again has this long, before another one does. */
+const CONFIRMING_MS_MAX = 15_000;
 /** How long a session, or its absence, is served from memory: one that ended stops working everywhere within this time. */
 const CACHE_MS = 2_000;
 const CACHE_ENTRIES_MAX = 10_000;
@@ -59,63 +62,96 @@ export class SessionStore {
   ) {}
 
   /** Begins a session. The token is returned here and kept nowhere. */
-  async begin(session: NewSession, lifetimeMs = LIFETIME_MS): Promise<{ session: Session; token: string }> {
+  async begin(
+    session: NewSession,
+    { lifetimeMs = LIFETIME_MS, renewal, requestId }: BeginOptions = {},
+  ): Promise<{ session: Session; token: string }> {
     const token = makeToken(TOKEN_PREFIX);
-    return { session: await this.#add(session, token, lifetimeMs), token };
+    const values = { ...this.#values(session, token, lifetimeMs), renewal: renewal?.(token) ?? null };
+    const begun = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        await forgetEnded(tx, new Date(this.clock.now()));
+        const [row] = await tx.insert(sessions).values(values).returning();
+        if (!row) throw new Error('the session was not written');
+        const { tokenHash: _, ...written } = row;
+        await this.#recordBeginning(tx, written, requestId);
+        await this.#endOldest(tx, written, requestId);
+        return written;
+      }),
+    );
+    return { session: begun, token };
   }
 
   /** Makes a pass that begins this session once, within ten minutes: for a link. */
   async offer(session: NewSession): Promise<{ pass: string }> {
     const pass = makeToken(PASS_PREFIX);
-    await this.#add(session, pass, PASS_MS);
+    await onPostgres(() => this.db.insert(sessions).values(this.#values(session, pass, PASS_MS)));
     return { pass };
   }
 
   /** Begins the session of a pass; undefined if the pass is unknown, too old, or was used. */
-  async redeem(pass: string): Promise<{ session: Session; token: string } | undefined> {
+  async redeem(pass: string, requestId?: string): Promise<{ session: Session; token: string } | undefined> {
     if (!pass.startsWith(PASS_PREFIX)) return undefined;
     const now = this.clock.now();
     const token = makeToken(TOKEN_PREFIX);
-    const [row] = await onPostgres(() =>
-      this.db
-        .update(sessions)
-        .set({ tokenHash: Buffer.from(hashOf(token), 'base64'), expiresAt: new Date(now + LIFETIME_MS) })
-        .where(and(eq(sessions.tokenHash, Buffer.from(hashOf(pass), 'base64')), gt(sessions.expiresAt, new Date(now))))
-        .returning(),
+    const session = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const [row] = await tx
+          .update(sessions)
+          .set({ tokenHash: Buffer.from(hashOf(token), 'base64'), expiresAt: new Date(now + LIFETIME_MS) })
+          .where(
+            and(eq(sessions.tokenHash, Buffer.from(hashOf(pass), 'base64')), gt(sessions.expiresAt, new Date(now))),
+          )
+          .returning();
+        if (!row) return undefined;
+        const { tokenHash: _, ...begun } = row;
+        await this.#recordBeginning(tx, begun, requestId);
+        return begun;
+      }),
     );
-    if (!row) return undefined;
-    const { tokenHash: _, ...session } = row;
-    return { session, token };
+    return session && { session, token };
   }
 
-  async #add(session: NewSession, token: string, lifetimeMs: number): Promise<Session> {
+  #values(session: NewSession, token: string, lifetimeMs: number) {
     const now = this.clock.now();
-    const values = {
+    return {
       id: uuid7(),
       ...session,
+      confirmedAt: session.subject == null ? null : new Date(now),
       tokenHash: Buffer.from(hashOf(token), 'base64'),
       createdAt: new Date(now),
       lastUsedAt: new Date(now),
       expiresAt: new Date(now + lifetimeMs),
     };
-    const [row] = await onPostgres(async () => {
-      await this.db.delete(sessions).where(lt(sessions.expiresAt, new Date(now - KEPT_MS)));
-      const added = await this.db.insert(sessions).values(values).returning();
-      if (session.keyId !== null) await this.#keepNewest(session.keyId);
-      return added;
-    });
-    if (!row) throw new Error('the session was not written');
-    const { tokenHash: _, ...begun } = row;
-    return begun;
   }
 
-  /** Signing in costs nothing, and must not fill the table. Few sessions are open, so no index is worth it. */
-  async #keepNewest(keyId: string): Promise<void> {
-    const { rowCount } = await this.db.execute(sql`
-      delete from ${sessions} where id in (
-        select id from ${sessions} where key_id = ${keyId}
-        order by created_at desc, id desc offset ${SESSIONS_OF_KEY_MAX})`);
-    if (rowCount) this.#cache.clear();
+  #recordBeginning(tx: Executor, session: Session, requestId: string | undefined): Promise<void> {
+    const after = { ...grantOf(session), expires_at: session.expiresAt.toISOString() };
+    const deed = { action: 'session.begin', ...deedOf(session), after } as const;
+    return recordAudit(tx, holderOf(session, requestId), deed, this.clock.now());
+  }
+
+  /** Ends the oldest sessions of the same key or person beyond their number. */
+  async #endOldest(tx: Executor, session: Session, requestId: string | undefined): Promise<void> {
+    const { keyId, subject } = session;
+    const whose = keyId ?? subject;
+    if (whose === null) return;
+    // Two that begin at the same time would each count without the other.
+    await tx.execute(sql`select pg_advisory_xact_lock(${SESSIONS_LOCK}, hashtext(${whose}))`);
+    const now = new Date(this.clock.now());
+    const isOfSame = keyId === null ? eq(sessions.subject, whose) : eq(sessions.keyId, keyId);
+    const beyond = tx
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(and(isOfSame, isNull(sessions.endedAt), gt(sessions.expiresAt, now)))
+      .orderBy(desc(sessions.createdAt), desc(sessions.id))
+      .offset(keyId === null ? SESSIONS_OF_PERSON_MAX : SESSIONS_OF_KEY_MAX);
+    const ended = await tx.update(sessions).set({ endedAt: now }).where(inArray(sessions.id, beyond)).returning();
+    if (ended.length === 0) return;
+    const reason = { reason: 'there were too many of the same key or person' };
+    const deeds = ended.map((one) => ({ action: 'session.end', ...deedOf(one), after: reason }) as const);
+    await recordAudits(tx, holderOf(session, requestId), deeds, now.getTime());
+    this.#cache.clear();
   }
 
   /** Sessions that have not ended, the newest first. */
@@ -132,16 +168,98 @@ export class SessionStore {
   }
 
   /** Ends a session. Returns false if there is no open one with this id. */
-  async end(id: string): Promise<boolean> {
-    const ended = await onPostgres(() =>
-      this.db
-        .update(sessions)
-        .set({ endedAt: new Date(this.clock.now()) })
-        .where(and(eq(sessions.id, id), isNull(sessions.endedAt), gt(sessions.expiresAt, new Date(this.clock.now()))))
-        .returning({ id: sessions.id }),
+  async end(id: string, by: AuditActor = SERVICE, reason?: string): Promise<boolean> {
+    return (await this.#endThose(eq(sessions.id, id), by, reason)) > 0;
+  }
+
+  /** Ends a session because the identity provider does not vouch for its person any more. */
+  async endUnvouched({ id }: Session, reason: string): Promise<void> {
+    await this.end(id, PROVIDER, reason);
+  }
+
+  /** Ends every session. Returns how many there were. */
+  endAll(by: AuditActor): Promise<number> {
+    return this.#endThose(undefined, by, 'all sessions were ended');
+  }
+
+  async #endThose(which: ReturnType<typeof eq> | undefined, by: AuditActor, reason: string | undefined) {
+    const now = new Date(this.clock.now());
+    const count = await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        const ended = await tx
+          .update(sessions)
+          .set({ endedAt: now })
+          .where(and(which, isNull(sessions.endedAt), gt(sessions.expiresAt, now)))
+          .returning();
+        const deeds = ended.map(
+          (one) =>
+            ({
+              action: 'session.end',
+              ...deedOf(one),
+              before: { actor: one.actor, ...grantOf(one) },
+              ...(reason !== undefined && { after: { reason } }),
+            }) as const,
+        );
+        for (let from = 0; from < deeds.length; from += DEEDS_AT_ONCE_MAX)
+          await recordAudits(tx, by, deeds.slice(from, from + DEEDS_AT_ONCE_MAX), now.getTime());
+        return ended.length;
+      }),
     );
     this.#cache.clear();
-    return ended.length > 0;
+    return count;
+  }
+
+  /**
+   * Takes it on to ask the provider again about the person of a session. False if someone else does, or has done so.
+   * Who takes it on calls {@link confirm}, {@link end} or {@link leaveUnconfirmed}.
+   */
+  async takeConfirming({ id, confirmedAt }: Session): Promise<boolean> {
+    if (confirmedAt === null) return false;
+    const now = this.clock.now();
+    const taken = await onPostgres(() =>
+      this.db
+        .update(sessions)
+        .set({ confirmingSince: new Date(now) })
+        .where(
+          and(
+            eq(sessions.id, id),
+            eq(sessions.confirmedAt, confirmedAt),
+            isNull(sessions.endedAt),
+            or(isNull(sessions.confirmingSince), lte(sessions.confirmingSince, new Date(now - CONFIRMING_MS_MAX))),
+          ),
+        )
+        .returning({ id: sessions.id }),
+    );
+    return taken.length > 0;
+  }
+
+  /** The provider vouches for the person again. Their rights are those that the rules give them now. */
+  async confirm(session: Session, { renewal, ...grant }: Confirmation): Promise<void> {
+    const now = this.clock.now();
+    await onPostgres(() =>
+      this.db.transaction(async (tx) => {
+        await tx
+          .update(sessions)
+          .set({ ...grant, renewal, confirmedAt: new Date(now), confirmingSince: null })
+          .where(eq(sessions.id, session.id));
+        const change = changeOf(grantOf(session), grantOf(grant));
+        if (!change) return;
+        const deed = { action: 'session.change', ...deedOf(session), ...change } as const;
+        await recordAudit(tx, PROVIDER, deed, now);
+      }),
+    );
+    this.#cache.clear();
+  }
+
+  /** The provider could not be asked. */
+  async leaveUnconfirmed({ id }: Session): Promise<void> {
+    await onPostgres(() => this.db.update(sessions).set({ confirmingSince: null }).where(eq(sessions.id, id)));
+  }
+
+  /** As it is stored now; undefined if it has ended. */
+  async reload(token: string): Promise<Session | undefined> {
+    this.#cache.clear();
+    return this.authenticate(token);
   }
 
   /** The session of a token, unless it has ended. From memory for up to two seconds. */

@@ -2,8 +2,10 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
+import type { AuditActor } from '../domain/audit.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type VerifyReportDocument, verifyReportSchema } from '../domain/verify-report.ts';
+import { recordAudit } from './audit.ts';
 import { type Database, onPostgres } from './client.ts';
 import { verifications } from './schema.ts';
 
@@ -33,13 +35,17 @@ export class VerificationStore {
   ) {}
 
   /** Asks for one, or returns the one that is not finished yet. Forgets those of more than thirty days ago. */
-  async request(): Promise<Verification> {
+  async request(by: AuditActor): Promise<Verification> {
     const now = this.clock.now();
     return onPostgres(async () => {
       await this.db.delete(verifications).where(lt(verifications.finishedAt, new Date(now - KEPT_MS)));
       for (;;) {
         const row = { id: uuid7(), requestedAt: new Date(now) };
-        const [made] = await this.db.insert(verifications).values(row).onConflictDoNothing().returning();
+        const made = await this.db.transaction(async (tx) => {
+          const [inserted] = await tx.insert(verifications).values(row).onConflictDoNothing().returning();
+          if (inserted) await recordAudit(tx, by, { action: 'verification.request', objectId: row.id }, now);
+          return inserted;
+        });
         const open = made ? read(made) : await this.open();
         // It may have finished in between.
         if (open) return open;

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { backtestPolicySchema } from '../domain/backtest-policy.ts';
 import { backtestReportSchema } from '../domain/backtest-report.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { conflict, notFound, unprocessable } from '../http/problems.ts';
@@ -65,11 +66,11 @@ export function mountBacktests(app: AnyElysia, http: Http, { db, clock, reposito
     body: backtestPolicySchema,
     bodyExample: { auto_quarantine: 'flaky', since: '2026-09-22T00:00:00Z' },
     responses: { 202: { description: 'The backtest that is made.', schema: response } },
-    handle: async ({ params: path, body: policy }) => {
+    handle: async ({ params: path, body: policy, credential, requestId }) => {
       requirePast(Date.parse(policy.since), clock.now());
       const repository = await repositories.find(path.owner, path.repository);
       if (!repository) throw notFound('Nothing was ever uploaded for this repository. Check the owner and the name.');
-      const found = await store.request(repository.id, policy);
+      const found = await store.request(repository, policy, auditActorOf(credential, requestId));
       if (!isDeepStrictEqual(found.policy, policy))
         throw conflict(`A backtest of another policy is running: ${found.id}. Try again when it is finished.`);
       return { status: 202, body: documentOf(found) };

@@ -4,13 +4,13 @@ import { DEFAULT_HOST } from '../domain/identity.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
 import { branchTest, isNarrowed } from '../domain/quarantine-scope.ts';
-import { type Credential, eventActorOf } from '../http/auth.ts';
+import { doerOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import type { QueryOf } from '../http/parameters.ts';
 import { conflict, type HttpProblem, notFound, unprocessable } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
-import type { NamedActor, Quarantine } from '../postgres/quarantine-records.ts';
+import type { Quarantine } from '../postgres/quarantine-records.ts';
 import { NoRoomForQuarantine } from '../postgres/quarantine-room.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
@@ -55,11 +55,6 @@ async function listOf({ repositories, lists }: QuarantineDeps, path: RepositoryP
 
 const unknownQuarantine = (): HttpProblem =>
   notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
-
-const actorOf = (credential: Credential | undefined): NamedActor => ({
-  name: credential?.actor ?? 'unknown',
-  actor: credential ? eventActorOf(credential) : null,
-});
 
 /** Throws 422 for an end that has passed: such a quarantine would end at once. */
 async function requireFuture(quarantines: QuarantineStore, expiresAt: Date | null | undefined): Promise<void> {
@@ -160,13 +155,15 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
         headers: { location: { description: 'Address of the quarantine.', schema: { type: 'string', format: 'uri' } } },
       },
     },
-    handle: async ({ params: path, body, credential, url }) => {
+    handle: async ({ params: path, body, credential, url, requestId }) => {
       const { test_name: testName, reason, branch, ...named } = body;
       const terms = schemas.termsIn(named);
       await requireFuture(quarantines, terms.expiresAt);
-      const repository = await repositories.record({ host: DEFAULT_HOST, owner: path.owner, name: path.repository });
+      const by = doerOf(credential, requestId);
+      const recorded = { host: DEFAULT_HOST, owner: path.owner, name: path.repository };
+      const repository = await repositories.record(recorded, by.audit);
       const wanted = { testName, reason, branch, ...terms };
-      const created = await quarantines.create(repository.id, wanted, actorOf(credential)).catch(noRoom);
+      const created = await quarantines.create(repository.id, wanted, by).catch(noRoom);
       if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
       const location = `${origin}/v1/ci/${path.owner}/repositories/${path.repository}/quarantines/${created.id}`;
@@ -205,13 +202,15 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     body: schemas.updateBody,
     bodyExample: schemas.UPDATE_EXAMPLE,
     responses: { 200: { description: 'The quarantine as it is now.', schema: schemas.quarantineSchema } },
-    handle: async ({ params: path, body, credential }) => {
+    handle: async ({ params: path, body, credential, requestId }) => {
       const terms = schemas.termsIn(body);
       await requireFuture(quarantines, terms.expiresAt);
       const repository = await repositories.find(path.owner, path.repository);
       const updated =
         repository &&
-        (await quarantines.update(repository.id, path.quarantine_id, terms, actorOf(credential)).catch(noRoom));
+        (await quarantines
+          .update(repository.id, path.quarantine_id, terms, doerOf(credential, requestId))
+          .catch(noRoom));
       if (!updated) throw unknownQuarantine();
       if (updated === 'taken')
         throw conflict('Another quarantine of this test is for the same branch, pipeline, CI job and failure groups.');
@@ -237,9 +236,10 @@ function mountRemove(app: AnyElysia, http: Http, { repositories, quarantines }: 
       200: { description: 'Removed; the quarantine as it was.', schema: schemas.quarantineSchema },
       204: { description: 'Removed.' },
     },
-    handle: async ({ params: path, credential, request }) => {
+    handle: async ({ params: path, credential, request, requestId }) => {
       const repository = await repositories.find(path.owner, path.repository);
-      const removed = repository && (await quarantines.remove(repository.id, path.quarantine_id, actorOf(credential)));
+      const by = doerOf(credential, requestId);
+      const removed = repository && (await quarantines.remove(repository.id, path.quarantine_id, by));
       if (!removed) throw unknownQuarantine();
       if (!wantsRecord(request.headers.get('prefer'))) return { status: 204 };
       return {

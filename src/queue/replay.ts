@@ -1,4 +1,5 @@
 /** Puts dead letters back into the queues they came from. */
+import type { AuditActor } from '../domain/audit.ts';
 import type { DeadLetter, DeadLetterStore } from '../postgres/dead-letters.ts';
 import type { Producers } from './producer.ts';
 
@@ -7,6 +8,7 @@ export async function replayDeadLetters(
   deadLetters: DeadLetterStore,
   producers: Pick<Producers, 'ofQueue'>,
   letters: readonly DeadLetter[],
+  by: AuditActor,
 ): Promise<void> {
   for (const letter of letters) {
     const { id, queue, jobId } = letter;
@@ -14,6 +16,6 @@ export async function replayDeadLetters(
     if (!producer) throw new Error(`dead letter ${id} is from the queue ${queue}, which this version does not know`);
     // Queued first: a crash in between replays it twice, which counts nothing twice.
     await producer.addAgain(jobId, await deadLetters.payload(id));
-    await deadLetters.markReplayed(letter);
+    await deadLetters.markReplayed(letter, by);
   }
 }

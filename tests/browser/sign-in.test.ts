@@ -23,6 +23,8 @@ beforeAll(async () => {
     rules: parseSignInRules('domain:acme.example view acme') ?? [],
     scopes: 'openid email',
     groupsClaim: 'groups',
+    tenants: [],
+    hasHostedDomains: false,
   };
   service = await openServiceApp({ port, oidc });
 });

@@ -19,6 +19,8 @@ const HOUR_MS = 3_600_000;
 const { owner, name } = uniqueRepository();
 const ANN: TestPerson = { sub: 'ann-1', email: `ann@${owner}.example`, email_verified: true };
 const BEA: TestPerson = { sub: 'bea-1', preferred_username: `bea of ${owner}`, groups: ['operators'] };
+/** A name that people choose has beside it who they are. */
+const BEA_SHOWN = `bea of ${owner} (bea-1)`;
 const RULES = `group:operators admin *; domain:${owner}.example view ${owner}`;
 const sessionsSchema = z.object({
   sessions: z.array(z.object({ id: z.string(), actor: z.string(), scope: z.string() })),
@@ -39,6 +41,8 @@ const openApp = (issuer: string) =>
       rules: parseSignInRules(RULES) ?? [],
       scopes: 'openid profile email groups',
       groupsClaim: 'groups',
+      tenants: [],
+      hasHostedDomains: false,
     },
   });
 
@@ -109,7 +113,7 @@ describe('a person whom a rule names', () => {
     expect((await ask('/v1/keys', session)).status).toBe(200);
     const listed = sessionsSchema
       .parse(await app.get('/v1/sessions'))
-      .sessions.filter(({ actor }) => actor === BEA.preferred_username);
+      .sessions.filter(({ actor }) => actor === BEA_SHOWN);
     expect(listed).toMatchObject([{ scope: 'admin' }]);
     await app.request(`/v1/sessions/${listed[0]?.id}`, { method: 'DELETE' });
     expect((await ask('/v1/keys', session)).status).toBe(403);
@@ -162,6 +166,7 @@ describe('no session is given', () => {
       [back.replace(/&?state=[^&]+/, ''), cookie],
       [back, ''],
       [back, other.cookie],
+      [back, `${cookie}; ${other.cookie}`],
       [back, 'ci_insights_sign_in=e30'],
       [back, 'ci_insights_sign_in=!'],
     ] as const)
@@ -253,7 +258,16 @@ describe('a provider that is down', () => {
     const wrong = await openTestApp({
       publicUrl: PUBLIC_URL,
       log: createLogger('debug', { write: (line) => void lines.push(line) }),
-      oidc: { issuer, clientId: CLIENT_ID, clientSecret: 'wrong', rules: [], scopes: 'openid', groupsClaim: 'groups' },
+      oidc: {
+        issuer,
+        clientId: CLIENT_ID,
+        clientSecret: 'wrong',
+        rules: [],
+        scopes: 'openid',
+        groupsClaim: 'groups',
+        tenants: [],
+        hasHostedDomains: false,
+      },
     });
     const begun = await wrong.request('/sign-in/oidc', { token: null });
     const back = new URL(await provider.visit(begun.headers.get('location') ?? ''));
@@ -272,7 +286,7 @@ test('the way to the provider has PKCE, a nonce and a cookie of this browser, wh
     response_type: 'code',
     client_id: CLIENT_ID,
     redirect_uri: `${PUBLIC_URL}/sign-in/oidc/callback`,
-    scope: 'openid profile email groups',
+    scope: 'openid profile email groups offline_access',
     code_challenge_method: 'S256',
   });
   for (const key of ['state', 'nonce', 'code_challenge']) expect(asked.get(key)).toMatch(/^[\w-]{43}$/);
@@ -288,6 +302,8 @@ test('the way to the provider has PKCE, a nonce and a cookie of this browser, wh
       rules: [],
       scopes: 'openid',
       groupsClaim: 'groups',
+      tenants: [],
+      hasHostedDomains: false,
     },
   });
   const secured = await secure.request('/sign-in/oidc', { token: null });
@@ -296,7 +312,16 @@ test('the way to the provider has PKCE, a nonce and a cookie of this browser, wh
 
 test('the doctor says whether the provider is there, and under which address', async () => {
   const levelAt = async (issuer: string) => {
-    const oidc = { issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, rules: [], scopes: '', groupsClaim: '' };
+    const oidc = {
+      issuer,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      rules: [],
+      scopes: '',
+      groupsClaim: '',
+      tenants: [],
+      hasHostedDomains: false,
+    };
     return (await checkIdentityProvider({ ...app.stores.config, oidc })).map(({ level }) => level);
   };
   expect(await levelAt(`${provider.issuer}/`)).toEqual(['ok']);

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { v7 as uuid7 } from 'uuid';
+import { byService } from '../../src/domain/audit.ts';
 import { ReceiptStore } from '../../src/ledger/receipts.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -12,6 +13,7 @@ import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
+const BY = byService('a test');
 let stores: TestStores;
 let driver: IngestDriver;
 beforeAll(async () => {
@@ -35,6 +37,7 @@ test('letters of each queue are replayed into it, and become letters again while
     deadLetters,
     producers,
     before.flatMap((letter) => letter ?? []),
+    BY,
   );
   await driver.settle();
   const after = await Promise.all(['bad-upload', 'bad-events'].map(letterOf));
@@ -56,7 +59,7 @@ test('a job that becomes a letter again while it is being replayed stays one', a
         addAgain: (jobId: string, data: unknown) => deadLetters.add(queue, jobId, null, data, 'again'),
       }),
   };
-  await replayDeadLetters(deadLetters, buried, letters);
+  await replayDeadLetters(deadLetters, buried, letters, BY);
   expect(await letterOf('bad-at-once')).toMatchObject({ reason: 'again' });
 });
 
@@ -170,7 +173,7 @@ describe('uploads that share a job', () => {
     await stores.deadLetters.add('test-runs', `${odd.upload_id}-0`, odd.upload_id, odd, 'fixed');
     const letters = [await letterOf(`${odd.upload_id}-0`)].flatMap((found) => found ?? []);
     expect(letters).toMatchObject([{ id: letter?.id }]);
-    await replayDeadLetters(stores.deadLetters, stores.producers, letters);
+    await replayDeadLetters(stores.deadLetters, stores.producers, letters, BY);
     await driver.settle();
     expect(await receiptOf(odd.repository, odd.upload_id)).toMatchObject({ status: 'stored', accepted: 1 });
   });

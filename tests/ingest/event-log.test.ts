@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import { and, eq } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
+import { byService } from '../../src/domain/audit.ts';
 import { StoreUnavailable } from '../../src/errors.ts';
+import { doerOf } from '../../src/postgres/repository-changes.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -21,6 +23,7 @@ import { setUpApp, untilRelayed } from '../support/ingest.ts';
 import { InsightsFixture } from '../support/insights.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
+const BY = doerOf(byService('a test'));
 const service = setUpApp();
 
 let jobs = 0;
@@ -287,8 +290,12 @@ describe('renamed repositories', () => {
     await service.driver.settle();
     expect((await service.stores.repositories.find(renamed.owner, renamed.name))?.id).toBe(id ?? 'none');
     expect(await service.stores.repositories.find(old.owner, old.name)).toBeUndefined();
-    expect((await eventsOf(renamed)).map(keyOfShown).sort()).toEqual(['after', 'before', 'once more']);
-    expect((await eventsOf(renamed)).map(({ repository }) => repository)).toEqual(Array(3).fill(renamed.name));
+    const sent = await eventsOf(renamed, '&not_event_type=repository.renamed');
+    expect(sent.map(keyOfShown).sort()).toEqual(['after', 'before', 'once more']);
+    expect((await eventsOf(renamed)).map(({ repository }) => repository)).toEqual(Array(4).fill(renamed.name));
+    expect(await eventsOf(renamed, '&event_type=repository.renamed')).toMatchObject([
+      { trigger: 'repository host', metadata: { before: { name: old.name }, after: { name: renamed.name } } },
+    ]);
 
     await send(makeEventsJob(old, [labelled('of another one')]));
     await service.driver.settle();
@@ -302,12 +309,12 @@ describe('renamed repositories', () => {
     const [one, other] = [uniqueRepository(), uniqueRepository()];
     for (const repository of [one, other]) await send(makeEventsJob(repository, [labelled(repository.name)]));
     await service.driver.settle();
-    expect(await service.stores.repositories.rename(one, other)).toBe('taken');
+    expect(await service.stores.repositories.rename(one, other, BY)).toBe('taken');
     await send(makeEventsJob(other, [], { renamed_from: { owner: one.owner, name: one.name } }));
     await service.driver.settle();
     for (const repository of [one, other])
       expect((await eventsOf(repository)).map(keyOfShown)).toEqual([repository.name]);
-    expect(await service.stores.repositories.rename(uniqueRepository(), one)).toBeUndefined();
+    expect(await service.stores.repositories.rename(uniqueRepository(), one, BY)).toBeUndefined();
   });
 });
 

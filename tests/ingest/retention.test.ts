@@ -105,7 +105,15 @@ describe('with the clock moved past retention', () => {
         if (command[0].includes('ci.executions DROP PARTITION')) throw new Error('killed');
       },
     } as ClickHouse;
-    const deps = { db: postgres.db, quarantines, clock, clockAgreement: ALWAYS_AGREED, retentionDays: 90, log };
+    const deps = {
+      db: postgres.db,
+      quarantines,
+      clock,
+      clockAgreement: ALWAYS_AGREED,
+      retentionDays: 90,
+      auditRetentionDays: 365,
+      log,
+    };
     await expect(new Retention({ ...deps, clickhouse: dying }).run()).rejects.toThrow('killed');
     await driver.retention.run();
     await driver.verify();
@@ -264,6 +272,7 @@ describe('the retention loop', () => {
       clock,
       clockAgreement: ALWAYS_AGREED,
       retentionDays: 90,
+      auditRetentionDays: 365,
       log,
     });
     for (let i = 0; i < 3; i++) retention.loop.wake();

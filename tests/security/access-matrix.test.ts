@@ -61,6 +61,7 @@ const ROWS: Record<string, Rule> = {
   'POST /v1/dead-letters/:dead_letter_id/replay': 'operator',
   'GET /v1/service': 'operator',
   'GET /v1/uploads': 'operator',
+  'GET /v1/audit': 'operator',
   'GET /v1/keys': 'operator',
   'POST /v1/keys': 'operator',
   'DELETE /v1/keys/:key_id': 'operator',

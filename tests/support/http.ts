@@ -1,8 +1,9 @@
 /** The app on the test stores, with requests as a client sends them. */
 import { v7 as uuid7 } from 'uuid';
+import { Confirmations } from '../../src/access/confirmation.ts';
 import { KeyCredentials, SessionCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
-import { type CoreDeps, coreFeatures, docs } from '../../src/features.ts';
+import { type CoreDeps, coreFeatures, docs, identityOf } from '../../src/features.ts';
 import type { Feature } from '../../src/http/operation.ts';
 import type { KeyStore, NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
@@ -45,7 +46,10 @@ export async function openTestApp({ features = [], all, ...overrides }: AppOverr
     publicUrl: deps.publicUrl,
     rateLimit: deps.rateLimit,
     credentials: [...deps.credentials, new KeyCredentials(keys)],
-    sessions: new SessionCredentials(stores.sessions),
+    sessions: new SessionCredentials(
+      stores.sessions,
+      new Confirmations({ ...deps, sessions: stores.sessions, identity: identityOf(deps.clock, deps.oidc) }),
+    ),
     features: all ?? [...coreFeatures(deps), ...features, docs],
   });
   const makeKey = async (key: Partial<NewKey> = {}): Promise<string> => {

@@ -15,6 +15,8 @@ export interface TestPerson {
   email_verified?: boolean;
   preferred_username?: string;
   groups?: readonly string[];
+  /** The organisation that manages the account. */
+  hd?: string;
 }
 
 export interface TestProvider {
@@ -23,6 +25,12 @@ export interface TestProvider {
   person: TestPerson | null;
   /** Claims that replace those of the next ID tokens, signed with the key of the provider unless `forged`. */
   altered: { claims: Record<string, unknown>; forged?: boolean } | undefined;
+  /** Told what it answers to a sign-in. */
+  onTokens: ((tokens: z.infer<typeof tokensSchema>) => void) | undefined;
+  /** Whether it gives tokens with which it can be asked again. */
+  givesRefreshTokens: boolean;
+  /** How often it was asked again with one. */
+  refreshes: number;
   /** How often it was asked for its description of itself. */
   discoveries: number;
   /** Does in a browser what a person does there. Returns where the provider sends them. */
@@ -47,24 +55,35 @@ export async function startProvider(redirectUrls: readonly string[]): Promise<Te
         client_secret: CLIENT_SECRET,
         redirect_uris: [...redirectUrls],
         id_token_signed_response_alg: ALG,
+        grant_types: ['authorization_code', 'refresh_token'],
       },
     ],
     jwks: { keys: [{ ...key.export({ format: 'jwk' }), alg: ALG, use: 'sig', kid: 'one' }] },
     cookies: { keys: ['a key of the cookies of the provider'] },
     claims: {
       openid: ['sub'],
-      email: ['email', 'email_verified'],
+      email: ['email', 'email_verified', 'hd'],
       profile: ['preferred_username'],
       groups: ['groups'],
     },
-    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    ttl: {
+      AccessToken: 600,
+      AuthorizationCode: 60,
+      Grant: 600,
+      IdToken: 600,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 600,
+    },
+    issueRefreshToken: () => self.givesRefreshTokens,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...self.person, sub }) }),
+    // Whom it no longer knows gets no new tokens.
+    findAccount: (_, sub) => (self.person ? { accountId: sub, claims: () => ({ ...self.person, sub }) } : undefined),
     // No one is asked for consent.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId: CLIENT_ID, accountId: oidc.session?.accountId ?? '' });
-      grant.addOIDCScope('openid email profile groups');
+      grant.addOIDCScope('openid email profile groups offline_access');
       await grant.save();
       return grant;
     },
@@ -72,7 +91,9 @@ export async function startProvider(redirectUrls: readonly string[]): Promise<Te
   provider.use(async (context, next) => {
     await next();
     if (context.path.endsWith('/openid-configuration')) self.discoveries++;
+    if (context.oidc?.params?.grant_type === 'refresh_token') self.refreshes++;
     const answer = tokensSchema.safeParse(context.body);
+    if (answer.success) self.onTokens?.(answer.data);
     if (!self.altered || !answer.success) return;
     const { claims, forged } = self.altered;
     context.body = { ...answer.data, id_token: resigned(answer.data.id_token, claims, forged ? otherKey : key) };
@@ -80,7 +101,7 @@ export async function startProvider(redirectUrls: readonly string[]): Promise<Te
   const answer = provider.callback();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (!request.url?.startsWith('/interaction/')) return void answer(request, response);
-    const result = self.person ? { login: { accountId: self.person.sub } } : { error: 'access_denied' };
+    const result = self.person ? { login: { accountId: self.person.sub }, consent: {} } : { error: 'access_denied' };
     void provider.interactionFinished(request, response, result);
   };
 
@@ -89,6 +110,9 @@ export async function startProvider(redirectUrls: readonly string[]): Promise<Te
     issuer,
     person: null,
     altered: undefined,
+    onTokens: undefined,
+    givesRefreshTokens: true,
+    refreshes: 0,
     discoveries: 0,
     visit: (address) => walk(address, issuer),
     start: async () => {

@@ -104,6 +104,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'operations-audit',
+    route: '/operations',
+    address: () => '/operations?view=audit',
+    content: entry,
+    empty: entry,
+    hasReads: true,
+  },
+  {
     name: 'tests',
     route: '/$owner/$repository/tests',
     address: (places) => `${repository(places)}/tests`,

@@ -200,6 +200,18 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
   'queue.pause.create': { reason: 'the release', created_by: USER },
   'queue.pause.delete': { deleted_by: APPLICATION },
   'queue.pause.update': { reason: 'still the release', updated_by: USER },
+  'repository.renamed': {
+    before: { owner: 'acme', name: 'store' },
+    after: { owner: 'acme', name: 'shop' },
+    renamed_by: USER,
+    renamed_at: AT,
+  },
+  'repository.settings.updated': {
+    before: { default_branch: 'master' },
+    after: { default_branch: 'main' },
+    updated_by: USER,
+    updated_at: AT,
+  },
   'scheduled_freeze.create': { scheduled_freeze_attributes: freeze, created_by: USER, created_at: AT },
   'scheduled_freeze.delete': {
     scheduled_freeze_attributes: freeze,

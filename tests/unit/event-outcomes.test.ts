@@ -95,6 +95,8 @@ const OUTCOMES: Record<EventType, readonly (readonly [metadata: object, outcome:
   'queue.pause.create': always('neutral'),
   'queue.pause.delete': always('neutral'),
   'queue.pause.update': always('neutral'),
+  'repository.renamed': always('neutral'),
+  'repository.settings.updated': always('neutral'),
   'scheduled_freeze.create': always('neutral'),
   'scheduled_freeze.delete': always('neutral'),
   'scheduled_freeze.update': always('neutral'),

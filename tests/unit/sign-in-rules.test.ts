@@ -47,6 +47,16 @@ describe('rules', () => {
     );
   });
 
+  test('of a domain ask for the organisation that manages the account, where the provider tells', () => {
+    const ann = { email: 'bob@example.com', groups: [] };
+    for (const hostedDomain of [undefined, 'example.com', 'Example.COM'])
+      expect([hostedDomain, grantOfPerson(rules, { ...ann, hostedDomain })?.scope]).toEqual([hostedDomain, 'view']);
+    for (const hostedDomain of [null, '', 'evil.example'])
+      expect([hostedDomain, grantOfPerson(rules, { ...ann, hostedDomain })]).toEqual([hostedDomain, undefined]);
+    expect(grantOfPerson(rules, { email: undefined, groups: [], hostedDomain: 'example.com' })).toBeUndefined();
+    expect(grantOfPerson(rules, { email: 'ann@example.com', groups: [], hostedDomain: null })?.scope).toBe('ci');
+  });
+
   test.each([
     '',
     ';',
@@ -93,6 +103,8 @@ describe('the configuration of the identity provider', () => {
       rules,
       scopes: 'openid profile email',
       groupsClaim: 'groups',
+      tenants: [],
+      hasHostedDomains: false,
     });
     expect(secretsOf(config)).toContain('a-secret-of-the-client');
   });
@@ -117,5 +129,33 @@ describe('the configuration of the identity provider', () => {
     expect(refusalOf({ OIDC_SCOPES: 'email profile' })).toContain('openid among them');
     expect(refusalOf({ OIDC_ACCESS: 'everyone' })).toContain('must be rules separated by semicolons');
     expect(refusalOf({ OIDC_ISSUER: '' })).toContain('needs OIDC_ISSUER');
+  });
+
+  const TENANT = '9188040d-6c67-4c5b-b112-36a304b66dad';
+
+  test.each([
+    'https://login.microsoftonline.com/organizations/v2.0',
+    'https://login.microsoftonline.com/common/v2.0',
+    'https://LOGIN.microsoftonline.com/Common/v2.0/',
+    'https://login.microsoftonline.com/consumers/v2.0',
+    'https://login.microsoftonline.com/{tenantid}/v2.0',
+    'https://login.microsoftonline.com/%7Btenantid%7D/v2.0',
+    'https://login.microsoftonline.com',
+    'https://login.microsoftonline.us/organizations/v2.0',
+    'https://login.partner.microsoftonline.cn/common/v2.0',
+    'https://sts.windows.net/common/',
+    'https://id.example.com/{tenant}/v2.0',
+  ])('is refused for %s, which speaks for many tenants, unless they are named', (issuer) => {
+    expect(refusalOf({ OIDC_ISSUER: issuer })).toContain('name those that may sign in with OIDC_TENANTS');
+    const { oidc } = readConfig({ ...whole, OIDC_ISSUER: issuer, OIDC_TENANTS: `${TENANT.toUpperCase()}, ${TENANT}` });
+    expect(oidc?.tenants).toEqual([TENANT, TENANT]);
+  });
+
+  test('is taken for an issuer of one tenant, and knows the provider with accounts that no organisation manages', () => {
+    const hosted = (issuer: string) => readConfig({ ...whole, OIDC_ISSUER: issuer }).oidc?.hasHostedDomains;
+    expect(hosted(`https://login.microsoftonline.com/${TENANT}/v2.0`)).toBe(false);
+    expect(hosted('https://id.example.com/common')).toBe(false);
+    expect(hosted('https://accounts.google.com')).toBe(true);
+    expect(refusalOf({ OIDC_TENANTS: 'acme' })).toContain('must be ids of tenants');
   });
 });

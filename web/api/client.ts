@@ -35,6 +35,30 @@ export interface Answer<T> {
   next: string | undefined;
 }
 
+/** The address that says who is signed in, below `/v1`. */
+export const SESSION = '/session';
+
+let lead: (() => void) | undefined;
+let looking: Promise<boolean> | undefined;
+
+/** Says what leads to signing in and back, for every request that finds that the session has ended. */
+export function onLostSession(way: () => void): void {
+  lead = way;
+}
+
+/** A refusal does not say whether the session has ended or may not do this. Requests that are refused together ask once. */
+function isNobodySignedIn(): Promise<boolean> {
+  looking ??= send(`${BASE}/v1${SESSION}`, {})
+    .then(
+      ({ status }) => status === 403,
+      () => false,
+    )
+    .finally(() => {
+      looking = undefined;
+    });
+  return looking;
+}
+
 /** Sends a request below `/v1` and returns what it answers. Throws a {@link Problem}. */
 export async function ask<T>(method: string, path: string, { query, body, signal }: Options = {}): Promise<Answer<T>> {
   const response = await send(`${BASE}/v1${path}${searchOf(query)}`, {
@@ -42,6 +66,11 @@ export async function ask<T>(method: string, path: string, { query, body, signal
     ...(signal && { signal }),
     ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   });
+  if (response.status === 403 && path !== SESSION && (await isNobodySignedIn())) {
+    lead?.();
+    // The page that asked is being left: it shows neither an answer nor a refusal.
+    return new Promise<never>(() => {});
+  }
   if (!response.ok) throw await problemOf(response);
   const answer = response.status === 204 ? undefined : await response.json();
   return { body: answer as T, next: nextCursorOf(response) };

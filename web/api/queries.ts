@@ -18,6 +18,7 @@ import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
+import type { AuditList } from '../../src/operate/audit.ts';
 import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
 import type {
   ChangedSettings,
@@ -26,7 +27,8 @@ import type {
 } from '../../src/operate/repository-settings.ts';
 import type { ServiceState } from '../../src/operate/service-state.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { ask, get, Problem, pathOf, type Query } from './client.ts';
+import { ask, get, Problem, pathOf, type Query, SESSION } from './client.ts';
+import { rememberProvider } from './lost-session.ts';
 
 export interface RepositoryPath {
   owner: string;
@@ -44,7 +46,9 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<CredentialInUse | null> => {
     try {
-      return await get<CredentialInUse>('/session', {}, signal);
+      const session = await get<CredentialInUse>(SESSION, {}, signal);
+      rememberProvider(session.is_from_provider);
+      return session;
     } catch (error) {
       if (error instanceof Problem && error.status === 403) return null;
       throw error;
@@ -236,6 +240,15 @@ export const settingsQuery = (path: RepositoryPath) =>
 export const changeSettings = (path: RepositoryPath, body: SettingsChange) =>
   ask<ChangedSettings>('PATCH', `${insights(path)}/settings`, { body });
 
+export const auditQuery = (query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<AuditList>('GET', '/audit', { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
+    getNextPageParam: ({ next }) => next,
+  });
+
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: ({ signal }) => get<SessionList>('/sessions', {}, signal),
@@ -253,8 +266,16 @@ export const makeKey = (body: NewKey) => ask<MadeKey>('POST', '/keys', { body })
 export const revokeKey = (id: string) => ask<undefined>('DELETE', pathOf`/keys/${id}`);
 export const revokeSession = (id: string) => ask<undefined>('DELETE', pathOf`/sessions/${id}`);
 
-export const signIn = (key: string) => ask<CredentialInUse>('POST', '/session', { body: { key } });
-export const signOut = () => ask<undefined>('DELETE', '/session');
+export const signIn = (key: string) => ask<CredentialInUse>('POST', SESSION, { body: { key } });
+/** Also of a session that has ended already. */
+export async function signOut(): Promise<void> {
+  try {
+    await ask<undefined>('DELETE', SESSION);
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 403)) throw error;
+  }
+  rememberProvider(false);
+}
 
 /** Terms of a quarantine, which may be changed later. */
 export interface QuarantineTerms {

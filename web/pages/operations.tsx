@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { BASE } from '../api/client.ts';
 import { useTitle } from '../ui/title.ts';
 import { Access } from './operations-access.tsx';
+import { Audit } from './operations-audit.tsx';
 import { Settings } from './operations-settings.tsx';
 import { State } from './operations-state.tsx';
 import { Uploads } from './operations-uploads.tsx';
@@ -14,6 +15,7 @@ const VIEWS = [
   ['uploads', 'Uploads', Uploads],
   ['settings', 'Repository settings', Settings],
   ['access', 'Keys and sessions', Access],
+  ['audit', 'Audit', Audit],
 ] as const;
 
 export function Operations() {

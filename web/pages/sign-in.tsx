@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { BASE, PROVIDER } from '../api/client.ts';
+import { viewOf } from '../api/lost-session.ts';
 import { sessionQuery, signIn } from '../api/queries.ts';
 import { Mark } from '../ui/frame.tsx';
 
@@ -12,10 +13,12 @@ export function SignIn() {
   const { to = '/' } = route.useSearch();
   const router = useRouter();
   const client = useQueryClient();
-  const view = to === '/' ? '' : to.replace(router.options.basepath ?? '', '');
+  const view = viewOf(to);
   const entering = useMutation({
     mutationFn: signIn,
     onSuccess: ({ body }) => {
+      // What is kept may be of someone else.
+      client.clear();
       client.setQueryData(sessionQuery.queryKey, body);
       router.history.replace(router.options.basepath + view);
     },

@@ -9,9 +9,11 @@ interface SearchFieldProps {
   placeholder: string;
   value: string;
   onSearch: (text: string) => void;
+  /** Whether `/` jumps to it: one field of a page. */
+  hasKey?: boolean;
 }
 
-export function SearchField({ label, placeholder, value, onSearch }: SearchFieldProps) {
+export function SearchField({ label, placeholder, value, onSearch, hasKey = true }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const sent = useRef(value);
@@ -30,6 +32,7 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
     return () => clearTimeout(timer);
   }, [text, onSearch]);
   useEffect(() => {
+    if (!hasKey) return;
     const jump = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select, dialog');
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping) return;
@@ -39,21 +42,21 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
     };
     document.addEventListener('keydown', jump);
     return () => document.removeEventListener('keydown', jump);
-  }, []);
+  }, [hasKey]);
   return (
     <div className="relative min-w-56 flex-1">
       <input
         ref={field}
         type="search"
         aria-label={label}
-        aria-keyshortcuts="/"
+        aria-keyshortcuts={hasKey ? '/' : undefined}
         placeholder={placeholder}
         className="field w-full pr-8"
         value={text}
         spellCheck={false}
         onChange={(event) => setText(event.target.value)}
       />
-      {text === '' && (
+      {hasKey && text === '' && (
         <kbd className="pointer-events-none absolute top-1.5 right-2 rounded border border-line px-1.5 text-xs leading-4.5 text-soft max-sm:hidden">
           /
         </kbd>

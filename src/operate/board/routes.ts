@@ -34,7 +34,7 @@ export function mountBoard(app: AnyElysia, http: Http, keys: KeyStore, queues: r
   const isFromOperator = async (request: Request): Promise<boolean> => {
     const header = request.headers.get('authorization');
     if (header === null) {
-      const session = sessionTokenOf(request);
+      const session = sessionTokenOf(request, http.publicUrl);
       const credential = session === undefined ? undefined : await http.sessions?.find(session);
       return credential !== undefined && isOperator(credential);
     }

@@ -26,6 +26,10 @@ export const applicationKeys = schema.table(
      */
     tokenHash: bytea('token_hash').notNull().unique(),
     createdAt: moment('created_at').notNull(),
+    /** Who made it, as the trail names them; for a CI job its subject. */
+    madeBy: text('made_by').notNull(),
+    /** The key with which, or with a session of which, it was made. */
+    madeByKey: uuid('made_by_key'),
     expiresAt: moment('expires_at'),
     lastUsedAt: moment('last_used_at'),
     revokedAt: moment('revoked_at'),
@@ -45,6 +49,14 @@ export const sessions = schema.table(
     keyId: uuid('key_id'),
     /** Who acts, for the record. */
     actor: text().notNull(),
+    /** Who the person is at the identity provider; null: none vouched for them. */
+    subject: text(),
+    /** When the provider vouched for the person last. */
+    confirmedAt: moment('confirmed_at'),
+    /** Since when a process asks the provider again; null: none does. */
+    confirmingSince: moment('confirming_since'),
+    /** With what the provider is asked again, encrypted with a key that only the browser's cookie gives. */
+    renewal: bytea(),
     scope: text({ enum: KEY_SCOPES }).notNull(),
     /** Null: every owner. */
     owner: text(),
@@ -57,6 +69,10 @@ export const sessions = schema.table(
     expiresAt: moment('expires_at').notNull(),
     endedAt: moment('ended_at'),
   },
-  // By age: they leave some time after they expired.
-  (table) => [index('sessions_expires').on(table.expiresAt)],
+  // By age: they leave after they expired. By whom they are: their number is bounded.
+  (table) => [
+    index('sessions_expires').on(table.expiresAt),
+    index('sessions_key').on(table.keyId),
+    index('sessions_subject').on(table.subject),
+  ],
 );
