@@ -65,6 +65,20 @@ describe.skipIf(!hasBrowser)('operators', () => {
     });
   });
 
+  test('find who changed what, with the values before and after, by a link', async () => {
+    await pages.service.makeKey({ owner: OWNER, name: '<b>made</b> for the page' });
+    await pages.on({}, async ({ page, open }) => {
+      await open('/operations?view=audit');
+      await page.getByLabel('Action').selectOption('key.create');
+      await page.waitForURL(/action=key.create/);
+      await page.reload();
+      const made = page.locator('summary', { hasText: '<b>made</b> for the page' }).first();
+      await made.click();
+      await page.getByText('scope: ci').first().waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  });
+
   test('change settings of a repository, and are told what that needs', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open('/operations?view=settings');
