@@ -21,8 +21,8 @@ afterAll(async () => {
   await app.app.stop(true);
 });
 
-const send = (path: string, init: RequestInit = {}) =>
-  fetch(`${origin}${path}`, { ...init, headers: { authorization: `Bearer ${app.adminToken}` } });
+const send = (path: string, { headers = {}, ...init }: RequestInit & { headers?: Record<string, string> } = {}) =>
+  fetch(`${origin}${path}`, { ...init, headers: { authorization: `Bearer ${app.adminToken}`, ...headers } });
 
 test('a name of 10,000 emoji, 120,000 bytes in the address, can be searched for', async () => {
   const response = await send(`${SEARCH}?test_name=${encodeURIComponent('😀'.repeat(10_000))}`);
