@@ -10,7 +10,7 @@ import { uniqueRepository } from '../support/stores.ts';
 /**
  * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`, `administer`: on the
  * repository of the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked.
- * `key`: any key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404
+ * `page`: anyone on a page of the service. `key`: any key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404
  * or 405 for everyone.
  */
 type Rule =
@@ -25,6 +25,7 @@ type Rule =
   | 'events'
   | 'administer'
   | 'board'
+  | 'page'
   | 'signature'
   | 'nothing';
 
@@ -53,7 +54,7 @@ const ROWS: Record<string, Rule> = {
   'GET /sign-in/oidc/callback': 'public',
   'POST /v1/verifications': 'operator',
   'GET /v1/verifications/:verification_id': 'operator',
-  'POST /v1/session': 'public',
+  'POST /v1/session': 'page',
   'GET /v1/session': 'credential',
   'GET /v1/sessions': 'operator',
   'DELETE /v1/sessions/:session_id': 'operator',
@@ -251,6 +252,7 @@ type Outcome = 'open' | 'refused' | 'hidden' | 'asks' | 'nothing';
 
 function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (rule === 'public') return 'open';
+  if (rule === 'page') return FROM_OWN_PAGE.test(sender) ? 'open' : 'refused';
   if (rule === 'nothing') return 'nothing';
   if (rule === 'signature') return 'refused';
   if (rule === 'board')
@@ -271,6 +273,9 @@ function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if ((rule === 'upload' || rule === 'quarantine') && credential.startsWith('view ')) return 'refused';
   return 'open';
 }
+
+/** Senders whose requests say that a page of the service makes them. */
+const FROM_OWN_PAGE = /^(?:session(?::| on http:| that has ended)|key in the cookie)/;
 
 const UNACCEPTED = [
   'none',
