@@ -4,9 +4,10 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { AUDIT_ACTIONS, AUDIT_ACTOR_KINDS } from '../domain/audit.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
-import { formatMoment } from '../domain/moment.ts';
+import { formatMoment, MOMENT_MIN } from '../domain/moment.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
+import { keyMoment } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
@@ -94,7 +95,7 @@ type Asked = QueryOf<typeof query>;
 
 const list: PagedList<AuditEntry, AuditKey> = {
   name: 'audit',
-  keySchema: z.tuple([z.int(), z.guid()]),
+  keySchema: z.tuple([keyMoment, z.guid()]),
   keyOf: ({ at, id }) => [at.getTime(), id],
 };
 
@@ -135,7 +136,7 @@ export function mountAudit(app: AnyElysia, http: Http, { db, clock }: { db: Data
 function windowOf({ from, to }: Asked, now: number): Window {
   // What happens in this millisecond belongs to it.
   const end = to ?? now + 1;
-  const start = from ?? end - WINDOW_DAYS * DAY_MS;
+  const start = from ?? Math.max(end - WINDOW_DAYS * DAY_MS, MOMENT_MIN);
   if (start < end) return { start, end };
   throw unprocessable([
     { loc: ['query', 'from'], msg: 'must be before to, which defaults to now', type: 'invalid_window' },
