@@ -4,7 +4,8 @@ import { CiTokens, TokenRefused } from '../../src/access/ci-token.ts';
 import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { checkCiIssuers } from '../../src/operate/doctor/web.ts';
-import { githubClaims, PULL_CLAIMS, startCi, type TestCi } from '../support/ci-issuer.ts';
+import { githubClaims, PULL_CLAIMS } from '../support/ci-claims.ts';
+import { startCi, type TestCi } from '../support/ci-issuer.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { uniqueRepository } from '../support/stores.ts';
 

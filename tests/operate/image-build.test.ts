@@ -1,5 +1,5 @@
 /**
- * A real builder, as far as it gets without the base image: what the stages copy from the context. `tests/unit/image.test.ts`
+ * A real builder, as far as it gets without the base image: what the stages copy from the context. `tests/operate/image.test.ts`
  * reads the same files where there is none.
  */
 import { expect, test } from 'bun:test';

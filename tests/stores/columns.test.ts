@@ -46,7 +46,7 @@ const execution: ParsedExecution = {
 const variants = [
   { run, execution },
   {
-    run: { ...run, base_ref: null, pull_request: null },
+    run: { ...run, base_ref: null, pull_request: null, is_confined: true },
     execution: { ...execution, finishedAtMs: TEST_NOW + 3_600_000 },
   },
 ];

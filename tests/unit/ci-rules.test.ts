@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { readConfig } from '../../src/config.ts';
 import { type CiKind, ciJobOf } from '../../src/domain/ci-claims.ts';
 import { grantOfJob, parseCiRules } from '../../src/domain/ci-rules.ts';
-import { githubClaims, PULL_CLAIMS } from '../support/ci-issuer.ts';
+import { githubClaims, PULL_CLAIMS } from '../support/ci-claims.ts';
 
 /** The grant of a job of an issuer that has the name of its kind. */
 function grantOf(rules: string, kind: CiKind, claims: Record<string, unknown>) {
