@@ -1,5 +1,5 @@
 /**
- * `bun tests/bench/hostile.ts`: what others notice of ten costly requests or uploads of at most 10 MiB, for each kind of body.
+ * `bun tests/bench/hostile.ts [part of a kind]`: what others notice of ten costly requests or uploads of at most 10 MiB, for each kind of body.
  * Goals: liveness within 250 ms, another owner's upload within 2 s, at most 300 MB more memory.
  */
 
@@ -8,10 +8,12 @@ import { makeFolder } from '../support/folder.ts';
 import { HOSTILE_REQUESTS, noticed } from '../support/hostile-requests.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
+const [wanted = ''] = process.argv.slice(2);
 const service = ServiceProcess.onFolder(makeFolder('hostile'));
 await service.start();
 try {
   for (const [name, make] of Object.entries(HOSTILE_REQUESTS)) {
+    if (!name.includes(wanted)) continue;
     const { answers, livenessMs, uploadMs, memoryGrowth } = await noticed(service, make);
     const statuses = [...answers].map(([status, count]) => `${count} × ${status}`).join(', ');
     console.log(
