@@ -18,6 +18,8 @@ const WAIT_MS_MAX = 60_000;
 /** A test of the load between these; half of its tests ran a month ago, so that every insert goes to two partitions. */
 const TESTS = [100, 1_900] as const;
 const NAMES = 2_000;
+/** Between the names of a report; has no divisor with their number. */
+const STRIDE = 7;
 const MONTH_MS = 31 * 86_400_000;
 /** One cut in six comes while the service starts. The others come once it has stored enough, or after this time. */
 const DURING_START = 1 / 6;
@@ -255,9 +257,11 @@ export class InterruptedService {
 
   #report({ run, tests }: Upload): string {
     const random = randomFrom(run);
+    const first = Math.floor(NAMES * random());
     const cases = Array.from({ length: tests }, (_, i) => {
       const outcome = random() < 0.03 ? `<failure type="E">expected ${i % 7}</failure>` : '';
-      return `<testcase name="test ${Math.floor(NAMES * random())}" time="0.1">${outcome}</testcase>`;
+      // Each once: tests of one name in a suite would be one execution if one of them fails.
+      return `<testcase name="test ${(first + STRIDE * i) % NAMES}" time="0.1">${outcome}</testcase>`;
     });
     const suite = (at: number, inside: readonly string[]): string =>
       `<testsuite name="s" timestamp="${new Date(at).toISOString()}">${inside.join('')}</testsuite>`;
