@@ -59,6 +59,7 @@ console.log(JSON.stringify(lint(readFileSync(0, 'utf8'), 'unit.yml').map(({ mess
     const lint = async (input: string) => JSON.parse((await run(['node', program], { env: machine(), input })).stdout);
     const text = recipe('### GitHub Actions', 'yaml');
     expect(await lint(text)).toEqual([]);
-    expect(await lint(text.replace('secrets.', 'secret.'))).toEqual([expect.stringContaining('undefined variable')]);
+    const wrong = text.replace('https://ci-insights.acme.example', `\${{ secret.URL }}`);
+    expect(await lint(wrong)).toEqual([expect.stringContaining('undefined variable')]);
   },
 );

@@ -18,7 +18,7 @@ const TIMES = [
 const report = (): string =>
   `<testsuites>${TIMES.map(
     (time, i) =>
-      `<testsuite name="s${i}" timestamp="${time}"><testcase classname="c" name="t" time="0.5">${i % 2 ? '<failure message="boom"/>' : ''}</testcase></testsuite>`,
+      `<testsuite name="s${i}" timestamp="${time}"><testcase classname="c" name="t${i}" time="0.5">${i % 2 ? '<failure message="boom"/>' : ''}</testcase></testsuite>`,
   ).join('')}</testsuites>`;
 
 async function answersIn(zone: string): Promise<unknown> {
@@ -57,6 +57,6 @@ async function answersIn(zone: string): Promise<unknown> {
 
 test('answers do not depend on the zone of the machine', async () => {
   const answers = await answersIn('UTC');
-  expect(JSON.stringify(answers)).toContain('"value":3');
+  expect(JSON.stringify(answers)).toContain('"value":1');
   expect(await answersIn('America/New_York')).toEqual(answers);
 });
