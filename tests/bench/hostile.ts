@@ -5,12 +5,13 @@
 
 import { closeAll } from '../support/at-end.ts';
 import { makeFolder } from '../support/folder.ts';
-import { HOSTILE_REQUESTS, noticed } from '../support/hostile-requests.ts';
+import { HOSTILE_REQUESTS, noticed, warmUp } from '../support/hostile-requests.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const [wanted = ''] = process.argv.slice(2);
 const service = ServiceProcess.onFolder(makeFolder('hostile'));
 await service.start();
+await warmUp(service);
 try {
   for (const [name, make] of Object.entries(HOSTILE_REQUESTS)) {
     if (!name.includes(wanted)) continue;

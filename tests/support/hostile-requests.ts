@@ -2,6 +2,7 @@
  * Requests and uploads of at most 10 MiB that try to keep the service busy, of every kind of body, and what others notice
  * meanwhile: how long liveness takes, how long another owner's upload, and the memory of all processes.
  */
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { memoryOf, totalOf } from '../bench/memory.ts';
 import type { ServiceProcess } from './service-process.ts';
@@ -10,6 +11,8 @@ const MEBIBYTE = 1024 * 1024;
 const AT_ONCE = 10;
 const POLL_MS = 10;
 const MEMORY_POLL_MS = 200;
+const PROBE = fileURLToPath(new URL('./liveness-probe.ts', import.meta.url));
+const PROBE_START_MS = 300;
 const UPLOAD_MS_MAX = 120_000;
 /** Memory is given back with a delay. */
 const REST_MS = 2_000;
@@ -104,25 +107,29 @@ export interface Noticed {
   memoryGrowth: number;
 }
 
+/** Ordinary uploads, ten at once: all parsers run afterwards. */
+export const warmUp = async (service: ServiceProcess): Promise<void> => {
+  await Promise.all(Array.from({ length: AT_ONCE }, () => uploadOfOthers(service)));
+};
+
 /** Sends ten of a kind at once, and asks meanwhile as others do. */
 export async function noticed(service: ServiceProcess, make: (nth: number) => HostileRequest): Promise<Noticed> {
   const before = totalOf(await memoryOf(service.pid));
   const answers = new Map<string, number>();
-  const [liveness, memory] = [new Most(), new Most()];
+  let memoryMost = before;
   let isOver = false;
-  const watched = Promise.all([
-    every(
-      POLL_MS,
-      () => isOver,
-      async () => liveness.see(await timeOf(() => live(service))),
-    ),
-    every(
-      MEMORY_POLL_MS,
-      () => isOver,
-      async () => memory.see(totalOf(await memoryOf(service.pid))),
-    ),
-  ]);
+  const watched = (async () => {
+    while (!isOver) {
+      memoryMost = Math.max(memoryMost, totalOf(await memoryOf(service.pid)));
+      await Bun.sleep(MEMORY_POLL_MS);
+    }
+  })();
   const requests = Array.from({ length: AT_ONCE }, (_, nth) => make(nth));
+  const liveness = Bun.spawn([process.execPath, PROBE, `${service.origin}/healthz/live`], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
+  await Bun.sleep(PROBE_START_MS);
   const [uploadMs] = await Promise.all([
     uploadOfOthers(service),
     ...requests.map(async (request) => {
@@ -132,31 +139,11 @@ export async function noticed(service: ServiceProcess, make: (nth: number) => Ho
   ]);
   isOver = true;
   await watched;
+  await liveness.stdin.end();
+  const livenessMs = Number(await new Response(liveness.stdout).text());
   await Bun.sleep(REST_MS);
-  return { answers, livenessMs: liveness.value, uploadMs, memoryGrowth: memory.value - before };
+  return { answers, livenessMs, uploadMs, memoryGrowth: memoryMost - before };
 }
-
-class Most {
-  value = 0;
-  see(one: number): void {
-    this.value = Math.max(this.value, one);
-  }
-}
-
-async function every(ms: number, isOver: () => boolean, act: () => Promise<void>): Promise<void> {
-  while (!isOver()) {
-    await act();
-    await Bun.sleep(ms);
-  }
-}
-
-async function timeOf(act: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await act();
-  return performance.now() - startedAt;
-}
-
-const live = async (service: ServiceProcess): Promise<string> => (await fetch(`${service.origin}/healthz/live`)).text();
 
 async function statusOf(
   service: ServiceProcess,
