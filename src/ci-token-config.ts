@@ -12,7 +12,7 @@ export interface CiTokenConfig {
   rules: readonly CiRule[];
 }
 
-/** Those that have one address for everyone. */
+/** Issuers with one address for everyone. */
 const ADDRESSES: Partial<Record<CiKind, string>> = {
   github: 'https://token.actions.githubusercontent.com',
   gitlab: 'https://gitlab.com',

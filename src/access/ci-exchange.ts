@@ -7,16 +7,9 @@ import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts';
-import { joinedBytes, sentBytes } from '../http/bounded-bytes.ts';
-import { type Http, mount } from '../http/operation.ts';
-import {
-  forbidden,
-  HttpProblem,
-  notFound,
-  PROBLEM_MEDIA_TYPE,
-  payloadTooLarge,
-  unprocessableBody,
-} from '../http/problems.ts';
+import { readJsonBody } from '../http/body.ts';
+import { type Http, mount, STRANGERS_ROOM } from '../http/operation.ts';
+import { forbidden, HttpProblem, notFound, PROBLEM_MEDIA_TYPE, unprocessable } from '../http/problems.ts';
 import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 import { Budget } from './budget.ts';
@@ -150,21 +143,11 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
   });
 }
 
-/** The token in a body, whose size is limited before it is parsed. */
 async function tokenIn(request: Request): Promise<string> {
-  const bytes = await joinedBytes(sentBytes(request, BODY_BYTES_MAX, tooLarge));
-  let body: unknown;
-  try {
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw unprocessableBody('is not well-formed JSON in UTF-8', 'invalid_json');
-  }
-  const parsed = bodySchema.safeParse(body);
-  if (!parsed.success) throw unprocessableBody('must be an object with the text "token"');
-  return parsed.data.token;
+  const body = await readJsonBody(request, { schema: bodySchema, bytesMax: BODY_BYTES_MAX, room: STRANGERS_ROOM });
+  if (body.errors) throw unprocessable(body.errors);
+  return body.value.token;
 }
-
-const tooLarge = () => payloadTooLarge(`The body is larger than any identity token: ${BODY_BYTES_MAX} bytes.`);
 
 function refuseBeyond(seconds: number | undefined, sentence: string): void {
   if (seconds !== undefined) throw unavailable(`${sentence} Try again in ${seconds} seconds.`, seconds);

@@ -75,7 +75,7 @@ export class CiTokens {
     private readonly cooldownMs = 30 * SECOND_MS,
   ) {}
 
-  /** What costs nothing to see: whether it is for us, and not over. Throws {@link TokenRefused}. */
+  /** Checks without cryptography that a token is for us, and not over. Throws {@link TokenRefused}. */
   async glance(token: string): Promise<CiIssuer> {
     const { decodeJwt } = await import('jose');
     let payload: unknown;
@@ -164,7 +164,7 @@ const expired = () => new TokenRefused('The token has expired. Ask the CI for a 
 const unavailable = ({ url }: CiIssuer, cause?: unknown) =>
   new IssuerUnavailable(`${url} does not say right now with which keys it signs. Try again later.`, { cause });
 
-/** As the issuer describes itself. Keys come from its own origin only, and over TLS as it does. */
+/** The address that the issuer gives for its keys. It must have the issuer's origin, and use TLS if the issuer does. */
 async function addressOfKeys({ url }: CiIssuer): Promise<URL> {
   const response = await fetch(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`, {
     redirect: 'error',

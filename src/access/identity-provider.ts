@@ -15,7 +15,7 @@ const FAILURE_MS = 5_000;
 /** For one request to the provider. */
 const REQUEST_S_MAX = 5;
 const NAME_LENGTH_MAX = 200;
-/** Of a chosen name with the subject beside it, which has 255 characters at most. */
+/** A chosen name with the subject beside it, which has 255 characters at most. */
 const NAMED_LENGTH_MAX = 460;
 const OFFLINE = 'offline_access';
 
@@ -49,7 +49,7 @@ interface NamedPerson extends Person {
   subject: string;
 }
 
-/** What the provider says of a person, and with what it can be asked again. */
+/** The provider's answer about a person, and the token with which it can be asked again. */
 interface Vouching {
   person: NamedPerson;
   /** Undefined: the provider gives none. */
@@ -138,7 +138,7 @@ export class IdentityProvider {
   }
 
   /**
-   * What the provider says of a person now. Throws {@link ProviderUnavailable}, or {@link SignInRefused} if it no longer
+   * Asks the provider about a person again. Throws {@link ProviderUnavailable}, or {@link SignInRefused} if it no longer
    * vouches for them.
    */
   async renew(refreshToken: string, subject: string): Promise<Vouching> {

@@ -63,7 +63,7 @@ export const notDeduplicating = (newer: ReadonlySet<NewerSetting>): Settings => 
   ...(newer.has('deduplicate_insert_select') && { deduplicate_insert_select: 'disable' }),
 });
 
-/** As the clause of a statement. */
+/** The clause of a statement. */
 export function settingsClause(settings: Settings): string {
   const set = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === 'string' ? `'${value}'` : value}`,

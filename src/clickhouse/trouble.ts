@@ -67,7 +67,7 @@ const UNAVAILABLE_ERRORS = new Set([
 
 const MESSAGE_LENGTH_MAX = 300;
 
-/** What stands between the service and ClickHouse answered in its place: a balancer, a proxy. */
+/** Another server answered in place of ClickHouse: a balancer, a proxy. */
 class NotFromClickHouse extends Error {
   override name = 'NotFromClickHouse';
   constructor(text: string) {
@@ -115,7 +115,7 @@ export const isReadOnly = (error: unknown): boolean => refusalOf(error)?.code ==
 
 export const isUnknownSetting = (error: unknown): boolean => refusalOf(error)?.code === '115';
 
-/** What ClickHouse said, if it refused; also if that counts as trouble that passes. */
+/** The refusal of ClickHouse, if it refused; also if that counts as trouble that passes. */
 export function refusalOf(error: unknown): StatementRefused | undefined {
   const said = error instanceof StoreUnavailable ? error.cause : error;
   return said instanceof StatementRefused ? said : undefined;

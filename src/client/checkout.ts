@@ -1,4 +1,4 @@
-/** What a working copy is at, read from its files: `git` may be missing where tests run. */
+/** The commit and branch of a working copy, read from its files: `git` may be missing where tests run. */
 import { readFileSync } from 'node:fs';
 
 export interface Checkout {

@@ -139,7 +139,7 @@ const OF_A_BRANCH: ReadonlySet<string> = new Set([
   'merge_group',
 ]);
 
-/** What was tested is the run that this job follows: its name, id and attempt tell it apart, not those of this job. */
+/** The tests ran in the run that this job follows: its name, id and attempt tell it apart, not those of this job. */
 function afterRun(run: Followed, env: Environment): Partial<RunInfo> {
   const about: Partial<RunInfo> = {
     ...(run.name && { pipelineName: run.name }),

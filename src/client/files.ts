@@ -14,7 +14,7 @@ interface ExpandedFiles {
 }
 
 interface ReportFiles extends ExpandedFiles {
-  /** What was found and is a whole document of another kind. */
+  /** Files that were found and are whole documents of another kind. */
   leftOut: string[];
 }
 

@@ -53,7 +53,7 @@ export const inGithubMessage = (parts: readonly string[]): string => escaped(par
 export const inGithubProperty = (text: string): string =>
   escaped(inLog(text)).replace(/:/g, '%3A').replace(/,/g, '%2C');
 
-/** What the runner unescapes. */
+/** Escapes that the runner undoes. */
 const escaped = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
 
 /** JSON in which no text holds a command, nor anything that a terminal obeys. Parsed, it is the same value. */

@@ -120,7 +120,7 @@ async function pushPending(folder: string, flags: TargetFlags & WaitFlags): Prom
   finish([...results, ...problems], flags);
 }
 
-/** Undefined: any will do. */
+/** Whether a name differs from the one that was asked for, if one was. */
 const isOther = (name: string, meant: string | undefined): boolean =>
   meant !== undefined && name.toLowerCase() !== meant.toLowerCase();
 

@@ -7,11 +7,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Flags that say what a run tested. */
 export type SubjectFlag = 'commit' | 'branch' | 'pullRequest';
 
-/** What the environment cannot know of a run, such as because its job starts on behalf of another one. */
+/** A part of a run that the environment cannot know, such as when a job starts on behalf of another one. */
 export interface Doubt {
   /** Begins a sentence that ends with the flags. */
   why: string;
-  /** Of each group, one flag is needed; without it nothing may be sent, because it could count for the wrong branch. */
+  /** One flag of each group is needed; without it nothing may be sent, because it could count for the wrong branch. */
   needs: readonly (readonly SubjectFlag[])[];
 }
 

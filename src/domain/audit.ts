@@ -35,7 +35,7 @@ type AuditActorKind = (typeof AUDIT_ACTOR_KINDS)[number];
 export interface AuditActor {
   kind: AuditActorKind;
   name: string;
-  /** Of a key, and of a session that was made from one. */
+  /** The key that acted, or from which the session was made. */
   keyId?: string | null;
   sessionId?: string | null;
   /** Who the person is at the identity provider, or at the system on which a command ran. */
@@ -44,7 +44,7 @@ export interface AuditActor {
   requestId?: string | null;
 }
 
-/** What was done. Its actor and its moment come with the writing. */
+/** A change that was made. Its actor and its moment come with the writing. */
 export interface AuditDeed {
   action: AuditAction;
   /** Null for what has no id. */

@@ -27,9 +27,9 @@ export interface CiJob {
   isForPullRequest: boolean;
   /** Whether what started the job is a change of the branch, or someone who may change it. */
   isOfItsRef: boolean;
-  /** What the token says about the run if the ref is what ran. */
+  /** The run as the token tells it, if its ref is what ran. */
   ofRef: ClaimedRun;
-  /** What it says if the ref is not what ran. */
+  /** The run as the token tells it, if its ref is not what ran. */
   otherwise: ClaimedRun;
   /** Names the token if the CI makes a new one each time that it is asked; undefined: steps of a job share one. */
   onceOnly: string | undefined;

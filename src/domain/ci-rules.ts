@@ -1,5 +1,5 @@
 /**
- * What jobs of a CI get for its word, an identity token. A rule is a sentence, as for signing in (sign-in-rules.ts): whose
+ * Rules that say what a job of a CI gets for its identity token. A rule is a sentence, as for signing in (sign-in-rules.ts): whose
  * jobs, scope, where, then conditions. The first rule that fits decides; jobs that none fits get nothing.
  *
  * @example

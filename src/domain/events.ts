@@ -31,7 +31,7 @@ export type EventActor = {
 /** An event before it is written: it gets its id and time then. */
 export interface NewEvent<T extends EventType = EventType> {
   type: T;
-  /** What caused it: `@login`, the name of a key, a rule. */
+  /** Its cause: `@login`, the name of a key, a rule. */
   trigger: string;
   /** Null for an event without a pull request. */
   pullRequest: number | null;

@@ -85,8 +85,8 @@ export function normaliseMessage(message: string): string {
 const BRIEF_LENGTH = 200;
 
 /**
- * What stands for the fingerprint of a message when there is no time for it: its beginning, without numbers. It takes a
- * hundredth of the time, and tells fewer failures apart or together.
+ * Stands for the fingerprint of a message when there is no time for one: its beginning, without numbers. It takes a
+ * hundredth of the time, and recognises fewer failures as the same.
  */
 export const briefFingerprint = (message: string): string =>
   message.slice(0, BRIEF_LENGTH).toWellFormed().replace(/\d+/g, '<n>').replace(/\s+/g, ' ').trim();

@@ -116,7 +116,7 @@ const HALF = 2 ** 32;
 const PLACE_BITS_OF_UPPER = 32 - VARIANT_BITS;
 
 /**
- * What all results of one test in its source have in common, as a number of 52 bits, and the rest of the id.
+ * The part of an id that all results of one test in its source share, as a number of 52 bits, and the rest of the id.
  *
  * @param upper the upper 32 bits of the id
  * @param lower the lower ones
@@ -126,7 +126,7 @@ export const splitExecutionId = (upper: number, lower: number): { place: number;
   variant: upper >>> PLACE_BITS_OF_UPPER,
 });
 
-/** What refused uploads have in common that are listed as one. */
+/** Names refused uploads that are listed as one. */
 export function refusalKindOf({ owner, repository, ...refusal }: Refusal): string {
   const { pipelineName, jobName, branch, format, sender, reason } = refusal;
   const path = `${owner}/${repository}`.toLowerCase();

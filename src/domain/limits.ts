@@ -122,7 +122,7 @@ export const ARRAY_LENGTH_MAX = 255;
  * which JSON may write with twelve bytes.
  */
 export const JSON_BODY_BYTES_MAX = 256 * 1024;
-/** What a browser signs in with. */
+/** The body with which a browser signs in. */
 export const SIGN_IN_BODY_BYTES_MAX = 4 * 1024;
 /** Names of tests that one request may ask about, and the bytes of its body. */
 export const CHECKED_NAMES_MAX = 10_000;

@@ -5,7 +5,7 @@ export interface Home {
   /** The suites around it, from the outermost in. */
   suites: readonly string[];
   file: string | null;
-  /** What one runner ran the same files for, such as a browser. */
+  /** A variant for which one runner ran the same files, such as a browser. */
   project: string | null;
   /** The class that the report gives; null if it says nothing about the test. */
   className: string | null;
@@ -26,7 +26,7 @@ export function namesOf(name: string, homes: readonly Home[]): string[] {
     const around = suites.at(-1) === className ? suites.slice(0, -1) : suites;
     const file = byFile && home.file !== null ? home.file.slice(folderLength) : '';
     const difference = [...(bySuites ? around : []), file].filter((part) => part !== '');
-    // What stands in no suite keeps the name.
+    // A test in no suite keeps the name.
     return difference.length === 0 ? name : [...difference, className, ownName].filter((part) => part).join('.');
   });
 }

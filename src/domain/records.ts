@@ -23,7 +23,7 @@ import type { Status } from './status.ts';
  */
 export type Listing = 'never' | 'attempts' | 'reruns' | 'repeats';
 
-/** What a record is to the one before it of the same test. */
+/** How a record relates to the one before it of the same test. */
 export type Part =
   | 'whole'
   /** More about the same attempt, such as an error after a failure. */
@@ -57,7 +57,7 @@ export interface Settled<R> {
   joined: string[];
 }
 
-/** What all records of a report are. */
+/** The executions of which all records of a report tell. */
 export function settled<R extends TestRecord>(records: readonly R[]): Settled<R> {
   const byName = grouped(records, ({ name }) => name);
   const result: Settled<R> = { executions: [], renamed: [], joined: [] };
@@ -101,7 +101,7 @@ interface Executions<R> {
   areNamesakes: boolean;
 }
 
-/** What the records of one test in one place are, in the order of the report. */
+/** The executions of one test in one place, in the order of the report. */
 function executionsOf<R extends TestRecord>(records: readonly R[]): Executions<R> {
   const whole = withAdditions(records);
   const listing = whole[0]?.listing;

@@ -1,5 +1,5 @@
 /**
- * What a credential may say about the run of a report: docs/decisions.md, "Who may speak for main". Everything that is
+ * Limits what a credential may say about the run of a report: docs/decisions.md, "Who may speak for main". Everything that is
  * uploaded with a bound credential passes through {@link boundRun}.
  */
 import { z } from 'zod';
@@ -40,7 +40,7 @@ export function boundsOfKey(
   return { pull_requests_only: false, branches: branches.map(shortBranch), is_confined: false, run: {} };
 }
 
-/** What is wrong with the bounds of a new key; undefined: nothing. A quarantine holds on every branch, so no bound key makes one. */
+/** The fault of the bounds of a new key, if any. A quarantine holds on every branch, so no bound key makes one. */
 export function unboundable(
   scope: KeyScope,
   pullRequestsOnly: boolean,

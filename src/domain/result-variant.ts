@@ -11,7 +11,7 @@ import type { Status } from './status.ts';
 export interface ReportedResult {
   status: Status;
   isFlaky: boolean;
-  /** As reported, in order. */
+  /** In the order in which they were reported. */
   failures: readonly (readonly [attempt: number, type: string | null, message: string | null, stack: string | null])[];
 }
 

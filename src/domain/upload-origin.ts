@@ -9,7 +9,7 @@ export interface UploadOrigin {
   commit: string | null;
   branch: string | null;
   pullRequest: number | null;
-  /** Of its reports. */
+  /** The format of its reports. */
   format: string | null;
   /** The name of the key, or of the person, that sent it. */
   sender: string | null;
@@ -31,7 +31,7 @@ export const NO_ORIGIN: UploadOrigin = {
 export interface Refusal extends UploadOrigin {
   owner: string;
   repository: string;
-  /** What the answer to it said. */
+  /** The sentence of its answer. */
   reason: string;
 }
 

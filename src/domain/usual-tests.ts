@@ -15,7 +15,7 @@ export interface UsualTests {
 export const USUAL_DAYS = 14;
 /** Fewer runs say nothing about what is usual. */
 export const USUAL_RUNS_MIN = 5;
-/** Of a job with fewer tests, half may be gone for many reasons. */
+/** Half of the tests of a smaller job may be gone for many reasons. */
 const USUAL_TESTS_MIN = 10;
 /** Far fewer: less than a half. */
 const SHARE_MAX = 0.5;

@@ -255,7 +255,7 @@ async function readEvaluated(
   return ids.size === 0 ? stored : stored.filter(({ executionId }) => !ids.has(String(executionId)));
 }
 
-/** What the runs mean in which some executions went wrong, and those that contradictions name. */
+/** The meaning of runs in which some executions went wrong, and of those that contradictions name. */
 async function readMeaningsOf(
   { tx, repositoryId }: Pick<JudgeAgainStores, 'tx' | 'repositoryId'>,
   executions: readonly IdentifiedExecution[],

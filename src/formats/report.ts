@@ -175,7 +175,7 @@ export class Report {
     return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
   }
 
-  /** What the records are, in the order of the report. */
+  /** The executions of which the records tell, in the order of the report. */
   #executions(): Kept[] {
     const { executions, renamed, joined } = settled(this.#kept);
     if (renamed.length > 0) for (const { name } of executions) this.#countName(name.length);
@@ -200,7 +200,7 @@ export class Report {
       function: kept.function,
       isFlaky,
       isRetried,
-      // Of an attempt that was to be run again, or of what is to be done.
+      // The failures would be those of an attempt that was run again, or of a test that is to be done.
       failures: status === 'skipped' ? [] : kept.failures,
       source,
       key: this.#keyOf(kept.place),

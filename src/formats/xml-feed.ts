@@ -34,11 +34,11 @@ interface SaxState {
 
 /** A reference as XML has them, whether its entity is known or not. */
 const REFERENCE = /&(?:#\d{1,10}|#x[\da-f]{1,8}|[a-z_:][\w:.-]{0,63});/iy;
-/** What may still become one. */
+/** The beginning of a text that may still become one. */
 const REFERENCE_BEGUN = /&(?:#\d{0,10}|#x[\da-f]{0,8}|[a-z_:][\w:.-]{0,63})?$/iy;
 /** A character that begins nothing costs as much as so many of markup. */
 const CHARACTER_MARKUP = 64;
-/** What may follow a `<` that opens something. */
+/** Characters that may follow a `<` that opens something. */
 const AFTER_OPENING = /[a-z_:/!?\u0080-\uffff]/i;
 
 const { STATE } = sax as unknown as { STATE: Readonly<Record<string, number>> };

@@ -120,7 +120,7 @@ class XmlReader {
     this.#parser.close();
   }
 
-  /** What a command prints to standard output before a report that goes there, too. */
+  /** Lines that a command prints to standard output before a report that goes there, too. */
   #withoutPreamble(text: string): string {
     if (/^\s*(?:<|$)/.test(text)) return text;
     const starts = ['<?xml', ...this.report.roots.map((root) => `<${root}`)].map((start) => text.indexOf(start));

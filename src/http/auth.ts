@@ -25,7 +25,7 @@ export interface Credential {
   readonly grant?: Grant;
   /** Shown by `GET /v1/application`; undefined for credentials other than application keys. */
   readonly application?: Application;
-  /** What its reports may say about their run; undefined: anything. */
+  /** Limits what its reports may say about their run; undefined: nothing is limited. */
   readonly bounds?: ReportBounds;
   /** Undefined for credentials other than sessions. */
   readonly session?: {

@@ -16,7 +16,7 @@ const VERSION = 1;
 
 /** Texts up to this length are held whole. */
 const WHOLE_LENGTH_MAX = 80;
-/** What is held of a longer one: with its digest more than {@link WHOLE_LENGTH_MAX}, so it is never taken for a whole text. */
+/** The kept beginning of a longer one: with its digest more than {@link WHOLE_LENGTH_MAX}, so never taken for a whole text. */
 const START_LENGTH = 56;
 const SHORTENED_LENGTH_MAX = 100;
 

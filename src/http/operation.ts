@@ -341,7 +341,7 @@ function recallerOf<P, Q extends QueryShape, B>(
 
 /** Bodies in memory of those who have shown a credential, and of those who need none, who cannot take the others' room. */
 const CALLERS_ROOM = new BodyRoom(64 * 1024 * 1024);
-const STRANGERS_ROOM = new BodyRoom(8 * 1024 * 1024);
+export const STRANGERS_ROOM = new BodyRoom(8 * 1024 * 1024);
 
 /** The most bytes that an operation reads of a JSON body. */
 export const bodyBytesMaxOf = ({ bodyBytesMax = JSON_BODY_BYTES_MAX }: OperationDescription): number => bodyBytesMax;

@@ -56,14 +56,14 @@ export class RefusalNotes {
   }
 }
 
-/** What is wrong with an upload as a whole. Not that there is no room for it: it is sent again. */
+/** The fault of an upload as a whole. A lack of room is none: the upload is sent again. */
 const NOTED: ReadonlySet<number> = new Set([403, 413, 415, 422]);
 
 export interface RefusedRequest {
   repository: { owner: string; name: string };
   format: string;
   credential: Credential | undefined;
-  /** As sent: the query may be what is wrong. */
+  /** The query as it was sent, because it may be at fault. */
   url: URL;
 }
 

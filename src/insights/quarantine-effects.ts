@@ -72,7 +72,7 @@ export function mountQuarantineEffects(app: AnyElysia, http: Http, deps: common.
       const repository = await deps.repositories.find(path.owner, path.repository);
       if (!repository) return { body: { effects: [], is_complete: true } };
       const { quarantines, revision } = await deps.quarantines.snapshot(repository.id);
-      // Of one revision, fewer are left when some have ended.
+      // Within a revision, fewer are left when some have ended.
       const key = `${repository.id}:${revision}:${quarantines.length}`;
       const kept = answers.get(key);
       if (kept) return { body: kept };

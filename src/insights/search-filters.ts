@@ -29,7 +29,7 @@ interface Identity {
   jobName: string;
 }
 
-/** What a filter is asked of, and when; milliseconds since the epoch. */
+/** The tests that a filter is asked about, and when; milliseconds since the epoch. */
 interface AskedAbout {
   repositoryId: string;
   now: number;

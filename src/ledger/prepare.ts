@@ -40,7 +40,7 @@ export interface PreparedChunk {
   chunkIndex: number;
   chunkCount: number;
   receivedAt: number;
-  /** Of its reports; null if the producer does not say. */
+  /** The format of its reports; null if the producer does not say. */
   format: string | null;
   /** Who sent it; null if the producer does not say. */
   sender: string | null;

@@ -30,7 +30,7 @@ export interface Receipt extends UploadOrigin {
   refusals: number;
 }
 
-/** What a job says of the origin of its executions. */
+/** The origin of executions, as their job says it. */
 export const originOfJob = ({ run, format, sender }: Pick<TestRunsJob, 'run' | 'format' | 'sender'>): UploadOrigin => ({
   pipelineName: run.pipeline_name,
   jobName: run.job_name,
@@ -43,7 +43,7 @@ export const originOfJob = ({ run, format, sender }: Pick<TestRunsJob, 'run' | '
   sender,
 });
 
-/** What the chunks of an upload have in common. */
+/** The values that the chunks of an upload have in common. */
 function originOfChunks(chunks: readonly Chunk[]): UploadOrigin {
   const common = <T>(partOf: (chunk: Chunk) => T): T | null => {
     const [first, ...others] = new Set(chunks.map(partOf));
@@ -117,10 +117,8 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
   };
 }
 
-export const receiptOfRefusal = ({ refusedAt, reason, ...refused }: RefusedUpload): Receipt => ({
-  ...refused,
-  status: 'refused',
-  receivedAt: refusedAt,
+/** The fields of a receipt of which nothing was stored. */
+export const NOTHING_STORED = {
   storedAt: null,
   accepted: 0,
   duplicate: 0,
@@ -129,6 +127,13 @@ export const receiptOfRefusal = ({ refusedAt, reason, ...refused }: RefusedUploa
   onDefaultBranch: 0,
   rejections: [],
   warnings: [],
+} as const satisfies Partial<Receipt>;
+
+export const receiptOfRefusal = ({ refusedAt, reason, ...refused }: RefusedUpload): Receipt => ({
+  ...refused,
+  status: 'refused',
+  receivedAt: refusedAt,
+  ...NOTHING_STORED,
   failure: reason,
 });
 

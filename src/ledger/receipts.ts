@@ -15,7 +15,14 @@ import { unpack } from '../queue/encoding.ts';
 import type { Producers } from '../queue/producer.ts';
 import { chunkJobId, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
 import { bundleJobIds, bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
-import { assembleReceipt, chunkColumns, originOfJob, type Receipt, receiptOfRefusal } from './receipt.ts';
+import {
+  assembleReceipt,
+  chunkColumns,
+  NOTHING_STORED,
+  originOfJob,
+  type Receipt,
+  receiptOfRefusal,
+} from './receipt.ts';
 import { type ListedReceipt, listReceipts, type ReceiptListRequest } from './receipt-list.ts';
 
 /** How long a receipt can be read, far longer than any job waits for one. */
@@ -109,14 +116,7 @@ export class ReceiptStore {
       id: uploadId,
       status: 'failed',
       receivedAt: new Date(job.received_at),
-      storedAt: null,
-      accepted: 0,
-      duplicate: 0,
-      rejected: 0,
-      conflicting: 0,
-      onDefaultBranch: 0,
-      rejections: [],
-      warnings: [],
+      ...NOTHING_STORED,
       failure: letter.reason,
       refusals: 0,
     };

@@ -21,7 +21,7 @@ interface Outage {
   /** Since the last line. */
   unsaid: number;
   error: unknown;
-  /** What failed in it. */
+  /** The loops and queues that failed in it. */
   work: Set<string>;
 }
 
@@ -58,7 +58,7 @@ export class Outages {
     this.#timer ??= setInterval(() => this.look(), TICK_MS).unref();
   }
 
-  /** What may have failed before has worked. */
+  /** A loop or queue that may have failed before has worked. */
   worked(work: string): void {
     if (this.#open.size === 0) return;
     for (const outage of this.#open.values()) if (outage.work.has(work)) outage.workedAt = this.now();
@@ -88,7 +88,7 @@ export class Outages {
 
 const byLog = new WeakMap<Logger, Outages>();
 
-/** Those of a process: everything that logs to the same place shares them. */
+/** The outages of a process: everything that logs to the same place shares them. */
 export function outagesOf(log: Logger): Outages {
   const known = byLog.get(log) ?? new Outages(log);
   byLog.set(log, known);

@@ -134,7 +134,7 @@ export function mountAudit(app: AnyElysia, http: Http, { db, clock }: { db: Data
 
 /** Throws 422 for an empty window. */
 function windowOf({ from, to }: Asked, now: number): Window {
-  // What happens in this millisecond belongs to it.
+  // This millisecond belongs to it.
   const end = to ?? now + 1;
   const start = from ?? Math.max(end - WINDOW_DAYS * DAY_MS, MOMENT_MIN);
   if (start < end) return { start, end };

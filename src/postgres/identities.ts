@@ -94,7 +94,7 @@ function placeOf(passMs: number, text: string): { at: Position; commit: string }
   return { at: { finishedAt: passMs, runId, runAttempt: Number(attempt), executionId: BigInt(executionId) }, commit };
 }
 
-/** What lists of numbers hold after the first three, as texts of arrays: mostly nothing. */
+/** The numbers of each list after the first three, as texts of arrays: mostly none. */
 const restColumn = (lists: readonly (readonly number[])[]): SQL =>
   textColumn(lists.map((list) => (list.length <= 3 ? '{}' : `{${list.slice(3).join()}}`)));
 
@@ -331,7 +331,7 @@ export async function countExecutions(
 const keyRow = identityRow.pick({ test_id: true, pipeline_name: true, job_name: true });
 const countRow = keyRow.extend({ executions: z.number() });
 
-/** Those of some identities that have run on the default branch, by `identityKey`. */
+/** Which of some identities have run on the default branch, by `identityKey`. */
 export async function ranAmong(tx: Executor, repositoryId: string, asked: readonly Identity[]): Promise<Set<string>> {
   if (asked.length === 0) return new Set();
   const { rows } = await tx.execute(sql`

@@ -11,7 +11,7 @@ export interface RefusedBlocks {
   ids: readonly number[];
   /** Age of the oldest; 0 if there is none. */
   seconds: number;
-  /** What ClickHouse said last; null if there is none. */
+  /** The last refusal of ClickHouse; null if there is none. */
   reason: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface NewSession {
   owner: string | null;
   /** Null: all repositories of the owner. */
   repositories: string[] | null;
-  /** Those of its key. Null or absent: its reports may say anything. */
+  /** The bounds of its key. Null or absent: its reports may say anything. */
   bounds?: ReportBounds | null;
 }
 
@@ -32,7 +32,7 @@ export interface BeginOptions {
   requestId?: string;
 }
 
-/** What the provider said of a person when it was asked again. */
+/** The provider's answer when it was asked again about a person. */
 export interface Confirmation extends Pick<NewSession, 'scope' | 'owner' | 'repositories'> {
   renewal: Uint8Array;
 }

@@ -256,7 +256,7 @@ export class SessionStore {
     await onPostgres(() => this.db.update(sessions).set({ confirmingSince: null }).where(eq(sessions.id, id)));
   }
 
-  /** As it is stored now; undefined if it has ended. */
+  /** The stored session; undefined if it has ended. */
   async reload(token: string): Promise<Session | undefined> {
     this.#cache.clear();
     return this.authenticate(token);

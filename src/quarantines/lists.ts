@@ -34,7 +34,7 @@ const FAILURE_ID_WEIGHT = 60;
 export interface QuarantineList extends Omit<QuarantineSnapshot, 'now'> {
   repositoryId: string;
   byId: ReadonlyMap<string, Quarantine>;
-  /** What is added to a time since the start of this process for the time of PostgreSQL. */
+  /** Added to a time since the start of this process, it gives the time of PostgreSQL. */
   clockOffset: number;
   /** When the next of them ends, since the start of this process. */
   nextEndAt: number;
@@ -110,7 +110,7 @@ export class QuarantineLists {
 
   /** An answer made from a list, encoded once per `query`, which names what else the answer depends on. */
   encoded(list: QuarantineList, query: string, encode: () => EncodedBody): EncodedBody {
-    // Of one revision, a list changes only when quarantines end, and then it is shorter.
+    // Within a revision, a list changes only when quarantines end, and then it is shorter.
     const key = `${list.repositoryId}:${list.revision}:${list.quarantines.length}:${query}`;
     const known = this.#answers.get(key);
     if (known) return known;

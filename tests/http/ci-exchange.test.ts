@@ -247,7 +247,9 @@ describe('the keys of an issuer', () => {
     });
     try {
       const token = await away.sign(claimsOf(), { now: now() });
-      const ask = () => fresh.request('/v1/auth/ci', { method: 'POST', token: null, body: JSON.stringify({ token }) });
+      const headers = { 'content-type': 'application/json' };
+      const ask = () =>
+        fresh.request('/v1/auth/ci', { method: 'POST', token: null, headers, body: JSON.stringify({ token }) });
       const refused = await ask();
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
       away.isAway = false;

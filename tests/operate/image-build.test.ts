@@ -9,7 +9,10 @@ import { makeFolder } from '../support/folder.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-test.skipIf(Bun.which('buildah') === null)('a builder finds everything that the stages copy from a checkout', () => {
+const hasBuilder = Bun.which('buildah') !== null;
+if (!hasBuilder) console.error('skipped: no image is built, because buildah is not installed');
+
+test.skipIf(!hasBuilder)('a builder finds everything that the stages copy from a checkout', () => {
   const folder = makeFolder('image');
   const run = (...command: string[]) => {
     const { exitCode, stderr } = Bun.spawnSync(command, { cwd: ROOT, stderr: 'pipe', stdout: 'ignore' });

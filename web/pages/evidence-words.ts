@@ -1,4 +1,4 @@
-/** What is known of a failure on a commit, in words. */
+/** The evidence about a failure on a commit, in words. */
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import { formatCount } from '../ui/format.ts';
 

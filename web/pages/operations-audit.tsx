@@ -36,7 +36,7 @@ const DEEDS: Record<Entry['action'], string> = {
 };
 const ACTIONS = Object.keys(DEEDS).filter((name): name is Entry['action'] => name in DEEDS);
 
-/** As far back as entries are kept by default. */
+/** Entries are kept for this long by default. */
 const DAYS = 365;
 const DAY_MS = 86_400_000;
 

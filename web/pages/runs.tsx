@@ -54,7 +54,7 @@ export function Runs() {
   );
 }
 
-/** Of a run in which nothing passed or failed, neither is said. */
+/** A run in which nothing passed or failed has neither. */
 function Outcome({ run: { passed, failed } }: { run: Run }) {
   const colour = failed > 0 ? 'text-broken' : passed > 0 ? 'text-healthy' : 'text-soft';
   const word = failed > 0 ? `✕ ${formatCount(failed)} failed` : passed > 0 ? '✓ passed' : 'nothing ran';

@@ -17,7 +17,7 @@ export function SignIn() {
   const entering = useMutation({
     mutationFn: signIn,
     onSuccess: ({ body }) => {
-      // What is kept may be of someone else.
+      // The kept answers may be those of someone else.
       client.clear();
       client.setQueryData(sessionQuery.queryKey, body);
       router.history.replace(router.options.basepath + view);

@@ -1,4 +1,4 @@
-/** What an explanation says of one pipeline and CI job, in words. */
+/** The explanation of one pipeline and CI job, in words. */
 import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import { formatCount, formatCounted, formatProbability, formatShare } from '../ui/format.ts';
 

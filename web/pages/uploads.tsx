@@ -1,4 +1,4 @@
-/** What was uploaded to a repository, and what was refused: where people look when their results do not appear. */
+/** The uploads of a repository, also refused ones: where people look when their results do not appear. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTitle } from '../ui/title.ts';
 import { Uploads as List, ProblemFilter } from '../ui/upload-list.tsx';

@@ -177,7 +177,7 @@ function optionsOf(
   };
 }
 
-/** What a bar covers; seconds. */
+/** The time that a bar covers; seconds. */
 const spanOf = (at: number, width: number): string => formatUtcSpan(at * 1_000, (at + width) * 1_000);
 
 /** A canvas knows no `light-dark()`. */

@@ -1,4 +1,4 @@
-/** What a quarantine has excused, in words. */
+/** The effect of a quarantine in words. */
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import { formatCount, formatCounted } from './format.ts';
 

@@ -10,7 +10,7 @@ export type Upload = UploadList['uploads'][number];
 
 type Outcome = { word: string; colour: string };
 
-/** What people want to know first: `stored` is said only of an upload of which something was. */
+/** The outcome comes first. `stored` is said only of an upload of which something was. */
 function outcomeOf({ status, accepted, duplicate, rejected, conflicting, warnings }: Upload): Outcome {
   if (status === 'refused') return { word: 'refused', colour: 'text-broken' };
   if (status === 'failed') return { word: 'failed', colour: 'text-broken' };

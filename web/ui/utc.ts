@@ -27,7 +27,7 @@ export const formatUtcDay = (at: number): string => DAY.format(at);
 export const formatUtcTick = (at: number, isWholeDay: boolean): string =>
   (isWholeDay || isMidnight(at) ? DAY : TIME).format(at);
 
-/** What a span covers: whole days by their names, the last one included; else its moments. */
+/** A span in words: whole days by their names, the last one included; else its moments. */
 export function formatUtcSpan(start: number, end: number): string {
   if (!isMidnight(start) || !isMidnight(end)) return `${MOMENT.format(start)} – ${MOMENT.format(end)} UTC`;
   return end - start === DAY_MS

@@ -50,7 +50,7 @@ export const whyCommand = (): Command =>
 /** A name may hold what the search takes for a wildcard. */
 const literally = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
 
-/** As the page says it. */
+/** Rounded like the page does it. */
 export function sharesInWords(
   details: Pick<TestDetails, 'failure_ratio' | 'flakiness_ratio' | 'success_ratio'>,
 ): string {

@@ -93,7 +93,7 @@ function eventOf(line: string): GoEvent | 'foreign' | null {
 
 export const isEvent = (value: unknown): boolean => ACTIONS.has(eventSchema.safeParse(value).data?.Action ?? '');
 
-/** Of an event that is not as Go writes it. */
+/** An event that is not as Go writes it still has an action. */
 const actionSchema = z.object({ Action: z.unknown() }).refine(({ Action }) => Action !== undefined);
 
 const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);

@@ -25,7 +25,7 @@ export class Output {
   readonly #crash: string[] = [];
   #crashLength = 0;
   #crashText: string | null = null;
-  /** What a line says of a crash after other output, until it turns out to be one. */
+  /** The part of a line that speaks of a crash after other output, until it turns out to be one. */
   #suspected: string | null = null;
   #hasRace = false;
 

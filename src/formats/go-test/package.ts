@@ -55,7 +55,7 @@ export class GoPackage {
   #hasFailedTest = false;
   /** The test that ended the process, with all others that were running. Null again once another test begins. */
   #crashedTest: string | null = null;
-  /** Of a test that passed, but whose output says why the package fails: Go adds to it what is printed after it. */
+  /** The output of a test that passed, but says why the package fails: Go adds to it all that is printed later. */
   #strayOutput: Output | null = null;
 
   /** @param round how often the package ran before */
@@ -205,7 +205,7 @@ export class GoPackage {
     return { records: this.records, isCached: this.#isCached, unfinished, crash };
   }
 
-  /** What kept tests of the package from running. */
+  /** The trouble that kept tests of the package from running. */
   #crash(buildOutput: string | null): string | null {
     if (buildOutput !== null || this.#isBuildFailed) return 'it was not built';
     const timeout = [this.#output, this.#strayOutput].find((output) => output?.timeout)?.timeout;

@@ -8,7 +8,7 @@ export interface StatedResult {
   test: string;
   status: Status;
   seconds: number;
-  /** What the test printed before. */
+  /** Output of the test in front of it. */
   before: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a suite announces, and what is in it. A runner that stops early, or whose process dies, may have announced more
+ * The counts that a suite announces, beside those of its tests. A runner that stops early, or whose process dies, may have announced more
  * tests or failures than it wrote down; then it is unknown what the others would have shown.
  */
 import { counted } from '../report.ts';
@@ -37,7 +37,7 @@ export const announcedBy = (attributes: XmlAttributes, framework: string | null)
 export const withTest = (announced: Announced, test: XmlAttributes): Announced =>
   announced.mayBeDoctest && test.status === 'run' ? { ...announced, areAssertions: true } : announced;
 
-/** What a suite counts for the suite around it: what it announced is not missed there once more. */
+/** The counts of a suite for the suite around it: tests that it announced are not missed there once more. */
 export const countedAround = ({ tests, failures, areAssertions }: Announced, present: Present): Present => ({
   // Some runners count a suite within a suite as one test.
   tests: Math.max(1, present.tests, areAssertions ? 0 : tests),

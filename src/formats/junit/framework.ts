@@ -39,7 +39,7 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
   vitest: 'never',
 };
 
-/** What wrote a suite, where that matters for what its tests mean. */
+/** The writer of a suite, where the meaning of its tests depends on it. */
 export type Writer = 'surefire' | 'testng' | null;
 
 /** TestNG has its own reporter, which writes times like no other. */

@@ -1,4 +1,4 @@
-/** What attributes of a JUnit report say about how a test ended. */
+/** How a test ended, from the attributes of a JUnit report. */
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
 import type { XmlAttributes } from '../xml.ts';

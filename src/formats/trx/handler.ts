@@ -78,7 +78,7 @@ export class TrxHandler implements XmlHandler {
   /** Results of any kind, also those that sum up others, and those of them that failed. */
   #resultCount = 0;
   #failedCount = 0;
-  /** What the summary counts. */
+  /** The counts of the summary. */
   #counters: XmlAttributes = {};
   #outcome = '';
   /** Collects the text that is being read. */
@@ -257,7 +257,7 @@ export class TrxHandler implements XmlHandler {
 const nameOf = (ownName: string, className: string): string =>
   className === '' || ownName.startsWith(`${className}.`) ? ownName : `${className}.${ownName}`;
 
-/** As xUnit shows a name with line breaks in an error of the run. */
+/** xUnit shows a name with line breaks like this in an error of the run. */
 const onOneLine = (name: string): string =>
   name.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 

@@ -1,6 +1,6 @@
 /** Errors of a test run: those that say nothing but that a test failed, and those that say more. */
 
-/** What is known of the failed results of a report. */
+/** The failed results of a report, to recognise errors that only repeat them. */
 export interface FailedResults {
   /** Names as the adapter shows them, and with their classes. */
   names: ReadonlySet<string>;
@@ -9,7 +9,7 @@ export interface FailedResults {
 
 /** `[xUnit.net 00:00:00.41]     Shop.CartTests.Pays [FAIL]`; without the brackets of xUnit, another adapter's. */
 const FAILED_TEST = /^(?:\[xUnit\.net [\d:.]+\])?\s*(\S.*\S|\S)\s+\[FAIL\]$/;
-/** What xUnit adds to a failed test, further in: its message and its stack trace. */
+/** xUnit adds message and stack trace to a failed test, further in. */
 const DETAIL = /^\[xUnit\.net [\d:.]+\] {6,}/;
 /** By the adapter of NUnit. All tests of the fixture fail, then. */
 const FAILED_SETUP = /^(?:OneTimeSetUp|SetUp|Set up) failed for (?:test )?fixture (.+)$/i;

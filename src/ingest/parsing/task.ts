@@ -39,7 +39,7 @@ export const parseTaskSchema = z.object({
   isGzip: z.boolean(),
   limits: limitsSchema,
   executionsMax: z.int().optional(),
-  /** Those of the credential; absent: reports may say anything. */
+  /** The bounds of the credential; absent: reports may say anything. */
   bounds: reportBoundsSchema.optional(),
   uploadId: z.string(),
   /** Who sends it; null if it is not known. */

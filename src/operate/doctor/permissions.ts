@@ -88,7 +88,7 @@ const refused = (clickhouse: ClickHouse, what: string, error: unknown): Finding 
     remedyFor(clickhouse, error) ?? 'Correct what ClickHouse names.',
   );
 
-/** What helps if its user may not do something; undefined if that is not the trouble. */
+/** The remedy if its user may not do something; undefined if that is not the trouble. */
 export function remedyFor({ isSharded }: Pick<ClickHouse, 'isSharded'>, error: unknown): string | undefined {
   if (isReadOnly(error)) return READ_ONLY_ADVICE;
   if (refusalOf(error)?.code !== ACCESS_DENIED) return undefined;

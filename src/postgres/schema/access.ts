@@ -15,7 +15,7 @@ export const applicationKeys = schema.table(
     scope: text({ enum: KEY_SCOPES }).notNull(),
     /** The names of the repositories that the key is for; null: all of the owner's. */
     repositories: text().array(),
-    /** What its reports may say about their run; null: anything. */
+    /** Limits what its reports may say about their run; null: nothing is limited. */
     bounds: jsonb().$type<ReportBounds>(),
     /** Subject of the CI's identity token for which it was made; null: an operator made it. */
     ciSubject: text('ci_subject'),
@@ -62,7 +62,7 @@ export const sessions = schema.table(
     owner: text(),
     /** Null: all of the owner's. */
     repositories: text().array(),
-    /** Those of its key. */
+    /** The bounds of its key. */
     bounds: jsonb().$type<ReportBounds>(),
     createdAt: moment('created_at').notNull(),
     lastUsedAt: moment('last_used_at').notNull(),

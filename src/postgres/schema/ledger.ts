@@ -105,7 +105,7 @@ export const refusedUploads = schema.table(
   'refused_uploads',
   {
     id: uuid().primaryKey(),
-    /** As they were sent; compared without case. */
+    /** Written as they were sent; compared without case. */
     owner: text().notNull(),
     repository: text().notNull(),
     /** A digest of the path and of what refusals that count as one have in common. */

@@ -11,6 +11,7 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** The library is there for Linux with glibc on x64 only. */
 export const hasRealClickHouse = existsSync(LIBRARY);
+if (!hasRealClickHouse) console.error('skipped: a real ClickHouse server runs on Linux with x64 and glibc only');
 
 /** A user with exactly the rights that the documents name, but those of a name in the list. */
 export function grantedUser(profile: User['profile'] = {}, without = /^$/): User {
