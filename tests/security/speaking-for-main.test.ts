@@ -264,7 +264,13 @@ test('a key for branches sends reports of these branches only, by reports and by
 describe('with an identity token', () => {
   const keyFor = async ({ name }: Case, more: Record<string, unknown> = {}): Promise<string> => {
     const token = await ci.sign(githubClaims(`${owner}/${name}`, more), { now: app.stores.clock.now() });
-    const response = await app.request('/v1/auth/ci', { method: 'POST', token: null, body: JSON.stringify({ token }) });
+    const response = await app.request('/v1/auth/ci', {
+      method: 'POST',
+      token: null,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+    expect(response.status).toBe(201);
     return ((await response.json()) as { token: string }).token;
   };
   const runsOf = async ({ base }: Case) => {
