@@ -11,8 +11,19 @@ export interface UsualTests {
   median: number;
 }
 
-/** Days before the run that are looked at. */
-export const USUAL_DAYS = 14;
+const WEEK_DAYS = 7;
+
+/**
+ * The days whose runs say what is usual on a day: its week and the two before. All days of a week share them, so they are
+ * read once for it.
+ *
+ * @param day number of a day since 1970
+ */
+export function usualDaysOf(day: number): { firstDay: number; lastDay: number } {
+  const week = day - (day % WEEK_DAYS);
+  return { firstDay: Math.max(0, week - 2 * WEEK_DAYS), lastDay: week + WEEK_DAYS - 1 };
+}
+
 /** Fewer runs say nothing about what is usual. */
 export const USUAL_RUNS_MIN = 5;
 /** Half of the tests of a smaller job may be gone for many reasons. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { CommitRun } from '../commits/commit-record.ts';
-import { USUAL_DAYS, type UsualTests, usualIfFewer } from '../domain/usual-tests.ts';
+import { type UsualTests, usualDaysOf, usualIfFewer } from '../domain/usual-tests.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { TtlCache } from '../ttl-cache.ts';
@@ -107,15 +107,11 @@ export class UsualTestsOfJobs {
   }
 
   #usualOf(repository: Repository, pipeline: string, day: number) {
-    return this.#known.get(JSON.stringify([repository.id, pipeline, day]), async () => {
+    const { firstDay, lastDay } = usualDaysOf(day);
+    return this.#known.get(JSON.stringify([repository.id, pipeline, firstDay]), async () => {
       const rows = await this.clickhouse.select(
         usualTests,
-        {
-          repository_id: repository.id,
-          pipelines: [pipeline],
-          first_day: Math.max(0, day - USUAL_DAYS),
-          last_day: day,
-        },
+        { repository_id: repository.id, pipelines: [pipeline], first_day: firstDay, last_day: lastDay },
         { owner: repository.owner },
       );
       return new Map(
