@@ -65,7 +65,7 @@ export function startWorkers(
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
   const fingerprints = new FingerprintBudget();
-  // Each lane has blocks of its own: a small chunk in one with large ones would wait until these are stored.
+  // Each lane has its own blocks: a small chunk in one with large ones would wait until these are stored.
   const laneHandler = () => {
     const batcher = new Batcher((chunks) => ledger.write(chunks));
     return testRunsHandler({ clock, repositories, batcher, retentionDays, fingerprints });

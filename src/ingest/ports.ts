@@ -5,7 +5,7 @@ import type { PackedJob } from '../queue/packed-job.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { WriteRefusals } from './refusals.ts';
 
-/** Large uploads have a queue of their own, so that small ones never wait for them. */
+/** Large uploads have a separate queue, so that small ones never wait for them. */
 export type Lane = 'small' | 'large';
 
 export interface IngestPort {

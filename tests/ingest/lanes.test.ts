@@ -1,4 +1,4 @@
-/** Large uploads have a lane of their own: they slow their owner down, not the others. */
+/** Large uploads have a separate lane: they slow their owner down, not the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { inArray } from 'drizzle-orm';
 import { gatewayOf } from '../../src/features.ts';

@@ -1,6 +1,6 @@
 /**
- * Uploads that are small once they are unpacked are parsed in milliseconds. They have a lane of their own, so that they never
- * wait for large ones.
+ * Uploads that are small once they are unpacked are parsed in milliseconds. They have a separate lane, so that they never wait for
+ * large ones.
  */
 import type { ParseTask } from './task.ts';
 
